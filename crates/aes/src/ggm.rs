@@ -14,6 +14,7 @@ pub struct GgmKeys {
     pub right: Aes128,
 }
 
+/// One level of a tree: a half tree's if `HALF`, which uses the left key alone.
 struct Level<'a, const HALF: bool> {
     left: &'a Aes128,
     right: &'a Aes128,

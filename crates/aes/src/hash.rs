@@ -1,10 +1,14 @@
 //! Hashes from one fixed key π = AES_k.
 //!
-//! | function | formula | calls | property, source |
-//! |---|---|---|---|
-//! | `ccr` | π(σ(x)) ⊕ σ(x) | 1 | circular correlation robust, ideal permutation: GKWY, ePrint 2019/074, section 7.3 |
-//! | `tccr` | π(π(x) ⊕ i) ⊕ π(x) | 2 | tweakable circular correlation robust, ideal permutation: the same, section 7.4 |
-//! | `prp` | π(y) ⊕ y, y = σ(x) ⊕ i | 1 | the PRP garbling scheme of ZRE15 with σ for doubling; for half gates with a unique i per call pair |
+//! ```text
+//! function  formula                  calls
+//! ccr       π(σ(x)) ⊕ σ(x)           1      circular correlation robust, ideal permutation:
+//!                                           GKWY, ePrint 2019/074, section 7.3
+//! tccr      π(π(x) ⊕ i) ⊕ π(x)       2      tweakable circular correlation robust, ideal
+//!                                           permutation: the same, section 7.4
+//! prp       π(y) ⊕ y, y = σ(x) ⊕ i   1      the PRP garbling scheme of ZRE15 with σ for doubling;
+//!                                           for half gates with a unique i per call pair
+//! ```
 //!
 //! The tweak of input n is LE128(first + n / H): `H` consecutive inputs share a tweak. σ costs a
 //! shuffle and no multiplication. A fixed key serves a bounded number of gates (2^20 by design);

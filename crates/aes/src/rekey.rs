@@ -5,8 +5,7 @@
 //! the schedule is then
 //!
 //! ```text
-//! t = SubWord(RotWord(w3)) ^ rcon     one shuffle (ShiftRows undone) and one last AES round for 4
-//!                                     N keys
+//! t = SubWord(RotWord(w3)) ^ rcon     a shuffle (ShiftRows undone), a last AES round per 4 N keys
 //! w0 ^= t; w1 ^= w0; w2 ^= w1; w3 ^= w2
 //! ```
 //!

@@ -16,7 +16,7 @@ struct TableHashes<'a> {
     key: &'a Aes128,
     first: u128,
     x: &'a [u8],
-    of: &'a [Taken],
+    taken: &'a [Taken],
     out: &'a mut [u32],
 }
 
@@ -26,11 +26,11 @@ fn some<L: Lanes, const M: usize>(
     l: L,
     keys: &[L::V; 11],
     [x, tweak]: [L::V; 2],
-    of: &[Taken; M],
+    taken: &[Taken; M],
     out: L::V,
 ) -> L::V {
     let mut v = [x; M];
-    for (v, (distance, _)) in v.iter_mut().zip(of) {
+    for (v, (distance, _)) in v.iter_mut().zip(taken) {
         *v = l.xor(*v, l.splat(&distance.0));
     }
     l.encrypt(keys, &mut v);
@@ -40,8 +40,8 @@ fn some<L: Lanes, const M: usize>(
     }
     l.encrypt_xor(keys, &masks, &mut v);
     let mut out = out;
-    for (v, (_, taken)) in v.iter().zip(of) {
-        out = l.xor(out, l.and(*v, l.splat(&u128::from(*taken).to_le_bytes())));
+    for (v, (_, mask)) in v.iter().zip(taken) {
+        out = l.xor(out, l.and(*v, l.splat(&u128::from(*mask).to_le_bytes())));
     }
     out
 }
@@ -52,7 +52,7 @@ impl TableHashes<'_> {
     fn step<L: Lanes>(&self, l: L, keys: &[L::V; 11], tweaks: &mut Counter<L, 1>, x: &[u8]) -> [u8; 64] {
         let x = [l.load(x), tweaks.next(l)[0]];
         let mut out = l.zero();
-        let (fours, rest) = self.of.as_chunks::<4>();
+        let (fours, rest) = self.taken.as_chunks::<4>();
         for four in fours {
             out = some(l, keys, x, four, out);
         }
@@ -92,18 +92,18 @@ impl Kernel for TableHashes<'_> {
 }
 
 impl Backend {
-    /// Hashes each block at all distances of `of`, with H as in [`Backend::tccr`] and tweak first +
-    /// n: `out[n]` becomes the xor of (H(x\[n\] ⊕ distance) mod 2^32) ∧ bits over all entries of
-    /// `of`.
+    /// Hashes each block at all distances of `taken`, with H as in [`Backend::tccr`] and tweak
+    /// first + n: `out[n]` becomes the xor of (H(x\[n\] ⊕ distance) mod 2^32) ∧ bits over all
+    /// entries of `taken`.
     ///
     /// # Panics
     /// If the lengths of `x` and `out` differ.
-    pub fn tccr_tables(&self, key: &Aes128, first: u128, x: &[Block], of: &[Taken], out: &mut [u32]) {
+    pub fn tccr_tables(&self, key: &Aes128, first: u128, x: &[Block], taken: &[Taken], out: &mut [u32]) {
         assert_eq!(x.len(), out.len(), "a word per input");
         registry::used(HASH, key.bytes(), first, x.len());
         for (first, start, end) in runs(first, x.len()) {
             let (x, out) = (as_bytes(&x[start..end]), &mut out[start..end]);
-            self.run_batch(TableHashes { key, first, x, of, out });
+            self.run_batch(TableHashes { key, first, x, taken, out });
         }
     }
 }

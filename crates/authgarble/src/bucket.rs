@@ -5,7 +5,8 @@
 //! uniform numbers s_l, and bucket k has AND k of the first and AND k + s_l mod N of list l. With t_l known in list l,
 //!
 //! ```text
-//! Pr[not caught, and some bucket known whole] ≤ 2^−Σ t_l · Σ_{k known in list 0} Π_{l>0} t_l / N ≤ 2^−B / N^(B−1)     as t 2^−t ≤ 1/2
+//! Pr[not caught, and some bucket known whole]
+//!     ≤ 2^−Σ t_l · Σ_{k known in list 0} Π_{l>0} t_l / N ≤ 2^−B / N^(B−1)      as t 2^−t ≤ 1/2
 //! ```
 //!
 //! B is the least for which this is at most 2^−ρ. A uniform permutation of all ANDs (WRK17b, Π_aAND) has about the same bound, but

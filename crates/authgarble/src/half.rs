@@ -11,8 +11,9 @@
 //! for garbler j's     G_0 = H_j(A) ⊕ H_j(A ⊕ Δ_i) ⊕ M_j[λ_β,i]
 //!                     G_1 = H'_j(B) ⊕ H'_j(B ⊕ Δ_i) ⊕ M_j[λ_α,i]
 //!                     G_2 = H_j(A) ⊕ H'_j(B) ⊕ M_j[s_i]
-//! evaluator           L_j = Σ_i (H_j(L_α,i) ⊕ H'_j(L_β,i)) ⊕ Q ⊕ Λ_α P_0 ⊕ Λ_β (P_1 ⊕ L_α,j),   Λ_γ = bit 0 of L_1
-//!                     P_0 = Σ_i G_0 ⊕ M_j[λ_β,0],   P_1 = Σ_i G_1 ⊕ M_j[λ_α,0],   Q = Σ_i G_2 ⊕ M_j[s_0],   summed as tables come,
+//! evaluator           L_j = Σ_i (H_j(L_α,i) ⊕ H'_j(L_β,i)) ⊕ Q ⊕ Λ_α P_0 ⊕ Λ_β (P_1 ⊕ L_α,j)
+//!                     Λ_γ = bit 0 of L_1;   P_0 = Σ_i G_0 ⊕ M_j[λ_β,0]
+//!                     P_1 = Σ_i G_1 ⊕ M_j[λ_α,0],   Q = Σ_i G_2 ⊕ M_j[s_0]: summed with tables,
 //!                     and garbler 1's bit with its Q
 //! ```
 //!
@@ -26,7 +27,8 @@
 //! **The check.** Nothing of this is authenticated towards the evaluator; it compares all ANDs at once, before any output is decoded:
 //!
 //! ```text
-//! 0 → i   Λ of all ANDs, a seed of weights χ, a hash of all L_i             (a bit an AND, where WRK17 has ρ bits for each of four rows)
+//! 0 → i   Λ of all ANDs, a seed of weights χ, a hash of all L_i
+//!         (a bit an AND, where WRK17 has ρ bits for each of four rows)
 //! i → 0   F_i = Σ χ M_0[r_i], once the hash is that of C_i ⊕ Λ Δ_i
 //! 0       Σ_i F_i = Σ χ (Σ_i K_0[r_i] ⊕ (r_0 ⊕ Λ_γ ⊕ Λ_α Λ_β) Δ_0), or it ends
 //! ```

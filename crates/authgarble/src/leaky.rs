@@ -2,9 +2,10 @@
 //! caught with probability 1/2 each time (WRK17b Π_LaAND, in the form of KRRW18 Figure 5 for n parties).
 //!
 //! ```text
-//! C_i = y_i Δ_i ⊕ Σ_j (K_i[y_j] ⊕ M_j[y_i])                                 Σ_i C_i = y Δ,  Δ = Σ Δ_i
+//! C_i = y_i Δ_i ⊕ Σ_j (K_i[y_j] ⊕ M_j[y_i])      Σ_i C_i = y Δ,  Δ = Σ Δ_i
 //! i → j: U_ij = H(K_i[x_j]) ⊕ H(K_i[x_j] ⊕ Δ_i) ⊕ C_i;    E_ji = H(M_i[x_j]) ⊕ x_j U_ij at j
-//! S_i = x_i C_i ⊕ Σ_j (H(K_i[x_j]) ⊕ E_ij) ⊕ r_i Δ_i ⊕ Σ_j (K_i[r_j] ⊕ M_j[r_i])      Σ_i S_i = (x y ⊕ r) Δ
+//! S_i = x_i C_i ⊕ Σ_j (H(K_i[x_j]) ⊕ E_ij) ⊕ r_i Δ_i ⊕ Σ_j (K_i[r_j] ⊕ M_j[r_i])
+//! Σ_i S_i = (x y ⊕ r) Δ
 //! all say bit 1 of S_i: as bit 1 of Δ is 1, the sum d is x y ⊕ r;  z = r ⊕ d
 //! check   Σ_i Σ_k χ_k (S_i ⊕ d Δ_i)_k = 0 in GF(2^128), χ from a coin tossed now, the parties' sums said under commitments
 //! ```

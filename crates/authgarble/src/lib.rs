@@ -22,16 +22,21 @@
 //! | phase | type | bytes that a party sends for an AND (SoftSpoken4, B: ANDs of a bucket) |
 //! |---|---|---|
 //! | set-up | [`Setup`] | none; about 30 KB to each peer |
-//! | function-independent | [`Stock`] | to each peer 12·B for 3·B authenticated bits, 16·B + B/8 for leaky ANDs, (B − 1)/8 for buckets, 4 for its mask |
-//! | function-dependent | [`Garbled`] | to each peer 1/4; a garbler 64 n to the evaluator, or 16 (3 n − 4), garbler 1 and 1/8 ([`Form::HalfGates`]) |
-//! | online | [`Planes`](hushwire_circuit::Planes) | none; of half gates 1/8 from the evaluator to each garbler |
+//! | function-independent | [`Stock`] | to each peer 28·B + B/8 + (B − 1)/8 + 4, below |
+//! | function-dependent | [`Garbled`] | to each peer 1/4; tables to the evaluator, below |
+//! | online | [`Planes`](hushwire_circuit::Planes) | none; with half gates 1/8 to each garbler |
+//!
+//! To each peer go 12·B bytes for 3·B authenticated bits, 16·B + B/8 for leaky ANDs, (B − 1)/8 for
+//! buckets, and 4 for the mask. A garbler's tables have 64 n bytes, or with [`Form::HalfGates`]
+//! 16 (3 n − 4), and 1/8 more from garbler 1.
 //!
 //! B is 5 from 432 triples on, 4 from 4,096 on; a batch has at most 2^18. Exactly: [`setup_cost`], [`preprocess_cost`], [`garble_cost`], [`online_cost`].
 //! **Constant time.** Shares, keys, MACs, labels, masks and inputs are secret; Λ at the evaluator, opened bits and all sizes are public.
 //!
 //! ```text
 //! Setup ─ preprocess ─► Stock ─ garble (a circuit) ─► Garbled ─ evaluate (inputs) ─► outputs
-//! each step is a Script: a Machine with a slot for every peer; a Stock, or what is Garbled, may wait on a Shelf, a directory
+//! each step is a Script: a Machine with a slot for every peer
+//! a Stock, or what is Garbled, may wait on a Shelf, a directory
 //! ```
 //!
 //! **Threads.** LOCAL: [`Party::threads`] share a party's own work between two messages: OTs with each peer in each direction, and then lists or

@@ -1,7 +1,7 @@
 //! The online phase: inputs, evaluation, checks, and only then outputs.
 //!
 //! ```text
-//! 1  all → all       x ⊕ λ of their inputs           (and a round to compare, where there are more than two)
+//! 1  all → all       x ⊕ λ of their inputs    (and a round to compare, if there are more than two)
 //! 2  garblers → 0    labels of all inputs
 //! 3  of rows         0 → garblers: Λ of the outputs, and a hash of the garbler's own labels of them, which only an evaluation gives
 //!    of half gates   0 → garblers: Λ of all ANDs, a seed, and a hash of the garbler's labels of them; garblers → 0: a sum of their MACs (`half`)

@@ -1,8 +1,9 @@
 //! The function-independent phase: authenticated triples and masks, before the circuit is known.
 //!
 //! ```text
-//! a batch of N triples: 3 B N authenticated bits ─► B N leaky ANDs ─► a coin shifts B lists ─► buckets of B
-//! bucket: x = Σ x_l, y = y_0, z = z_0 ⊕ Σ_l (z_l ⊕ d_l x_l), d_l = y_0 ⊕ y_l opened with MACs        (WRK17b, Π_aAND)
+//! N triples: 3 B N authenticated bits ─► B N leaky ANDs ─► a coin shifts B lists ─► buckets of B
+//! bucket:    x = Σ x_l, y = y_0, z = z_0 ⊕ Σ_l (z_l ⊕ d_l x_l), d_l = y_0 ⊕ y_l opened with MACs
+//!            (WRK17b, Π_aAND)
 //! ```
 
 use crate::{

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! n 1 | me 1 | circuits 8, then of each
-//! digest 32 of the session and the task | sid 32 | Δ 16 | seed 16 | λ of own inputs: 8, bits | input bits 8 | output bits 8
+//! digest 32 of the session and the task | sid 32 | Δ 16 | seed 16
+//! λ of own inputs: 8, bits | input bits 8 | output bits 8
 //! shares of masks: inputs, outputs, each MACs by peer, then keys by peer
 //! side 1:  0  bits of ANDs: 8, bytes | keys of the check: 8, blocks | tables 8, each: 8, bytes
 //!          1  labels of inputs, outputs, ANDs, MACs of ANDs' λ_β, λ_α, s: 8, blocks each

@@ -1,7 +1,8 @@
 //! A stock as the plaintext of a file.
 //!
 //! ```text
-//! sid 32 | me 1 | n 1 | Δ 16 | seed 16 | runs 8 | triples 8 | masks 8 | blocks of a, b, c and masks: MACs by peer, then keys by peer
+//! sid 32 | me 1 | n 1 | Δ 16 | seed 16 | runs 8 | triples 8 | masks 8
+//! blocks of a, b, c and masks: MACs by peer, then keys by peer
 //! numbers little-endian; only what is not used
 //! ```
 

@@ -4,8 +4,10 @@
 //!
 //! ```text
 //! r_i = s_i ⊕ u λ_β,i ⊕ v λ_α,i        party 0 adds u v; Σ r = Λ_γ
-//! row (u, v): n blocks under H(L_{α,u}, L_{β,v}):   M_j[r_i] for every peer j,   L_{γ,0} ⊕ Σ_j K_i[r_j] ⊕ r_i Δ_i
-//! the evaluator compares M_0[r_i] with its key, sums all r, and adds M_i[r_j] of all j to the last block: L_{γ,Λ_γ}
+//! row (u, v): n blocks under H(L_{α,u}, L_{β,v}):
+//!             M_j[r_i] for every peer j,   L_{γ,0} ⊕ Σ_j K_i[r_j] ⊕ r_i Δ_i
+//! the evaluator compares M_0[r_i] with its key, sums all r, and adds M_i[r_j] of all j to the last
+//! block: L_{γ,Λ_γ}
 //! ```
 //!
 //! H(A, B)_t = tccr(2 A ⊕ 4 B, n g + t) for AND g, with 2 and 4 in GF(2^128): Δ comes in as 2 Δ, 4 Δ or 6 Δ.

@@ -6,7 +6,7 @@
 //! | `and_lane_ii2` | one in two clocks, with one AES pipeline |
 //! | `party` | lanes with streams, keys and links |
 //! | `three_party` | three parties of a lane in a ring, on one device |
-//! | `sequencer` | a party that runs AES-128 from microcode on `threads` batches of 640 blocks a lane |
+//! | `sequencer` | AES-128 from microcode on `threads` batches of 640 blocks a lane |
 //!
 //! `lanes` is of a party; `link` the cycles of a link between parties, `threads` batches under way (both `-` where there
 //! are none); `mhz` a clock that is **assumed**: nothing here is placed, routed or run on a board. Metric: `throughput`

@@ -2,8 +2,11 @@
 //!
 //! | `network` | what |
 //! |---|---|
-//! | `squeezenet`, `squeezenet-cifar`, `resnet50`, `densenet121` | `hushwire_nn::zoo`'s networks on one image, `op` = `all` |
-//! | `layer` | one layer of 64 channels of 56 × 56 pixels: `conv`, `relu`, `trunc`, `maxpool`, `batchnorm`, or a `matmul` of 512 × 1000 |
+//! | `squeezenet`, `squeezenet-cifar`, `resnet50`, `densenet121` | on one image, `op` = `all` |
+//! | `layer` | one layer: `conv`, `relu`, `trunc`, `maxpool`, `batchnorm`, `matmul` |
+//!
+//! Networks are those of `hushwire_nn::zoo`. A layer has 64 channels of 56 × 56 pixels; `matmul` is
+//! 512 × 1000.
 //!
 //! Among three parties (`protocol` = `rep3`) as threads of this process: weights and input are shared before, the output is opened
 //! afterwards. Between two (`protocol` = `two`) owner and client bring theirs; `linear` is `he`, under encryption, or `ot`, and `ot` the extension; keys

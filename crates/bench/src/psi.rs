@@ -4,8 +4,8 @@
 //! |---|---|---|
 //! | `vole` | `items`: the receiver learns which of its items are common | both |
 //! | `vole` | `columns`: the same, and 16 bytes that the sender has for each (`payload`) | both |
-//! | `circuit` | `size`, `flags`, `sum` of the receiver's numbers; to 5.5 million items | semi-honest |
-//! | `phasing`, `scs` | `items`: the circuits of the seed's paper, by Yao's protocol, of a few keys | semi-honest |
+//! | `circuit` | `size`, `flags`, `sum` of the receiver's numbers; to 5.5 M items | semi-honest |
+//! | `phasing`, `scs` | `items`: circuits by Yao's protocol, of a few keys | semi-honest |
 //!
 //! `store` is `clustered` or `band` where a method has one.
 //!

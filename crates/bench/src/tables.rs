@@ -8,7 +8,7 @@
 //! | `compact` | valid rows to the front, half of n places kept |
 //! | `group-by` | sums of the second column by the first, of which `groups` values occur |
 //! | `join` | n rows with the one of n others whose key they have, a column beside each key |
-//! | `join-group-order` | the same, sums of the right column by key, in the order of keys: all with one sort (`sorts` in the report) |
+//! | `join-group-order` | the same, sums by key in the order of keys, by one sort (`sorts`) |
 //! | `tag-join` | the same by tags of keys, which show parties 1 and 2 how often keys repeat |
 //!
 //! Columns have 64 bits. Rows stay where an operator leaves them, as in the midst of a plan, but for `filter` and `compact`, which move

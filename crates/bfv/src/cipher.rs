@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! secret s, ternary      phase of (a, b) = b + a s = (q / t) m + noise    modulo q, t = 2^ℓ
-//! upload     (seed, b = −a s + e + ⌊q m / t⌉), a from the seed            b transformed, 50 bits a residue
+//! upload     (seed, b = −a s + e + ⌊q m / t⌉), a from the seed    b transformed, 50 bits a residue
 //! answer     Σ w·upload + encryption of 0 under the public key + flooding − mask, brought to fewer
 //!            primes
 //! ```

@@ -1,9 +1,11 @@
 //! Convolutions and products of matrices as products of polynomials.
 //!
 //! ```text
-//! an upload    channel c, row i, column j of a tile of H rows of W      at  c H W + i W + j,   W a power of two
-//! weights      output m, channel c, row k, column l of its kernel       at  m C H W + O − c H W − k W − l,   O = (C − 1) H W + (h − 1) W + w − 1
-//! a result     output m, row i, column j                                at  m C H W + O + i W + j
+//! an upload  channel c, row i, column j of a tile of H rows of W  at c H W + i W + j
+//! weights    output m, channel c, row k, column l of its kernel   at m C H W + O − c H W − k W − l
+//! a result   output m, row i, column j                            at m C H W + O + i W + j
+//!
+//! W is a power of two, and O = (C − 1) H W + (h − 1) W + w − 1
 //! ```
 //!
 //! Places that wrap at N are below O. Column l of all kernels is a polynomial in x^W times x^(w − 1

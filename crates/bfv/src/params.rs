@@ -1,9 +1,9 @@
 //! Parameters, and the bound on a layer's noise.
 //!
 //! ```text
-//!         N      primes   log q   security (ternary secret, σ = 3.24)   kept for the answer
-//! small   4096   2        100     128 bits up to log q = 109            1
-//! large   8192   3        150     128 bits up to log q = 218            1 for rings up to 32 bits, else 2
+//!        N     primes  log q  security (ternary secret, σ = 3.24)  kept for the answer
+//! small  4096  2       100    128 bits up to log q = 109           1
+//! large  8192  3       150    128 bits up to log q = 218           1 for rings up to 32 bits, or 2
 //! ```
 //!
 //! **Source.** M. Albrecht et al., "Homomorphic encryption standard", 2018, table 1 (ternary

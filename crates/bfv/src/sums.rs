@@ -121,7 +121,7 @@ impl NumberKernel for Tile<'_> {
     fn run<M: Numbers>(self, m: M) {
         match self.width {
             1 => grouped::<M, GROUP, true>(self, m),
-            // As many vectors as share weights.
+            // The vectors of a group share their weights.
             8 => grouped::<M, 1, false>(self, m),
             16 => grouped::<M, 2, false>(self, m),
             _ => grouped::<M, GROUP, false>(self, m),

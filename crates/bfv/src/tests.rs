@@ -280,7 +280,7 @@ fn a_run_from_fixed_seeds() {
 
 const PINNED: u64 = 8_622_286_083_284_286_226;
 
-/// Noises of results, all 0, at a client that knows them: with all weights the same, and so many
+/// Noises of results, all 0, at a client that knows them: with all weights the same, and `flooding`
 /// bits of flooding.
 fn noises(weight: i64, flooding: Option<u32>) -> Vec<i64> {
     let conv = conv(2, [40, 40], 2, 3, 1);

@@ -5,9 +5,9 @@
 //!
 //! ```text
 //! load            register h,k   byte c   bit j
-//! unpack 3 times  register h,..  byte k   bit j      the rows of a group become the bytes of a 64-bit word
-//! turn            register h,..  byte j   bit k      8 × 8 bits in every word, one GFNI instruction
-//! unpack 4 times  register c,j   byte h   bit k      row 8 c + j of the result, 16 bytes
+//! unpack 3 times  register h,..  byte k   bit j   rows of a group become bytes of a 64-bit word
+//! turn            register h,..  byte j   bit k   8 × 8 bits in every word, one GFNI instruction
+//! unpack 4 times  register c,j   byte h   bit k   row 8 c + j of the result, 16 bytes
 //! ```
 
 use crate::{Block, as_bytes, as_bytes_mut};

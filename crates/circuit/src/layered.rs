@@ -279,7 +279,7 @@ impl LayerOrder {
         let slot_of = |slots: &Slots, w: u32| match self.source[w as usize] {
             WireSource::Zero => ZERO,
             WireSource::One => ONE,
-            WireSource::Wire(w) => slots.of[w as usize],
+            WireSource::Wire(w) => slots.slot_of[w as usize],
         };
         let mut layers: Vec<CircuitLayer> = vec![];
         let mut time = 0;
@@ -332,18 +332,18 @@ impl LayerOrder {
 
 /// The free slots; the lowest is taken first.
 struct Slots {
-    of: Vec<Slot>,
+    slot_of: Vec<Slot>,
     free: std::collections::BinaryHeap<std::cmp::Reverse<Slot>>,
     count: usize,
 }
 
 impl Slots {
     fn new(input_bits: usize, wires: usize) -> Slots {
-        let mut of = vec![Slot::MAX; wires];
-        for (i, slot) in of.iter_mut().take(input_bits).enumerate() {
+        let mut slot_of = vec![Slot::MAX; wires];
+        for (i, slot) in slot_of.iter_mut().take(input_bits).enumerate() {
             *slot = input_slot(i);
         }
-        Slots { of, free: std::collections::BinaryHeap::new(), count: 2 + input_bits }
+        Slots { slot_of, free: std::collections::BinaryHeap::new(), count: 2 + input_bits }
     }
 
     fn take(&mut self, wire: usize) -> Slot {
@@ -354,11 +354,11 @@ impl Slots {
                 (self.count - 1) as Slot
             }
         };
-        self.of[wire] = slot;
+        self.slot_of[wire] = slot;
         slot
     }
 
     fn release(&mut self, wire: usize) {
-        self.free.push(std::cmp::Reverse(self.of[wire]));
+        self.free.push(std::cmp::Reverse(self.slot_of[wire]));
     }
 }

@@ -3,7 +3,8 @@
 //!
 //! ```text
 //! layered    inputs in slots from the start, outputs in slots to the end
-//! lean       layer: load inputs, products, XORs, ANDs, store outputs       an input is loaded in each layer that reads it
+//! lean       layer: load inputs, products, XORs, ANDs, store outputs
+//!            an input is loaded in each layer that reads it
 //! ```
 //!
 //! A layer of a deep circuit reads few of its inputs (a ripple comparison reads two bits), so few

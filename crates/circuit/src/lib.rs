@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! Bristol file ─┐
-//!               ├─► Circuit (gates in file order) ─► Layered (layers, slots) ─► Program (stages of blocks)
+//!               ├─► Circuit (gates) ─► Layered (layers, slots) ─► Program (stages of blocks)
 //! Builder ──────┘
 //! ```
 //!

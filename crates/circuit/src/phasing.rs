@@ -3,10 +3,10 @@
 //! 2015, Sec. 5.
 //!
 //! ```text
-//! A's cuckoo table     bins × one item        bin by bin: is A's item among B's?   ─► a flag a bin
-//! B's simple table     bins × `bin` items   ─┘
-//! A's stash            stash items            is it among all of B's?              ─► a flag an item
-//! B's values           `theirs` values      ─┘
+//! A's cuckoo table   bins × one item        bin by bin: is A's item among B's?   ─► a flag a bin
+//! B's simple table   bins × `bin` items   ─┘
+//! A's stash          stash items            is it among all of B's?              ─► a flag an item
+//! B's values         `theirs` values      ─┘
 //! ```
 //!
 //! A value of σ bits is x = low ‖ high with ⌊log bins⌋ low bits. Hash function i puts it into bin

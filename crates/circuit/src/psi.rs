@@ -2,9 +2,9 @@
 //! set intersection: are garbled circuits better than custom protocols?", NDSS 2012, Sec. 5.
 //!
 //! ```text
-//! A ascending ─┐ merge      N    keep, for every second value, those equal  ⌊N/2⌋   shuffle, or count
-//! B ascending ─┘ by ⌈log N⌉ ───► to a neighbour (the others become 0)      ───────► under bits of one party
-//!                steps
+//! A ascending ─┐ merge      N    keep, for every second value, ⌊N/2⌋   shuffle, or count
+//! B ascending ─┘ by ⌈log N⌉ ───► those equal to a neighbour   ───────► under bits of one party
+//!                steps           (the others become 0)
 //! ```
 //!
 //! For two sets of n = 2^k values of σ bits, N = 2 n. The merge takes 2 σ n log(2 n) ANDs (a

@@ -8,11 +8,9 @@
 //! number, and an even one has no last switch on the right.
 //!
 //! ```text
-//! σ(j)    = to[from[j] ⊕ 1] ⊕ 1      the output that goes to the same half as output j because of
-//!                                    the switches between
-//! M(j)    = least label of j's cycle  by doubling: M(j) ← min(M(j), M(σ(j))), σ ← σ ∘ σ
-//! side(j) = last bit of M(j)          cycles come in pairs {j, j ⊕ 1}, whose least labels are 2k
-//!                                     and 2k + 1
+//! σ(j)    = to[from[j] ⊕ 1] ⊕ 1      the output that switches force into the half of output j
+//! M(j)    = least label of j's cycle by doubling: M(j) ← min(M(j), M(σ(j))), σ ← σ ∘ σ
+//! side(j) = last bit of M(j)          cycles come in pairs {j, j ⊕ 1} with least labels 2k, 2k + 1
 //! ```
 //! Labels count from the last output, which goes to the lower half: in an even network it has no
 //! switch, and an odd network gets one more value beside it, which keeps its place. σ ∘ σ takes two

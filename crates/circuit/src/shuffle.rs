@@ -3,10 +3,13 @@
 //! vulnerability", PPL 12 (2002).
 //!
 //! ```text
-//! x0 ─┬switch┬── upper network ──┬switch┬─ y0       Σ ⌈log₂ k⌉, k = 1 … n, switches in 2 ⌈log₂ n⌉ − 1 columns;
-//! x1 ─┘      └─┐               ┌─┘      └─ y1       an even network has no last switch on the right, and the
-//! x2 ─┬switch┬───  lower       ───────── y2         last value of an odd one goes to the lower network as it is
+//! x0 ─┬switch┬── upper network ──┬switch┬─ y0
+//! x1 ─┘      └─┐               ┌─┘      └─ y1
+//! x2 ─┬switch┬───  lower       ───────── y2
 //! x3 ─┘      └──── network     ───────── y3
+//!
+//! Σ ⌈log₂ k⌉, k = 1 … n, switches in 2 ⌈log₂ n⌉ − 1 columns; an even network has no last switch on
+//! the right, and the last value of an odd one goes to the lower network as it is
 //! ```
 //!
 //! A switch of values of `W` bits has W ANDs and AND-depth 1. Whoever knows the control bits knows

@@ -2,11 +2,11 @@
 //! value twice.
 //!
 //! ```text
-//! sort    K. E. Batcher's merge exchange for any number of values: D. E. Knuth, TAOCP vol. 3,
-//!         5.2.2, Algorithm M;
-//!         with t = ⌈log₂ n⌉: t (t + 1) / 2 steps, (t² − t + 4) 2^(t−2) − 1 exchanges for n = 2^t
-//! merge   Batcher's bitonic merger (AFIPS 1968), for any lengths: ⌈log₂ n⌉ steps, n/2 exchanges
-//!         each for n = 2^t
+//! sort    K. E. Batcher's merge exchange for any number of values (D. E. Knuth, TAOCP vol. 3,
+//!         5.2.2, Algorithm M): t (t + 1) / 2 steps for t = ⌈log₂ n⌉,
+//!         (t² − t + 4) 2^(t−2) − 1 exchanges for n = 2^t
+//! merge   Batcher's bitonic merger (AFIPS 1968), for any lengths: ⌈log₂ n⌉ steps, each of n/2
+//!         exchanges for n = 2^t
 //! ```
 //!
 //! An exchange of values of `W` bits has 2 W ANDs and AND-depth W + 1; with [`Compare::Fast`],

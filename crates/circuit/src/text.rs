@@ -1,8 +1,7 @@
 //! Bits as numbers, for people.
 //!
 //! ```text
-//! 002a     hexadecimal, exactly ⌈n/4⌉ digits for n bits, the most significant first: the form that
-//!          is written
+//! 002a     hexadecimal, exactly ⌈n/4⌉ digits for n bits, the most significant first; written so
 //! 0x2a     hexadecimal, any number of digits
 //! dec:42   decimal
 //! ```

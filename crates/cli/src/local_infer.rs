@@ -17,10 +17,10 @@ use crate::{
 use clap::Args;
 use hushwire::LocalJob as Local;
 use hushwire::job::{
-    ComputationSource, InferJob, InferTask, Inferred, InputPlace, Job, Linear, Link, Member, OutputPlace,
-    Protocol, Task, array_in, network_in, read_array, samples,
+    ComputationSource, Fault, InferJob, InferTask, Inferred, InputPlace, Job, Linear, Link, Member,
+    OutputPlace, Protocol, Task, array_in, network_in, read_array, samples,
 };
-use hushwire_nn::{Array, Floats, Labels, Network, NnError, Numbers, Samples, Secure, judged};
+use hushwire_nn::{Array, Floats, Labels, Network, Numbers, Samples, Secure, judged};
 use serde::Serialize;
 use std::{
     fmt::Write,
@@ -122,7 +122,7 @@ pub(crate) fn run(args: &LocalInferArgs) -> Result<(), Error> {
     let wanted = args.numbers.wanted()?;
     // A network that cannot be computed is refused before anything is evaluated.
     planned(&args.model, &network, wanted.usual())?;
-    let choice = wanted.chosen(&network, &samples).map_err(|e| of_file(&args.model, &e))?;
+    let choice = wanted.chosen(&network, &samples).map_err(|e| of_file(&args.model, e))?;
     let off_on_samples = choice.finding.as_ref().map(Warned::of);
     let secure = planned(&args.model, &network, choice.numbers)?;
     let member = |name: &str| name.parse::<Member>().map_err(|e| Error::internal("naming members", e));
@@ -146,7 +146,7 @@ pub(crate) fn run(args: &LocalInferArgs) -> Result<(), Error> {
         return out::text(explained(&task, &network, &secure, has_aes(backend))?);
     }
     let labels = labels(args.labels.as_deref(), &network)?;
-    secure.input(&array).map_err(|e| of_file(&args.input, &e))?;
+    secure.input(&array).map_err(|e| of_file(&args.input, e))?;
     let mut run = RunFiles::new(args.common.replace.force);
     for (role, path) in [
         ("the model", Some(&args.model)),
@@ -256,7 +256,7 @@ fn overflow(
     array: &Array,
     samples: &Samples,
 ) -> Result<Option<Warned>, Error> {
-    let of_model = |e: NnError| of_file(model, &e);
+    let of_model = |e: Fault| of_file(model, e);
     let floats = Floats::new(network, array, false).map_err(of_model)?;
     let greatest = samples.greatest(network, secure);
     let rooms = secure.rooms(network, greatest, samples.headroom(), &floats).map_err(of_model)?;
@@ -277,7 +277,7 @@ fn off(
         (Some(_), Some(path)) if path.is_file() => read_array(path)?,
         _ => return Ok(None),
     };
-    let finding = judged(network, numbers, samples, array, &found).map_err(|e| of_file(model, &e))?;
+    let finding = judged(network, numbers, samples, array, &found).map_err(|e| of_file(model, e))?;
     Ok(finding.as_ref().map(Warned::of))
 }
 
@@ -314,7 +314,7 @@ fn labels(path: Option<&Path>, network: &Network) -> Result<Labels, Error> {
     if labels.is_empty() {
         return refused("it has no names", "write one a line, in the model's order");
     }
-    labels.check(classes).map_err(|e| of_file(path, &e))?;
+    labels.check(classes).map_err(|e| of_file(path, e))?;
     Ok(labels)
 }
 

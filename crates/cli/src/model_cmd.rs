@@ -8,10 +8,9 @@ use crate::{
 };
 use clap::{Args, Subcommand};
 use hushwire::job::{Fault, network_of, read_array, samples};
-use hushwire_fault::code;
 use hushwire_nn::{
-    Array, Choice, Distance, Finding, LayerReport, Members, Network, NnError, Numbers, Range, Report,
-    Samples, Secure, Wanted, judged, npy, zoo,
+    Array, Choice, Distance, Finding, LayerReport, Members, Network, Numbers, Range, Report, Samples, Secure,
+    Wanted, judged, npy, zoo,
 };
 use serde::Serialize;
 use std::{
@@ -170,19 +169,14 @@ struct MakeArgs {
     replace: Replace,
 }
 
-/// The error of a model as commands have theirs.
-pub(crate) fn of_nn(e: &NnError) -> Error {
-    Fault::new(code::MODEL_FILE, e.place(), e.cause(), e.remedy()).into()
-}
-
 /// The error of a file.
-pub(crate) fn of_file(path: &Path, e: &NnError) -> Error {
-    Fault::new(code::MODEL_FILE, format!("{}, {}", path.display(), e.place()), e.cause(), e.remedy()).into()
+pub(crate) fn of_file(path: &Path, e: Fault) -> Error {
+    e.within(path.display()).into()
 }
 
 /// The computation of the network that a file has.
 pub(crate) fn planned(path: &Path, network: &Network, numbers: Numbers) -> Result<Secure, Error> {
-    Secure::new(network, numbers, &Members::default()).map_err(|e| of_file(path, &e))
+    Secure::new(network, numbers, &Members::default()).map_err(|e| of_file(path, e))
 }
 
 /// The numbers of a network from what the command line has, and what is told of them.
@@ -191,7 +185,7 @@ fn chosen(args: &OneArgs, network: &Network) -> Result<(Choice, Vec<Warned>), Er
     // A network that cannot be computed is refused before anything is evaluated.
     planned(&args.model, network, wanted.usual())?;
     let samples = args.samples.samples(network)?;
-    let choice = wanted.chosen(network, &samples).map_err(|e| of_file(&args.model, &e))?;
+    let choice = wanted.chosen(network, &samples).map_err(|e| of_file(&args.model, e))?;
     let warnings: Vec<Warned> = choice.finding.iter().map(Warned::of).collect();
     warnings.iter().for_each(Warned::note);
     Ok((choice, warnings))
@@ -262,7 +256,7 @@ pub(crate) fn run(args: &ModelArgs) -> Result<(), Error> {
             let sample = sample.transpose()?;
             write(out, &made.to_bytes())?;
             let Some(to) = sample else { return Ok(()) };
-            let network = Network::new(made, None).map_err(|e| of_nn(&e))?;
+            let network = Network::new(made, None)?;
             let sample = zoo::sample(&network.layers[network.inputs[0].1].lengths, args.seed);
             write(to, &npy::write(&sample))
         }
@@ -385,7 +379,7 @@ fn check(args: &CheckArgs) -> Result<(), Error> {
     let given = args.input.as_deref().map(read_array).transpose()?;
     let lengths = given.as_ref().map(|input: &Array| input.lengths.as_slice());
     let network = network_of(&args.model, lengths)?;
-    let of_model = |e: NnError| of_file(&args.model, &e);
+    let of_model = |e: Fault| of_file(&args.model, e);
     let wanted = args.numbers.wanted()?;
     planned(&args.model, &network, wanted.usual())?;
     let mut run = RunFiles::new(args.replace.force);
@@ -397,7 +391,7 @@ fn check(args: &CheckArgs) -> Result<(), Error> {
     let choice = wanted.chosen(&network, &samples).map_err(of_model)?;
     let secure = planned(&args.model, &network, choice.numbers)?;
     let input = given.unwrap_or_else(|| samples.first().clone());
-    secure.input(&input).map_err(|e| of_file(args.input.as_deref().unwrap_or(&args.model), &e))?;
+    secure.input(&input).map_err(|e| of_file(args.input.as_deref().unwrap_or(&args.model), e))?;
     let greatest = samples.greatest(&network, &secure);
     let report = Report::new(&network, secure.numbers(), greatest, samples.headroom(), &input);
     let report = report.map_err(of_model)?;

@@ -195,9 +195,9 @@ struct Cutting<'c, O> {
     computation: &'c Computation,
     numbers: bool,
     known: Vec<Known<O>>,
-    /// The values that the rest reads or is given.
+    /// The values that the rest of the computation reads or is given.
     wanted: Vec<bool>,
-    /// Those of them that the rest sums or multiplies.
+    /// The wanted values that the rest sums or multiplies.
     summed: Vec<bool>,
 }
 

@@ -1,22 +1,6 @@
 //! Errors of computations.
 
-use hushwire_fault::{Fault, code};
-use std::fmt;
-
-/// A place in a text, counted from 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct TextPlace {
-    /// The line.
-    pub line: usize,
-    /// The character in it.
-    pub column: usize,
-}
-
-impl fmt::Display for TextPlace {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}, column {}", self.line, self.column)
-    }
-}
+use hushwire_fault::{Fault, TextPlace, code};
 
 /// The reason why a computation, or values for it, are refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -99,6 +83,13 @@ impl ComputeError {
             ComputeError::Type { cause, remedy } => ComputeError::Text { place, cause, remedy },
             other => other,
         }
+    }
+}
+
+impl From<ComputeError> for Fault {
+    fn from(e: ComputeError) -> Self {
+        let place = e.place();
+        e.fault().placed(place)
     }
 }
 

@@ -2,12 +2,13 @@
 //! protocols.
 //!
 //! ```text
-//! Builder ─┐                                       ┌─► evaluate   in the clear, the oracle of every back end
+//! Builder ─┐
 //! text    ─┼─► Draft (checks each node) ─► Computation
-//! binary  ─┘                                       ├─► circuits   for every Boolean protocol
-//!                                                  ├─► Cut        what each owner does alone, and the rest
-//!                                                  ├─► cost      of gates, before anything runs
-//!                                                  └─► digest     what parties agree on
+//! binary  ─┘     ├─► evaluate   in the clear, the oracle of every back end
+//!                ├─► circuits   for every Boolean protocol
+//!                ├─► Cut        what each owner does alone, and the rest
+//!                ├─► cost       of gates, before anything runs
+//!                └─► digest     what parties agree on
 //! ```
 //!
 //! A [`Computation`] is a graph of [operations](Op) on whole vectors: data, not code. Values have a
@@ -53,10 +54,11 @@ pub use build::{Builder, Val};
 pub use cut::Cut;
 pub use derive::Groups;
 pub use draft::{MAX_MEMBERS, MAX_NODES};
-pub use error::{ComputeError, TextPlace};
+pub use error::ComputeError;
 pub use eval::evaluate;
 pub use explain::{Explanation, MembersPart};
 pub use graph::{Computation, Node, Output};
+pub use hushwire_fault::TextPlace;
 pub use kinds::{Comparison, Reduction, Scan};
 pub use netlist::Netlist;
 pub use ops::{Op, reference};

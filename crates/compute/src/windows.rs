@@ -94,7 +94,7 @@ pub struct Convolution {
 }
 
 impl Convolution {
-    /// Of operands of these lengths, which the checker has seen.
+    /// The convolution of operands with these lengths, which the checker has accepted.
     ///
     /// # Panics
     /// If they have not four axes each (the caller's bug).

@@ -1,8 +1,8 @@
 //! A failure: which member, during which step, why, and the remedy.
 
-use crate::{Code, Excuse, IntoText, Kind, PartyId, Text, Who, code};
+use crate::{Code, Excuse, IntoText, Kind, PartyId, Text, TextPlace, Who, code};
 use serde::{Deserialize, Serialize};
-use std::{fmt, io, path::Path};
+use std::{borrow::Cow, fmt, io, path::Path};
 
 /// A failure: something could not be read, or did not end well.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,6 +17,8 @@ struct Parts {
     step: Step,
     cause: Text,
     remedy: Text,
+    /// The filled places of the table's texts, by their names, but for a whole cause or remedy.
+    fields: Vec<(Cow<'static, str>, Text)>,
     /// The member to blame, where one is known.
     peer: Option<Who>,
     consequence: bool,
@@ -29,6 +31,8 @@ struct Parts {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Step {
     text: Text,
+    /// The place in a text of a person, such as a query, where the fault is.
+    place: Option<TextPlace>,
     /// The text says all of what happened, as "cannot write x" does: no "failed during" is added.
     whole: bool,
 }
@@ -51,10 +55,22 @@ impl Fault {
             step: Step::default(),
             cause: Text::filled(entry.text, places),
             remedy: Text::filled(entry.remedy, places),
+            fields: places
+                .iter()
+                .filter(|(name, _)| !matches!(*name, "cause" | "remedy"))
+                .map(|(name, text)| (Cow::Borrowed(*name), text.clone()))
+                .collect(),
             peer: None,
             consequence: false,
             tells,
         }))
+    }
+
+    /// [`Fault::of`] with words in all places.
+    #[must_use]
+    pub fn filled(code: Code, places: &[(&'static str, &dyn fmt::Display)]) -> Self {
+        let places: Vec<_> = places.iter().map(|(name, words)| (*name, words.into_text())).collect();
+        Self::of(code, &places)
     }
 
     /// A failure of a code that covers many: its text is `{cause}`, and its remedy `{remedy}`.
@@ -152,10 +168,25 @@ impl Fault {
         self
     }
 
+    /// Sets the place in a person's text, where there is none yet.
+    #[must_use]
+    pub fn placed(mut self, place: Option<TextPlace>) -> Self {
+        self.0.step.place = self.0.step.place.or(place);
+        self
+    }
+
     /// The same with another step in place of its own.
     #[must_use]
     pub fn at(mut self, step: impl IntoText) -> Self {
         self.0.step.text = step.into_text();
+        self
+    }
+
+    /// The same with words, such as a file's name, before its step.
+    #[must_use]
+    pub fn within(mut self, words: impl fmt::Display) -> Self {
+        let before = Text::new().words(words).words(", ");
+        self.0.step.text = before.text(self.0.step.text);
         self
     }
 
@@ -184,13 +215,15 @@ impl Fault {
     /// change, never words.
     #[must_use]
     pub fn with_names(self, names: &dyn Fn(PartyId) -> Option<String>) -> Self {
-        let Parts { code, who, step, cause, remedy, peer, consequence, tells } = *self.0;
+        let Parts { code, who, step, cause, remedy, fields, peer, consequence, tells } = *self.0;
+        let named = |(name, text): (_, Text)| (name, text.with_names(names));
         Self(Box::new(Parts {
             code,
             who: who.map(|who| who.with_names(names)),
             step: Step { text: step.text.with_names(names), ..step },
             cause: cause.with_names(names),
             remedy: remedy.with_names(names),
+            fields: fields.into_iter().map(named).collect(),
             peer: peer.map(|peer| peer.with_names(names)),
             consequence,
             tells,
@@ -221,10 +254,33 @@ impl Fault {
         self.0.peer.as_ref()
     }
 
-    /// The step under way.
+    /// The step under way, with the place in a text where there is one.
     #[must_use]
     pub fn step(&self) -> String {
-        self.0.step.text.written()
+        let step = self.0.step.text.written();
+        match self.0.step.place {
+            None => step,
+            Some(place) if step.is_empty() => place.to_string(),
+            Some(place) => format!("{step}, {place}"),
+        }
+    }
+
+    /// The place in a text of a person, such as a query, where the fault is.
+    #[must_use]
+    pub fn place(&self) -> Option<TextPlace> {
+        self.0.step.place
+    }
+
+    /// The filled places of the table's texts, by their names.
+    pub fn fields(&self) -> impl Iterator<Item = (&str, String)> {
+        self.0.fields.iter().map(|(name, text)| (&**name, text.written()))
+    }
+
+    /// What fills a place of the table's texts: the column's name for `{column}`, for example.
+    #[must_use]
+    pub fn field(&self, name: &str) -> Option<String> {
+        let found = self.0.fields.iter().find(|(known, _)| known == name);
+        found.map(|(_, text)| text.written())
     }
 
     /// The cause, as a clause.

@@ -1,20 +1,11 @@
 //! The page on troubleshooting has every code of the table, with its texts.
 
 use hushwire_fault::{TABLE, page};
-use std::{fs, path::Path};
 
-/// `HUSHWIRE_WRITE_PAGE=1 cargo test -p hushwire-fault` writes it anew; the difference is then reviewed.
 #[test]
 fn the_page_is_made_of_the_table() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/troubleshooting.md");
-    let text = fs::read_to_string(&path).expect("the page is there");
-    let mark = "<!-- made of the table in crates/fault/src/table.rs -->\n";
-    let (head, list) = text.split_once(mark).expect("the page has the mark before the list");
-    if std::env::var_os("HUSHWIRE_WRITE_PAGE").is_some() {
-        fs::write(&path, format!("{head}{mark}{}", page())).expect("the page can be written");
-    } else {
-        assert!(list == page(), "docs/troubleshooting.md is not what the table says");
-    }
+    let begin = "<!-- made of the table in crates/fault/src/table.rs -->\n";
+    hushwire_testkit::page("troubleshooting.md", begin, &page());
 }
 
 #[test]

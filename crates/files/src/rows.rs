@@ -52,14 +52,14 @@ pub fn check_input(path: &Path) -> Result<(), FileError> {
 /// The records of a file whose columns have names, each of one width.
 pub struct Rows<'a> {
     path: PathBuf,
-    of: Of<'a>,
+    of: RowSource<'a>,
     /// The columns' names.
     header: csv::ByteRecord,
     record: csv::ByteRecord,
     place: Option<FilePlace>,
 }
 
-enum Of<'a> {
+enum RowSource<'a> {
     Csv(Box<csv::Reader<Strict<Box<dyn Read + 'a>>>>),
     #[cfg(feature = "parquet")]
     Parquet(Box<parquet::Rows>),
@@ -76,7 +76,7 @@ impl Rows<'static> {
         if is_parquet(path) {
             let rows = parquet::Rows::open(path)?;
             let header = rows.columns().iter().map(|column| &column.name).collect();
-            let of = Of::Parquet(Box::new(rows));
+            let of = RowSource::Parquet(Box::new(rows));
             return Ok(Self {
                 path: path.to_owned(),
                 of,
@@ -100,7 +100,7 @@ impl<'a> Rows<'a> {
         let mut reader = csv::ReaderBuilder::new().from_reader(Strict::new(Box::new(text) as Box<dyn Read>));
         let header = reader.byte_headers().map_err(|e| broken(path, e, None))?.clone();
         reader.get_mut().next_record();
-        let (of, record) = (Of::Csv(Box::new(reader)), csv::ByteRecord::new());
+        let (of, record) = (RowSource::Csv(Box::new(reader)), csv::ByteRecord::new());
         Ok(Self { path: path.to_owned(), of, header, record, place: None })
     }
 
@@ -116,7 +116,7 @@ impl<'a> Rows<'a> {
     /// The file is empty, lacks the column, has it twice, or has values there that have no text.
     pub fn column(&self, name: &str) -> Result<usize, FileError> {
         #[cfg(feature = "parquet")]
-        if let Of::Parquet(rows) = &self.of {
+        if let RowSource::Parquet(rows) = &self.of {
             return rows.place(name);
         }
         let path = &self.path;
@@ -153,7 +153,7 @@ impl<'a> Rows<'a> {
     pub fn select<'n>(&mut self, names: impl IntoIterator<Item = &'n str>) -> Result<Vec<usize>, FileError> {
         let places = names.into_iter().map(|name| self.column(name)).collect::<Result<Vec<_>, _>>()?;
         #[cfg(feature = "parquet")]
-        if let Of::Parquet(rows) = &mut self.of {
+        if let RowSource::Parquet(rows) = &mut self.of {
             // Others are not even decoded.
             rows.choose(&places)?;
             return Ok((0..places.len()).collect());
@@ -167,7 +167,7 @@ impl<'a> Rows<'a> {
     /// A column has values that have no text.
     pub fn select_all(&mut self) -> Result<(), FileError> {
         #[cfg(feature = "parquet")]
-        if let Of::Parquet(rows) = &mut self.of {
+        if let RowSource::Parquet(rows) = &mut self.of {
             if let Some(column) = rows.columns().iter().find(|column| column.kind.is_none()) {
                 let cause = format!("column {} is of a type that CSV cannot have", column.name);
                 let remedy = "name a file for the result that ends in .parquet, or leave the column out";
@@ -184,7 +184,7 @@ impl<'a> Rows<'a> {
     /// The file cannot be read, deviates from its format, or a record is not as wide as the first.
     pub fn read(&mut self) -> Result<Option<&csv::ByteRecord>, FileError> {
         let more = match &mut self.of {
-            Of::Csv(reader) => {
+            RowSource::Csv(reader) => {
                 let more = reader.read_byte_record(&mut self.record);
                 let line = reader.get_mut().next_record();
                 let more = more.map_err(|e| broken(&self.path, e, line))?;
@@ -196,7 +196,7 @@ impl<'a> Rows<'a> {
                 more
             }
             #[cfg(feature = "parquet")]
-            Of::Parquet(rows) => {
+            RowSource::Parquet(rows) => {
                 self.record.clear();
                 let row = rows.read()?;
                 if let Some((row, number)) = row {
@@ -226,8 +226,8 @@ impl<'a> Rows<'a> {
     #[cfg(feature = "parquet")]
     pub(crate) fn parquet(&self) -> Option<&parquet::Rows> {
         match &self.of {
-            Of::Parquet(rows) => Some(rows),
-            Of::Csv(_) => None,
+            RowSource::Parquet(rows) => Some(rows),
+            RowSource::Csv(_) => None,
         }
     }
 }

@@ -39,7 +39,7 @@ pub(crate) fn broken(path: &Path, e: csv::Error, line: Option<u64>) -> FileError
 
 /// The deviation of a file from the format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum DeviationKind {
     /// A quote in a field that does not begin with one.
     Bare,
     /// A field goes on after its closing quote.
@@ -61,37 +61,41 @@ enum Kind {
     Zip,
 }
 
-impl Kind {
+impl DeviationKind {
     const fn cause(self) -> &'static str {
         match self {
-            Kind::Bare => "a quote stands in a field that does not begin with one",
-            Kind::After => "the field goes on after its closing quote",
-            Kind::Unclosed => "the quote that opens here is not closed",
-            Kind::Return => "a carriage return stands alone",
-            Kind::Long => "the record that begins here has more than 16 MiB",
-            Kind::LongField => "the quote that opens here makes a record of more than 16 MiB",
-            Kind::Utf16 => "it is UTF-16",
-            Kind::Parquet => "it is Parquet",
-            Kind::Packed => "it is compressed",
-            Kind::Zip => "it is a spreadsheet or another ZIP archive",
+            DeviationKind::Bare => "a quote stands in a field that does not begin with one",
+            DeviationKind::After => "the field goes on after its closing quote",
+            DeviationKind::Unclosed => "the quote that opens here is not closed",
+            DeviationKind::Return => "a carriage return stands alone",
+            DeviationKind::Long => "the record that begins here has more than 16 MiB",
+            DeviationKind::LongField => "the quote that opens here makes a record of more than 16 MiB",
+            DeviationKind::Utf16 => "it is UTF-16",
+            DeviationKind::Parquet => "it is Parquet",
+            DeviationKind::Packed => "it is compressed",
+            DeviationKind::Zip => "it is a spreadsheet or another ZIP archive",
         }
     }
 
     const fn remedy(self) -> &'static str {
         match self {
-            Kind::Bare | Kind::After => {
+            DeviationKind::Bare | DeviationKind::After => {
                 "put quotes around the whole field, without blanks outside them, and double those within it"
             }
-            Kind::Unclosed => "close it at the end of the field, and double quotes within the field",
-            Kind::Return => "end lines with LF or CR LF, and put quotes around a field that holds a line end",
-            Kind::Long => "end records with a line end, and leave out fields that are no part of a table",
-            Kind::LongField => {
+            DeviationKind::Unclosed => "close it at the end of the field, and double quotes within the field",
+            DeviationKind::Return => {
+                "end lines with LF or CR LF, and put quotes around a field that holds a line end"
+            }
+            DeviationKind::Long => {
+                "end records with a line end, and leave out fields that are no part of a table"
+            }
+            DeviationKind::LongField => {
                 "close it at the end of the field, and leave out fields that are no part of a table"
             }
-            Kind::Utf16 => "save the file as UTF-8 at both parties",
-            Kind::Parquet => "give it a name that ends in .parquet",
-            Kind::Packed => "unpack it, and name the CSV in it",
-            Kind::Zip => "save the table as CSV with commas between columns",
+            DeviationKind::Utf16 => "save the file as UTF-8 at both parties",
+            DeviationKind::Parquet => "give it a name that ends in .parquet",
+            DeviationKind::Packed => "unpack it, and name the CSV in it",
+            DeviationKind::Zip => "save the table as CSV with commas between columns",
         }
     }
 
@@ -100,10 +104,10 @@ impl Kind {
         let begins = |with: &[u8]| head.starts_with(with);
         match () {
             // Four letters might name a column; a header that is no text follows them.
-            () if begins(b"PAR1\x15") => Some(Kind::Parquet),
-            () if begins(&[0xff, 0xfe]) || begins(&[0xfe, 0xff]) => Some(Kind::Utf16),
-            () if begins(&[0x1f, 0x8b]) || begins(&[0x28, 0xb5, 0x2f, 0xfd]) => Some(Kind::Packed),
-            () if begins(b"PK\x03\x04") => Some(Kind::Zip),
+            () if begins(b"PAR1\x15") => Some(DeviationKind::Parquet),
+            () if begins(&[0xff, 0xfe]) || begins(&[0xfe, 0xff]) => Some(DeviationKind::Utf16),
+            () if begins(&[0x1f, 0x8b]) || begins(&[0x28, 0xb5, 0x2f, 0xfd]) => Some(DeviationKind::Packed),
+            () if begins(b"PK\x03\x04") => Some(DeviationKind::Zip),
             () => None,
         }
     }
@@ -115,7 +119,7 @@ const HEAD: usize = 5;
 /// A deviation and where it is.
 #[derive(Debug)]
 struct Deviation {
-    kind: Kind,
+    kind: DeviationKind,
     place: Option<FilePlace>,
 }
 
@@ -203,20 +207,20 @@ impl<R: Read> Strict<R> {
         let fault = |kind, place: Spot| Err(Deviation { kind, place: Some(place.into()) });
         self.at = match (self.at, byte) {
             (At::Return, b'\n') => At::Field,
-            (At::Return, _) => return fault(Kind::Return, self.begun),
+            (At::Return, _) => return fault(DeviationKind::Return, self.begun),
             (At::Quoted, b'"') => At::Quote,
             (At::Field, b'"') => {
                 self.begun = here;
                 At::Quoted
             }
             (At::Quoted, _) | (At::Quote, b'"') => At::Quoted,
-            (At::Plain, b'"') => return fault(Kind::Bare, here),
+            (At::Plain, b'"') => return fault(DeviationKind::Bare, here),
             (_, b',' | b'\n') => At::Field,
             (_, b'\r') => {
                 self.begun = here;
                 At::Return
             }
-            (At::Quote, _) => return fault(Kind::After, here),
+            (At::Quote, _) => return fault(DeviationKind::After, here),
             (At::Field | At::Plain, _) => At::Plain,
         };
         if self.length == 0 && !matches!(byte, b'\r' | b'\n') {
@@ -225,8 +229,11 @@ impl<R: Read> Strict<R> {
         self.length += 1;
         if self.length > RECORD {
             let is_quoted = matches!(self.at, At::Quoted | At::Quote);
-            let (kind, place) =
-                if is_quoted { (Kind::LongField, self.begun) } else { (Kind::Long, self.record) };
+            let (kind, place) = if is_quoted {
+                (DeviationKind::LongField, self.begun)
+            } else {
+                (DeviationKind::Long, self.record)
+            };
             return fault(kind, place);
         }
         if byte == b'\n' {
@@ -260,8 +267,8 @@ impl<R: Read> Strict<R> {
 
     fn end(&self) -> Result<(), Deviation> {
         match self.at {
-            At::Quoted => Err(Deviation { kind: Kind::Unclosed, place: Some(self.begun.into()) }),
-            At::Return => Err(Deviation { kind: Kind::Return, place: Some(self.begun.into()) }),
+            At::Quoted => Err(Deviation { kind: DeviationKind::Unclosed, place: Some(self.begun.into()) }),
+            At::Return => Err(Deviation { kind: DeviationKind::Return, place: Some(self.begun.into()) }),
             At::Field | At::Plain | At::Quote => Ok(()),
         }
     }
@@ -276,7 +283,7 @@ impl<R: Read> Read for Strict<R> {
         let bytes = &buffer[..read];
         if self.head.len() < HEAD {
             self.head.extend(bytes.iter().take(HEAD - self.head.len()));
-            if let Some(kind) = Kind::of(&self.head) {
+            if let Some(kind) = DeviationKind::of(&self.head) {
                 return Err(io::Error::other(Deviation { kind, place: None }));
             }
         }

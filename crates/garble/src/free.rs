@@ -1,8 +1,8 @@
 //! The ends of families whose XORs are free: everything but their ANDs.
 //!
 //! ```text
-//! End<Garbling, A>      Δ, wires are labels of 0      ┐ numbers of gates, XORs, inputs and outputs here;
-//! End<Evaluating, A>    wires are what it holds       ┘ A, a family's kernels, makes or uses tables
+//! End<Garbling, A>     Δ, wires are labels of 0   ┐ numbers of gates, XORs, inputs, outputs here;
+//! End<Evaluating, A>   wires are what it holds    ┘ A, a family's kernels, makes or uses tables
 //! ```
 
 use crate::{
@@ -86,10 +86,11 @@ pub trait Ands<P: Part>: Sized + Send {
     const FORMAT: Format;
     /// See [`GateBackend::SUMS`].
     const SUMS: bool = false;
-    /// Whether bit 0 of what the evaluator holds is the wire's value, and bit 0 of labels of 0 is clear.
+    /// Whether bit 0 of what the evaluator holds is the wire's value, and bit 0 of labels of 0 is
+    /// clear.
     const VALUES: bool = false;
 
-    /// Of a session. The garbler has a seed.
+    /// The gates of a session. The garbler has a seed.
     ///
     /// # Panics
     /// If the scheme is another family's (the caller's bug).
@@ -206,7 +207,8 @@ impl<A: Ands<Garbling>> Garble for End<Garbling, A> {
         End { backend, part, ands: A::new(backend, scheme, public, Some(seed)), gate: 0 }
     }
 
-    /// Where bit 0 is the value, bit 0 of q must be clear, as it is where bit 0 of what the other end holds is its choice.
+    /// Where bit 0 is the value, bit 0 of q must be clear, as it is where bit 0 of what the other
+    /// end holds is its choice.
     fn theirs(&mut self, q: Block) -> Self::Wire {
         assert!(!A::VALUES || !q.lsb(), "bit 0 of the evaluator's label is its choice");
         Tagged::new(q)

@@ -211,6 +211,10 @@ macro_rules! suite_of {
                 suite::published_files::<$family>($scheme);
             }
             #[test]
+            fn inputs_come_by_ideal_ots() {
+                $crate::rig::life::inputs_come_by_ideal_ots::<$family>($scheme);
+            }
+            #[test]
             fn bits_are_uniform() {
                 suite::bits_are_uniform::<$family>($scheme);
             }

@@ -1,7 +1,8 @@
 //! Any circuit on shares: many instances at once, layer by layer.
 //!
 //! ```text
-//! planes in and out: bit i of the inputs (outputs) in plane i, ⌈instances/8⌉ bytes; instance j is bit j % 8 of byte j / 8
+//! planes in and out: bit i of the inputs (outputs) in plane i, ⌈instances/8⌉ bytes;
+//!                    instance j is bit j % 8 of byte j / 8
 //! a stage's copies:  copy c of instance j is instance c·instances + j of the block
 //! a message:         d of its ANDs, bits without gaps, to a whole byte; then e likewise
 //! ```

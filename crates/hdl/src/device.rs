@@ -235,8 +235,8 @@ impl Inner {
         self.frame(b'K', 0, &[&keys[0], &keys[1]])?;
         let words: Vec<u8> = code.words().flat_map(u64::to_le_bytes).collect();
         self.frame(b'M', 0, &[&words])?;
-        let one = [Some(0), Some(1)].map(|slot| party.role().constant_slot() == slot);
-        let shares = Zeroizing::new(code.scalar_shares([&common.own, &common.next], one));
+        let holds_one = [Some(0), Some(1)].map(|slot| party.role().constant_slot() == slot);
+        let shares = Zeroizing::new(code.scalar_shares([&common.own, &common.next], holds_one));
         let mut bytes = Zeroizing::new(Vec::with_capacity(shares.len()));
         bytes.extend(shares.iter().map(|[own, next]| u8::from(*own) | u8::from(*next) << 1));
         self.frame(b'S', 0, &[&bytes])?;

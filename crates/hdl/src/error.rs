@@ -28,13 +28,13 @@ pub enum Cause {
     /// It closed the connection, and ended so if it was ours to start.
     #[error("it is gone{}", .0.as_ref().map_or(String::new(), |how| format!(", with {how}")))]
     Died(Option<String>),
-    /// It said so itself before it ended.
+    /// The device reported an error before it ended.
     #[error("it reports: {0}")]
     Reported(String),
     /// The connection failed.
     #[error("the connection failed ({0})")]
     Io(String),
-    /// It said something that it must not.
+    /// The device sent a message that the protocol does not allow at this point.
     #[error("it broke the protocol: {0}")]
     Protocol(String),
     /// It speaks another version of the protocol.

@@ -11,7 +11,7 @@
 //!                  R  bytes of the link from the right neighbour
 //!                  Z  asks for statistics
 //! device → engine  H  version, lanes, cores, contexts, slots, instructions, scalars, flight, u32
-//!                     each: first
+//!                     each: the first frame
 //!                  T  bytes of the link to the left neighbour
 //!                  O  all rows of output: ends a batch
 //!                  X  the reason why it ends, as text

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! transport ── Lane ── HdlBatch (Machine) ──┐
-//! transport ── Lane ── HdlBatch (Machine) ──┴─ Device ══ Unix socket ══ party-sim (a Verilated sequencer)
+//! transport ── Lane ── HdlBatch (Machine) ──┴─ Device ══ Unix socket ══ party-sim
+//!                                                        (a Verilated sequencer)
 //! ```
 //!
 //! A [`Device`] is one party's hardware: it holds that party's two session keys, a circuit as

@@ -6,7 +6,8 @@
 //! have arrived. It does not model cycles: its statistics count instructions.
 //!
 //! ```text
-//! instruction  [63:61] op: 0 END 1 LIN 2 AND 3 IN 4 OUT │ [60] sync │ [59] use_a │ [58] use_b │ [57:56] 0
+//! instruction  [63:61] op: 0 END 1 LIN 2 AND 3 IN 4 OUT
+//!              [60] sync │ [59] use_a │ [58] use_b │ [57:56] 0
 //!              [55:40] scalar │ [39] 0 │ [38:26] a │ [25:13] b │ [12:0] d
 //! AND          z = x·y ⊕ x·y' ⊕ x'·y ⊕ F_own(ctr) ⊕ F_prev(ctr) to the left; z' comes from the
 //!              right

@@ -84,14 +84,14 @@
 //! # Modules
 //! | module | content |
 //! |---|---|
-//! | [`compute`] | computations on numbers, columns and tensors: builder, text, checker, plain evaluator |
+//! | [`compute`] | computations on numbers and tensors: builder, text, plain evaluator |
 //! | [`job`] | jobs, member files, the agreement, the engine |
 //! | [`files`] | CSV and Parquet tables, results, keys on disk |
-//! | [`circuit`] | Boolean circuits by name, from Bristol files, or gate by gate; the plain evaluator |
+//! | [`circuit`] | Boolean circuits by name, from files, or gate by gate; plain evaluator |
 //! | [`rep3`] | three parties on replicated shares |
-//! | [`garble`], [`gmw`], [`ot`] | two parties: garbled circuits, shares of bits, oblivious transfer |
+//! | [`garble`], [`gmw`], [`ot`] | two parties: garbling, shares of bits, oblivious transfer |
 //! | [`psi`] | two parties: private set intersection |
-//! | [`machine`], [`wire`] | protocols as machines and channels; transports, the handshake, liveness |
+//! | [`machine`], [`wire`] | protocols as machines; transports, handshake, liveness |
 //! | [`aes`], [`prg`], [`block`], [`simd`] | kernels, randomness and blocks |
 //!
 //! The features `sql`, `models`, `two` and `n-party` are on by default and add the modules of their names;

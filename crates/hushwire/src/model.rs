@@ -4,8 +4,7 @@ use crate::job::{
     ComputationSource, Fault, InferJob, InferTask, InputPlace, Member, Protocol, network_in, samples,
 };
 use crate::{Local, LocalJob};
-use hushwire_fault::code;
-use hushwire_nn::{Array, Members, NnError, Secure, Wanted, npy};
+use hushwire_nn::{Array, Members, Secure, Wanted, npy};
 
 /// An inference that is put together: [`Local::model`] begins it, [`run`](Self::run) runs it.
 pub struct LocalModel {
@@ -42,11 +41,10 @@ impl LocalModel {
     /// # Errors
     /// The bytes are no model of supported operators, or the input has another shape than the network takes.
     pub fn run(self) -> Result<Array, Fault> {
-        let failed = |e: NnError| Fault::new(code::MODEL, e.place(), e.cause(), e.remedy());
         let network = network_in(&self.model, Some(&self.input.lengths))?;
         let samples = samples(&network, None, None)?;
-        let numbers = Wanted::default().chosen(&network, &samples).map_err(failed)?.numbers;
-        let secure = Secure::new(&network, numbers, &Members::default()).map_err(failed)?;
+        let numbers = Wanted::default().chosen(&network, &samples)?.numbers;
+        let secure = Secure::new(&network, numbers, &Members::default())?;
         let [owner, client] = match self.protocol {
             Protocol::Two => [Member::Party(0), Member::Party(1)],
             _ => ["owner", "client"].map(|name| Member::Client(name.to_owned())),

@@ -11,10 +11,10 @@
 //! [`Tamper`](crate::Tamper) changes its messages, [`Meter`](crate::Meter) counts them.
 
 pub use crate::abreast::Abreast;
-pub use crate::driver::{Driver, Lane, Message, Run, Work, pipeline};
+pub use crate::driver::{Driver, Lane, Run, Work, pipeline};
 pub use crate::gate::Latch;
 pub use crate::line::{Line, Talk};
 pub use crate::lockstep::{Lockstep, Place, Wiring};
-pub use crate::machine::{Exchanged, Machine, Round, With};
+pub use crate::machine::{Exchanged, Machine, Message, Round, With};
 pub use crate::misstep::Misstep;
 pub use hushwire_block::Buffer;

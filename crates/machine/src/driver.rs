@@ -2,67 +2,10 @@
 
 use crate::{
     Channel, NetError,
-    machine::{Exchanged, Machine, Round},
+    machine::{Exchanged, Machine, Message, Round, with_exchanged},
 };
 use core::borrow::BorrowMut;
 use hushwire_block::Buffer;
-
-/// One slot's message, in a buffer that is kept.
-#[derive(Default)]
-pub struct Message {
-    pub(crate) bytes: Buffer,
-    round: Option<Round>,
-}
-
-impl Message {
-    /// The message that this party sent.
-    #[must_use]
-    pub fn sent(&self) -> &[u8] {
-        &self.bytes[..self.round.map_or(0, |round| round.out)]
-    }
-
-    /// Bytes that the round brings.
-    #[must_use]
-    pub fn comes(&self) -> usize {
-        self.round.map_or(0, |round| round.into)
-    }
-
-    fn name(&self) -> &'static str {
-        self.round.map_or("", |round| round.name)
-    }
-
-    fn make(&mut self, len: usize) -> &mut [u8] {
-        self.bytes.reserve_len(len);
-        &mut self.bytes[..len]
-    }
-}
-
-/// Slots whose messages are handed over without an allocation.
-const FEW: usize = 8;
-
-/// Hands over the messages of `slots` slots.
-pub(crate) fn with_messages<'a, T>(
-    slots: usize,
-    of: impl Fn(usize) -> Exchanged<'a>,
-    take: impl FnOnce(&[Exchanged<'a>]) -> T,
-) -> T {
-    if slots > FEW {
-        return take(&(0..slots).map(of).collect::<Vec<_>>());
-    }
-    let mut messages = [Exchanged::NOTHING; FEW];
-    messages.iter_mut().take(slots).enumerate().for_each(|(slot, message)| *message = of(slot));
-    take(&messages[..slots])
-}
-
-/// Hands over messages that are in buffers.
-pub(crate) fn with_exchanged<T>(
-    own: &[Message],
-    heard: &[Buffer],
-    take: impl FnOnce(&[Exchanged<'_>]) -> T,
-) -> T {
-    let of = |slot: usize| Exchanged { own: own[slot].sent(), heard: &heard[slot][..own[slot].comes()] };
-    with_messages(own.len(), of, take)
-}
 
 /// Takes the messages of the last round, if there was one, and writes those of the next. False when
 /// there is no next round.
@@ -94,7 +37,8 @@ fn turn<M: Machine + ?Sized>(
     Ok(1)
 }
 
-/// Writes the next round's messages to all slots but the first so many. False when there is no next round.
+/// Writes the next round's messages to all slots but the first `written`. False when there is no
+/// next round.
 fn speak<M: Machine + ?Sized>(
     machine: &mut M,
     written: usize,
@@ -234,7 +178,7 @@ impl Driver {
     /// Runs `machine` to its end on `channel`.
     ///
     /// # Errors
-    /// Of the machine and the channel.
+    /// Those of the machine and the channel.
     ///
     /// # Panics
     /// If the machine has more than one slot (the caller's bug).
@@ -272,7 +216,7 @@ where
     /// idle.
     ///
     /// # Errors
-    /// Of the machine and the channels; the run is lost.
+    /// The machine or a channel failed; the run is lost.
     ///
     /// # Panics
     /// If there is not one channel for each slot (the caller's bug).
@@ -324,7 +268,7 @@ impl<M: Machine, C: BorrowMut<Channel>> Lane<M, C> {
     /// that has no round comes back at once.
     ///
     /// # Errors
-    /// Of the machine, and as [`Channel::start`].
+    /// The machine failed, or as [`Channel::start`].
     ///
     /// # Panics
     /// If a run is in flight already, or there is not one channel for each slot (the caller's bug).
@@ -341,7 +285,7 @@ impl<M: Machine, C: BorrowMut<Channel>> Lane<M, C> {
     /// was the last one.
     ///
     /// # Errors
-    /// Of the machine, and as [`Channel::finish`] and [`Channel::start`]; the run is lost.
+    /// The machine failed, or as [`Channel::finish`] and [`Channel::start`]; the run is lost.
     ///
     /// # Panics
     /// If no run is in flight (the caller's bug).

@@ -1,4 +1,5 @@
 use super::*;
+use hushwire_fault::Code;
 
 const ONE: Option<PartyId> = Some(PartyId(1));
 
@@ -15,131 +16,98 @@ fn os(number: i32) -> io::Error {
 #[error("cannot decrypt peer's message")]
 struct Broken;
 
-/// Every message whole: who, step, cause, remedy.
+/// The code of each error, the member to blame, and the fields that fill the texts of the table.
 #[test]
-fn messages_are_whole() {
-    let (ab, second) = ("ab".repeat(32), Duration::from_secs(1));
-    let pin = format!("sha256:{ab}");
-    let cases: Vec<(NetError, String)> = vec![
-        (
-            NetError::Closed { peer: ONE, step: step() },
-            "party 1: closed the link during layer 3: its process ended or dropped the session; read its own error".into(),
-        ),
+fn errors_have_their_code_and_their_fields() {
+    let second = Duration::from_secs(1);
+    let pin = || format!("sha256:{}", "ab".repeat(32));
+    let unknown =
+        |peer| NetError::UnknownPeer { peer, step: "handshake".into(), presented: Presented::Pin(pin()) };
+    let blamed = |why| NetError::Blamed { by: PartyId(2), step: step(), why };
+    let cases: Vec<(NetError, Code, &str)> = vec![
+        (NetError::Closed { peer: ONE, step: step() }, code::CLOSED, "peer=party 1|step=layer 3"),
         (
             NetError::Dead { peer: ONE, step: step(), silent_for: None },
-            "party 1: died during layer 3: its links closed and it said no goodbye; see its own log and its host, then start again".into(),
+            code::DIED,
+            "peer=party 1|how=its links closed and it said no goodbye",
         ),
         (
             NetError::Dead { peer: ONE, step: step(), silent_for: Some(8 * second) },
-            "party 1: died during layer 3: nothing was heard of it for 8s; see its own log and its host, then start again".into(),
+            code::DIED,
+            "how=nothing was heard of it for 8s",
         ),
         (
             NetError::Aborted { peer: ONE, by: PartyId(2), step: step(), why: Reason::Refused },
-            "party 1: was refused during layer 3, as party 2 says; read the error of the first; if its key was rotated, all others must list its new pin".into(),
+            code::TOLD_REFUSED,
+            "peer=party 1|why=was refused|step=layer 3|by=party 2",
         ),
-        (
-            NetError::Blamed { by: PartyId(2), step: step(), why: Reason::Silent },
-            "party 2: ended the session during layer 3: it says that this party fell silent; see whether this process was stopped, its host overloaded or the network between them cut".into(),
-        ),
-        (
-            NetError::Blamed { by: PartyId(2), step: "connect".into(), why: Reason::Refused },
-            "party 2: ended the session during connect: it says that this party was refused; read its error, and compare pins, keys and jobs of both: after `hushwire keys rotate` all others must list the new pin".into(),
-        ),
-        (
-            NetError::Blamed { by: PartyId(2), step: step(), why: Reason::Cheated },
-            "party 2: ended the session during layer 3: it says that this party sent a message that no honest party sends; read its error, and run the same release everywhere".into(),
-        ),
-        (
-            NetError::Blamed { by: PartyId(2), step: step(), why: Reason::Left },
-            "party 2: ended the session during layer 3: it says that this party ended too early; read its error".into(),
-        ),
-        (
-            NetError::Blamed { by: PartyId(2), step: step(), why: Reason::Duplicate },
-            "party 2: ended the session during layer 3: it says that this party was started twice; end all processes of this party but one and start again".into(),
-        ),
+        (blamed(Reason::Silent), code::BLAMED_UNHEARD, "peer=party 2|why=fell silent"),
+        (blamed(Reason::Refused), code::BLAMED_REFUSED, "why=was refused"),
+        (blamed(Reason::Cheated), code::BLAMED_CHEATED, "why=sent a message that no honest party sends"),
+        (blamed(Reason::Left), code::BLAMED_FAILED, "why=ended too early"),
+        (blamed(Reason::Duplicate), code::BLAMED_DUPLICATE, "why=was started twice"),
         (
             NetError::Stalled { peer: ONE, step: step(), after: 120 * second },
-            "party 1: stalled during layer 3: no byte moved for 120s; see whether it still runs, or raise the stall limit".into(),
+            code::STALLED,
+            "peer=party 1|after=120s",
         ),
         (
             NetError::Slow { peer: ONE, step: step(), moved: 7, bytes: 2048, after: 482 * second },
-            "party 1: too slow during layer 3: 7 of 2048 bytes moved in 482s; see the network between the hosts, or raise the stall limit".into(),
+            code::SLOW,
+            "moved=7|bytes=2048|after=482s",
         ),
-        (
-            NetError::Io { peer: ONE, step: step(), source: os(113) },
-            "party 1: link failed during layer 3: No route to host (os error 113); see the network between the hosts and start again".into(),
-        ),
+        (NetError::Io { peer: ONE, step: step(), source: os(113) }, code::LINK, "peer=party 1|step=layer 3"),
         (
             NetError::Tls { peer: ONE, step: step(), source: TlsError::new(false, Broken) },
-            "party 1: TLS failed during layer 3: cannot decrypt peer's message; see that both sides run the same release and transport".into(),
+            code::TLS,
+            "peer=party 1|step=layer 3",
+        ),
+        (NetError::Unlisted { peer: ONE, own: pin() }, code::UNLISTED, "peer=party 1|own=PIN"),
+        (unknown(ONE), code::ANOTHER_KEY, "peer=party 1|step=handshake|presented=PIN"),
+        (unknown(None), code::UNKNOWN_KEY, "peer=unknown peer|presented=PIN"),
+        (NetError::Duplicate { peer: ONE, what: "x".into() }, code::DUPLICATE, "peer=party 1|what=x"),
+        (
+            NetError::Connect { peer: ONE, address: "a:1".into(), cause: "x".into(), seen: false },
+            code::UNREACHABLE,
+            "peer=party 1|address=a:1",
         ),
         (
-            NetError::Unlisted { peer: ONE, own: pin.clone() },
-            format!("party 1: refuses our certificate during handshake: it lists another pin for this party; let it list our pin, sha256:{ab}"),
+            NetError::Absent {
+                peers: vec![PartyId(1), PartyId(2), PartyId::OWNER, PartyId(130)],
+                after: 4 * second,
+                cause: "x".into(),
+                seen: false,
+            },
+            code::ABSENT,
+            "peers=party 1, party 2, owner and client 130|after=4s",
         ),
+        (NetError::Descriptors { step: "connect".into(), source: os(24) }, code::DESCRIPTORS, "step=connect"),
+        (NetError::Config { peer: ONE, what: "x".into() }, code::SESSION, "peer=party 1|what=x"),
         (
-            NetError::UnknownPeer { peer: ONE, step: "handshake".into(), presented: Presented::Pin(pin.clone()) },
-            format!("party 1: presents another key than the pinned one during handshake: its pin is sha256:{ab}; was its key rotated? ask there, over another channel, whether that is what `hushwire keys pin` prints, and correct the pin of party 1 if it is"),
+            NetError::Malformed { peer: ONE, msg: "notice", what: "x".into() },
+            code::MALFORMED,
+            "msg=notice|what=x",
         ),
-        (
-            NetError::UnknownPeer { peer: None, step: "handshake".into(), presented: Presented::Pin(pin.clone()) },
-            format!("unknown peer: unknown during handshake: sha256:{ab} is not listed; if a member's key was rotated and it confirms this pin, list it for that member"),
-        ),
-        (
-            NetError::Duplicate { peer: ONE, what: "another process with its key joined before".into() },
-            "party 1: refused during handshake: another process with its key joined before; end all of its processes but one and start again".into(),
-        ),
-        (
-            NetError::Connect { peer: ONE, address: "a:1".into(), cause: "gave up after 4s, at last because Connection refused (os error 111)".into(), seen: false },
-            "party 1: unreachable at a:1 during connect: gave up after 4s, at last because Connection refused (os error 111); see that it runs, that the address is right and that no firewall is between".into(),
-        ),
-        (
-            NetError::Absent { peers: vec![PartyId(1), PartyId(2), PartyId::OWNER, PartyId(130)], after: 4 * second, cause: "x".into(), seen: false },
-            "party 1, party 2, owner and client 130: did not come within 4s during connect: x; start the members that do not run, and see that addresses are right and no firewall is between".into(),
-        ),
-        (
-            NetError::Descriptors { step: "connect".into(), source: os(24) },
-            "this process has too many open files during connect: Too many open files (os error 24); allow it more (`ulimit -n` in the shell that starts it)".into(),
-        ),
-        (
-            NetError::Config { peer: ONE, what: "there are no lanes to it".into() },
-            "party 1: bad configuration during connect: there are no lanes to it; correct the configuration".into(),
-        ),
-        (
-            NetError::Malformed { peer: ONE, msg: "notice", what: "its kind does not exist".into() },
-            "party 1: sent a malformed message during notice: its kind does not exist; run the same release everywhere".into(),
-        ),
-        (
-            NetError::Deviated { peer: ONE, step: step(), what: "x" },
-            "party 1: left the protocol during layer 3: x; nothing of this run may be used; find out why before another".into(),
-        ),
-        (
-            NetError::Deviated { peer: None, step: step(), what: "x" },
-            "a party: left the protocol during layer 3: x; nothing of this run may be used; find out why before another".into(),
-        ),
-        (
-            NetError::Forked { step: step(), opened_by: 7 },
-            "this process is a fork of process 7, which opened the session, during layer 3: the same masks would hide different values in both; open a new session in this process, and go on with the old one in the other".into(),
-        ),
-        (
-            NetError::Dropped { peer: ONE, step: step() },
-            "party 1: channel is closed during layer 3: an earlier step on it failed; read the first error".into(),
-        ),
+        (NetError::Deviated { peer: ONE, step: step(), what: "x" }, code::DEVIATED, "peer=party 1|what=x"),
+        (NetError::Deviated { peer: None, step: step(), what: "x" }, code::DEVIATED, "peer=a party"),
+        (NetError::Forked { step: step(), opened_by: 7 }, code::FORKED, "opened_by=7|step=layer 3"),
+        (NetError::Dropped { peer: ONE, step: step() }, code::DROPPED, "peer=party 1|step=layer 3"),
         (
             Misstep::Message { step: "layer 3", found: 3, expected: 4 }.into(),
-            "unknown peer: sent a malformed message during layer 3: 3 bytes instead of 4; run the same release everywhere".into(),
+            code::MALFORMED,
+            "peer=unknown peer|msg=layer 3",
         ),
-        (
-            Misstep::Buffer { step: "layer 3", found: 3, expected: 4 }.into(),
-            "a buffer of 3 bytes was brought to layer 3 instead of one of 4; bring a machine the buffers that its round declares".into(),
-        ),
-        (
-            Misstep::Lost { step: "layer 3" }.into(),
-            "this run is lost at layer 3: a step of it failed before, or was called out of turn; read the first error".into(),
-        ),
+        (Misstep::Buffer { step: "layer 3", found: 3, expected: 4 }.into(), code::MISSTEP, ""),
+        (Misstep::Lost { step: "layer 3" }.into(), code::LOST, ""),
     ];
-    for (e, text) in cases {
-        assert_eq!(e.to_string(), text);
+    for (e, code, fields) in cases {
+        let fault = e.fault();
+        assert_eq!(fault.code(), code, "{e}");
+        for (name, value) in fields.split('|').filter_map(|field| field.split_once('=')) {
+            let value = if value == "PIN" { pin() } else { value.to_owned() };
+            assert_eq!(fault.field(name), Some(value), "{e}");
+        }
+        assert!(!e.to_string().contains(['{', '}']), "every place is filled: {e}");
         assert!(!e.cause().is_empty() && !e.remedy().is_empty());
     }
 }

@@ -39,6 +39,7 @@ mod line;
 mod link;
 mod lockstep;
 mod machine;
+mod macros;
 mod meter;
 mod misstep;
 mod net;

@@ -10,8 +10,8 @@
 
 use crate::{
     Cost,
-    driver::{Buffers, Message, with_exchanged},
-    machine::{Exchanged, Machine, Round},
+    driver::Buffers,
+    machine::{Exchanged, Machine, Message, Round, with_exchanged},
     misstep::Misstep,
 };
 use hushwire_block::Buffer;
@@ -35,8 +35,8 @@ struct Post {
 /// A round that a line waits for, with the messages that it says; after the round, with the
 /// messages that came.
 enum Asked {
-    /// On the one slot. The message that comes is put where the said one was: fresh pages cost more
-    /// than a copy.
+    /// On the one slot. The message that comes takes the place of the one that was sent: fresh
+    /// pages cost more than a copy.
     One(Round, Vec<u8>),
     /// The same in a buffer that is not cleared when it grows again.
     Kept(Round, Buffer),
@@ -122,7 +122,8 @@ impl Asked {
 
 /// The line's end of its messages, on one slot or more.
 ///
-/// Buffers go round: a message is handed over by value, and what is heard comes back in the same memory.
+/// Buffers go round: a message is handed over by value, and what is heard comes back in the same
+/// memory.
 pub struct Talk {
     post: Arc<Mutex<Post>>,
     slots: usize,
@@ -158,7 +159,7 @@ impl Talk {
 
     /// Declares the next round of a line with one slot, and waits until its message is asked for.
     /// So a message that takes long to make is not made earlier. The same round must follow, with a
-    /// message of so many bytes.
+    /// message of `out` bytes.
     ///
     /// # Panics
     /// If the line has more slots than one (the caller's bug).
@@ -186,7 +187,7 @@ impl Talk {
         }
     }
 
-    /// One round: a message to each slot, and one of so many bytes from each.
+    /// One round: a message to each slot, and one of `into[slot]` bytes from each.
     ///
     /// # Panics
     /// If there are not as many of both as the line has slots (the caller's bug).
@@ -202,7 +203,7 @@ impl Talk {
     /// Runs a machine of as many slots to its end, as a part of this line.
     ///
     /// # Errors
-    /// Of the machine.
+    /// The machine failed.
     ///
     /// # Panics
     /// If it has not as many slots as the line (the caller's bug).
@@ -213,7 +214,7 @@ impl Talk {
     /// [`Talk::run`] of a machine with one slot, on this one of the line's.
     ///
     /// # Errors
-    /// Of the machine.
+    /// The machine failed.
     ///
     /// # Panics
     /// If it has more slots than one, or the line does not have this one (the caller's bug).
@@ -250,7 +251,7 @@ impl Talk {
 /// A protocol as a machine.
 ///
 /// Run it under any driver, then call [`finish`](Line::finish). It keeps the rules of the gate that
-/// other machines stand behind: exact lengths, calls in turn, nothing after an error.
+/// other machines have: exact lengths, calls in turn, nothing after an error.
 #[must_use = "take its steps, then finish"]
 pub struct Line<'a, T, E> {
     post: Arc<Mutex<Post>>,
@@ -283,7 +284,7 @@ impl<'a, T, E: From<Misstep>> Line<'a, T, E> {
         Self::over(1, protocol)
     }
 
-    /// The same on so many slots.
+    /// The same on `slots` slots.
     pub fn over<F>(slots: usize, protocol: impl FnOnce(Talk) -> F) -> Self
     where
         F: Future<Output = Result<T, E>> + Send + 'a,
@@ -353,7 +354,7 @@ impl<'a, T, E: From<Misstep>> Line<'a, T, E> {
         Err(fault.into())
     }
 
-    /// Whether a message of so many bytes may be written to a slot; none follows the last round.
+    /// Whether a message of `found` bytes may be written to a slot; none follows the last round.
     fn begin(&mut self, slot: usize, found: usize) -> Result<bool, E> {
         if !self.runs()? {
             let fault = Misstep::Buffer { step: AFTER, found, expected: 0 };
@@ -512,7 +513,8 @@ mod tests {
         })
     }
 
-    /// Says its number `rounds` times on two slots, within another line after a round of that one's own.
+    /// Says its number `rounds` times on two slots, within another line after a round of that one's
+    /// own.
     fn ring(mine: u8) -> Line<'static, Vec<u8>, NetError> {
         Line::over(2, move |talk| async move {
             let first = talk.exchange_all("first", vec![vec![mine], vec![]], &[1, 0]).await;

@@ -2,8 +2,8 @@
 
 use crate::{
     Cost,
-    driver::{Message, advance, with_messages},
-    machine::{Exchanged, Machine},
+    driver::advance,
+    machine::{Exchanged, Machine, Message, with_messages},
 };
 use hushwire_block::registry;
 

@@ -1,9 +1,7 @@
-//! One kind of protocol machine: a party's half of a protocol, a round at a time, without input or output.
+//! One kind of protocol machine: a party's half of a protocol, a round at a time, without input or
+//! output.
 
-use crate::{
-    Cost,
-    driver::{Message, with_exchanged},
-};
+use crate::Cost;
 use hushwire_block::Buffer;
 
 /// One round of a machine on one slot.
@@ -45,24 +43,83 @@ impl<'a> Exchanged<'a> {
     }
 }
 
-/// One party's half of a protocol without input or output: round by round it writes a message to each of its slots, then
-/// reads the messages of all of them. What is sent in a round does not depend on what is heard in it.
+/// One slot's message, in a buffer that is kept.
+#[derive(Default)]
+pub struct Message {
+    pub(crate) bytes: Buffer,
+    pub(crate) round: Option<Round>,
+}
+
+impl Message {
+    /// The message that this party sent.
+    #[must_use]
+    pub fn sent(&self) -> &[u8] {
+        &self.bytes[..self.round.map_or(0, |round| round.out)]
+    }
+
+    /// Bytes that the round brings.
+    #[must_use]
+    pub fn comes(&self) -> usize {
+        self.round.map_or(0, |round| round.into)
+    }
+
+    pub(crate) fn name(&self) -> &'static str {
+        self.round.map_or("", |round| round.name)
+    }
+
+    pub(crate) fn make(&mut self, len: usize) -> &mut [u8] {
+        self.bytes.reserve_len(len);
+        &mut self.bytes[..len]
+    }
+}
+
+/// Slots whose messages are handed over without an allocation.
+const FEW: usize = 8;
+
+/// Hands over the messages of `slots` slots.
+pub(crate) fn with_messages<'a, T>(
+    slots: usize,
+    of: impl Fn(usize) -> Exchanged<'a>,
+    take: impl FnOnce(&[Exchanged<'a>]) -> T,
+) -> T {
+    if slots > FEW {
+        return take(&(0..slots).map(of).collect::<Vec<_>>());
+    }
+    let mut messages = [Exchanged::NOTHING; FEW];
+    messages.iter_mut().take(slots).enumerate().for_each(|(slot, message)| *message = of(slot));
+    take(&messages[..slots])
+}
+
+/// Hands over messages that are in buffers.
+pub(crate) fn with_exchanged<T>(
+    own: &[Message],
+    heard: &[Buffer],
+    take: impl FnOnce(&[Exchanged<'_>]) -> T,
+) -> T {
+    let of = |slot: usize| Exchanged { own: own[slot].sent(), heard: &heard[slot][..own[slot].comes()] };
+    with_messages(own.len(), of, take)
+}
+
+/// One party's half of a protocol without input or output: round by round it writes a message to
+/// each of its slots, then reads the messages of all of them. What is sent in a round does not
+/// depend on what is heard in it.
 ///
-/// A slot is a direction of talk as a [`Channel`](crate::Channel) is one: out to one peer and in from another, which may
-/// be the same. Two parties need one slot, a ring of three needs one, `n` parties that all talk to each other need
-/// `n - 1`, in the order of peers.
+/// A slot is a direction of talk as a [`Channel`](crate::Channel) is one: out to one peer and in
+/// from another, which may be the same. Two parties need one slot, a ring of three needs one, `n`
+/// parties that all talk to each other need `n - 1`, in the order of peers.
 ///
 /// ```text
-/// round ─► write(0) … write(s-1) ─► exchange ─┬─ upcoming is None ─► read ─► round, until there is none
-///                                             └─ upcoming is known ─► turn, then write(1) … write(s-1) ─► exchange
+/// round ─► write(0) … write(s-1) ─► exchange
+///    upcoming is None   ─► read ─► round, until there is none
+///    upcoming is known  ─► turn, then write(1) … write(s-1) ─► exchange
 /// ```
 ///
-/// Lengths come from agreed parameters alone; drivers hand on exactly these, or end the run. After an error the machine
-/// is of no more use. Software, hardware and test parties all stand behind this trait, and one set of drivers runs them:
-/// see [`drive`](crate::drive).
+/// Lengths come from agreed parameters alone; drivers hand on exactly these, or end the run. After
+/// an error the machine is of no more use. Software, hardware and test parties all have this trait,
+/// and one set of drivers runs them: see [`drive`](crate::drive).
 pub trait Machine {
-    /// The reasons for which a step may fail. A machine whose steps cannot fail has [`NetError`](crate::NetError), the
-    /// error of the channels under it.
+    /// The reasons for which a step may fail. A machine whose steps cannot fail has
+    /// [`NetError`](crate::NetError), the error of the channels under it.
     type Error;
 
     /// Slots that it talks on, the same in every round.
@@ -73,14 +130,15 @@ pub trait Machine {
     /// The round under way on a slot; `None` on all of them when the protocol is done.
     fn round(&self, slot: usize) -> Option<Round>;
 
-    /// Writes all of the round's message to `slot`; the old contents of `out` are arbitrary. Slots come in order, once each.
+    /// Writes all of the round's message to `slot`; the old contents of `out` are arbitrary. Slots
+    /// come in order, once each.
     ///
     /// # Errors
     /// As the protocol says; nothing may be sent then.
     fn write(&mut self, slot: usize, out: &mut [u8]) -> Result<(), Self::Error>;
 
-    /// [`Machine::write`] into the first `bytes` of a buffer, which may be exchanged for another: whoever has made the message in
-    /// a buffer already hands it over, and need not copy it.
+    /// [`Machine::write`] into the first `bytes` of a buffer, which may be exchanged for another:
+    /// whoever has made the message in a buffer already hands it over, and need not copy it.
     ///
     /// # Errors
     /// As there.
@@ -95,8 +153,8 @@ pub trait Machine {
     /// A message is malformed, or a check failed.
     fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), Self::Error>;
 
-    /// [`Machine::read`] of messages in buffers, one of each for every slot. Buffers may be exchanged for others: whoever keeps a
-    /// message need not copy it.
+    /// [`Machine::read`] of messages in buffers, one of each for every slot. Buffers may be
+    /// exchanged for others: whoever keeps a message need not copy it.
     ///
     /// # Errors
     /// As there.
@@ -104,14 +162,15 @@ pub trait Machine {
         with_exchanged(own, heard, |messages| self.read(messages))
     }
 
-    /// The round after the one under way on slot 0, where [`Machine::turn`] takes these messages and makes that one's.
-    /// A driver calls `turn` then, and `read` where this is `None`.
+    /// The round after the one under way on slot 0, where [`Machine::turn`] takes these messages
+    /// and makes that one's. A driver calls `turn` then, and `read` where this is `None`.
     fn upcoming(&self) -> Option<Round> {
         None
     }
 
-    /// [`Machine::read`] and [`Machine::write`] to slot 0 in one, for machines whose kernels take a round's messages and
-    /// make the next one's in one pass over memory. Other slots follow through `write`.
+    /// [`Machine::read`] and [`Machine::write`] to slot 0 in one, for machines whose kernels take a
+    /// round's messages and make the next one's in one pass over memory. Other slots follow through
+    /// `write`.
     ///
     /// # Errors
     /// As of both.
@@ -120,9 +179,9 @@ pub trait Machine {
         self.write(0, out)
     }
 
-    /// The declared cost of a whole run, derived from the protocol's parameters; `None` where it depends on a state that
-    /// runs share. Its rounds are those that pass, or those in which this party says or hears something.
-    /// [`Lockstep`](crate::drive::Lockstep) holds a machine to it.
+    /// The declared cost of a whole run, derived from the protocol's parameters; `None` where it
+    /// depends on a state that runs share. Its rounds are those that pass, or those in which this
+    /// party says or hears something. [`Lockstep`](crate::drive::Lockstep) holds a machine to it.
     fn cost(&self) -> Option<Cost> {
         None
     }
@@ -135,67 +194,3 @@ pub struct With<M, T> {
     /// All else.
     pub with: T,
 }
-
-/// A [`Machine`](crate::drive::Machine) of a type that holds one: every call is passed on to it.
-///
-/// ```
-/// use hushwire_machine::{NetError, drive::{Line, Machine}, passed_on};
-///
-/// struct Shown<'a>(Line<'a, u8, NetError>);
-/// passed_on!(['a] Shown<'a>, NetError, self => self.0);
-///
-/// let one = Shown(Line::new(|talk| async move { Ok(talk.exchange("one", vec![7], 1).await[0]) }));
-/// assert_eq!(one.round(0).map(|round| round.out), Some(1));
-/// ```
-#[macro_export]
-macro_rules! passed_on {
-    ([$($parameters:tt)*] $holder:ty, $error:ty, $self:ident => $machine:expr) => {
-        impl<$($parameters)*> $crate::drive::Machine for $holder {
-            type Error = $error;
-            fn slots(&$self) -> usize {
-                $crate::drive::Machine::slots(&$machine)
-            }
-            fn round(&$self, slot: usize) -> Option<$crate::drive::Round> {
-                $crate::drive::Machine::round(&$machine, slot)
-            }
-            fn write(&mut $self, slot: usize, out: &mut [u8]) -> Result<(), $error> {
-                $crate::drive::Machine::write(&mut $machine, slot, out)
-            }
-            fn hand(
-                &mut $self,
-                slot: usize,
-                out: &mut $crate::drive::Buffer,
-                bytes: usize,
-            ) -> Result<(), $error> {
-                $crate::drive::Machine::hand(&mut $machine, slot, out, bytes)
-            }
-            fn read(&mut $self, messages: &[$crate::drive::Exchanged<'_>]) -> Result<(), $error> {
-                $crate::drive::Machine::read(&mut $machine, messages)
-            }
-            fn take(
-                &mut $self,
-                own: &mut [$crate::drive::Message],
-                heard: &mut [$crate::drive::Buffer],
-            ) -> Result<(), $error> {
-                $crate::drive::Machine::take(&mut $machine, own, heard)
-            }
-            fn upcoming(&$self) -> Option<$crate::drive::Round> {
-                $crate::drive::Machine::upcoming(&$machine)
-            }
-            fn turn(
-                &mut $self,
-                messages: &[$crate::drive::Exchanged<'_>],
-                out: &mut [u8],
-            ) -> Result<(), $error> {
-                $crate::drive::Machine::turn(&mut $machine, messages, out)
-            }
-            fn cost(&$self) -> Option<$crate::Cost> {
-                $crate::drive::Machine::cost(&$machine)
-            }
-        }
-    };
-}
-
-passed_on!([M: Machine + ?Sized] &mut M, M::Error, self => (**self));
-passed_on!([M: Machine + ?Sized] Box<M>, M::Error, self => (**self));
-passed_on!([M: Machine, T] With<M, T>, M::Error, self => self.machine);

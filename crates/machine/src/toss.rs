@@ -2,9 +2,9 @@
 //! all open.
 //!
 //! ```text
-//! commit   c_i = H(domain, context, i, r_i)  32 bytes      ◄──►   of every party, before any is opened
-//! open     [hash of all c] ‖ r_i             [32 +] 32     ◄──►   the hash only where there are more than two
-//! name     H'(domain, context, r_0, r_1, …)                       once every r_i fits its c_i
+//! commit  c_i = H(domain, context, i, r_i)  32 bytes   ◄──►   of every party, before any is opened
+//! open    [hash of all c] ‖ r_i             [32 +] 32  ◄──►   the hash if there are more than two
+//! name    H'(domain, context, r_0, r_1, …)                    once every r_i fits its c_i
 //! ```
 //!
 //! **Security.** BLAKE3 as a random oracle. r_i is 32 uniform bytes, so that c_i hides it without

@@ -8,21 +8,27 @@
 //! ```
 
 use hushwire_compute::evaluate;
+use hushwire_fault::code;
 use hushwire_nn::{
-    Array, Floats, INPUT, Members, Network, NnError, Samples, Secure, Wanted, decode, judged, npy,
-    onnx::Model,
+    Array, Fault, Floats, INPUT, Members, Network, Samples, Secure, Wanted, decode, judged, npy, onnx::Model,
 };
 use std::io::BufRead;
 
-fn file(path: &str) -> Result<Vec<u8>, NnError> {
-    std::fs::read(path).map_err(|e| NnError::new(path, e.to_string(), "name a file that is there"))
+fn file(path: &str) -> Result<Vec<u8>, Fault> {
+    std::fs::read(path)
+        .map_err(|e| Fault::new(code::MODEL_FILE, path, e.to_string(), "name a file that is there"))
 }
 
 /// The number of bits, the warnings and the output.
-fn one(line: &str) -> Result<(u8, Vec<String>, Array), NnError> {
+fn one(line: &str) -> Result<(u8, Vec<String>, Array), Fault> {
     let parts: Vec<&str> = line.split('\t').collect();
     let [model, input, calibration, bits] = parts[..] else {
-        return Err(NnError::new("the line", "it has not four parts", "see the example's head"));
+        return Err(Fault::new(
+            code::MODEL_FILE,
+            "the line",
+            "it has not four parts",
+            "see the example's head",
+        ));
     };
     let input = npy::read(&file(input)?)?;
     let network = Network::new(Model::read(&file(model)?)?, Some(&input.lengths))?;

@@ -1,6 +1,7 @@
 //! Arrays of floating-point numbers.
 
-use crate::NnError;
+use crate::Fault;
+use hushwire_fault::code;
 
 /// Numbers along axes, the last axis fastest.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -38,9 +39,9 @@ impl Array {
     ///
     /// # Errors
     /// An element is not finite.
-    pub fn check_finite(&self, place: &str) -> Result<(), NnError> {
+    pub fn check_finite(&self, place: &str) -> Result<(), Fault> {
         let odd = self.data.iter().position(|x| !x.is_finite());
-        odd.map_or(Ok(()), |i| Err(NnError::new(place, format!("element {i} is not finite"), "correct it")))
+        odd.map_or(Ok(()), |i| Err(Fault::filled(code::NOT_FINITE, &[("element", &i)]).at(place)))
     }
 
     /// Applies a function to each element.

@@ -2,14 +2,14 @@
 //!
 //! ```text
 //! Wanted     bits, fractional bits, cut: each a number, or to be chosen
-//!    │ chosen: the smallest ring in which results on sample inputs are near those in floating point
+//!    │ chosen: the smallest ring whose results on sample inputs are near those in floating point
 //!    ▼
 //! Choice     the numbers, their distance, and a finding where that is too far: layer, cause,
 //!            remedy
 //! ```
 
 use crate::{
-    Array, Members, Network, NnError, Numbers, Report, Secure,
+    Array, Fault, Members, Network, Numbers, Report, Secure,
     distance::{Distance, Judge},
     report::LayerReport,
     samples::Samples,
@@ -95,7 +95,7 @@ impl Wanted {
     ///
     /// # Errors
     /// No ring accepts the given numbers, or none has room for the network's values.
-    pub fn chosen(&self, network: &Network, samples: &Samples) -> Result<Choice, NnError> {
+    pub fn chosen(&self, network: &Network, samples: &Samples) -> Result<Choice, Fault> {
         let usual = self.usual();
         usual.check()?;
         let Some(judge) = Judge::new(network, samples)? else {
@@ -131,7 +131,7 @@ impl Wanted {
 
     /// The rings to try after the first one, in order of size, with enough fractional bits for the
     /// inputs.
-    fn rings(&self, judge: &Judge<'_>, first: Numbers) -> Result<Vec<Numbers>, NnError> {
+    fn rings(&self, judge: &Judge<'_>, first: Numbers) -> Result<Vec<Numbers>, Fault> {
         let mut frac = first.frac;
         // Rounding the inputs may use half of the allowed error.
         while self.frac.is_none() && frac < MOST_FRAC && judge.of_rounded(frac)?.part() > INPUTS_PART {
@@ -200,7 +200,7 @@ fn fault(judge: &Judge<'_>, numbers: Numbers) -> (String, String) {
                 worst = Some((part, told));
             }
             Ok(_) => {}
-            Err(e) => return (e.place().trim_start_matches("layer ").to_owned(), e.cause().to_owned()),
+            Err(e) => return (e.field("layer").unwrap_or_else(|| e.step()), e.cause()),
         }
         if judge.is_slow() {
             break;
@@ -211,7 +211,7 @@ fn fault(judge: &Judge<'_>, numbers: Numbers) -> (String, String) {
 
 /// The error of the output as a part of its greatest element, and the layer at which results of one
 /// input become wrong, with the cause.
-fn faulty(judge: &Judge<'_>, numbers: Numbers, input: &Array) -> Result<(f32, (String, String)), NnError> {
+fn faulty(judge: &Judge<'_>, numbers: Numbers, input: &Array) -> Result<(f32, (String, String)), Fault> {
     let network = &judge.network;
     let secure = Secure::new(network, numbers, &Members::default())?;
     let greatest = judge.samples.greatest(network, &secure);
@@ -279,7 +279,7 @@ pub fn judged(
     samples: &Samples,
     input: &Array,
     found: &Array,
-) -> Result<Option<Finding>, NnError> {
+) -> Result<Option<Finding>, Fault> {
     let distance = Distance::of_run(network, input, found)?;
     if distance.is_near() {
         return Ok(None);

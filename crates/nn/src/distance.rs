@@ -1,7 +1,7 @@
 //! The distance between a network's results in fixed point and in floating point.
 
 use crate::{
-    Array, Floats, Kind, Network, NnError, Numbers, Secure,
+    Array, Fault, Floats, Kind, Network, Numbers, Secure,
     array::{lines, places, steps},
     numbers::{INPUT, Members},
     operators::{Role, Transpose},
@@ -9,6 +9,7 @@ use crate::{
     secure::decode,
 };
 use hushwire_compute::evaluate;
+use hushwire_fault::code;
 
 /// The error that a near result may have, as a part of the output's range.
 const NEAR: f64 = 0.01;
@@ -57,7 +58,7 @@ impl Distance {
     }
 
     /// The distance of a run's result on an input.
-    pub(crate) fn of_run(network: &Network, input: &Array, found: &Array) -> Result<Self, NnError> {
+    pub(crate) fn of_run(network: &Network, input: &Array, found: &Array) -> Result<Self, Fault> {
         let (judged, axis) = network.judged();
         let floats = Floats::new(&judged, input, false)?;
         let float = floats.value(judged.outputs[0].1);
@@ -189,7 +190,7 @@ pub(crate) struct Judge<'a> {
 
 impl<'a> Judge<'a> {
     /// `None` if the network is too large to be evaluated before a run.
-    pub(crate) fn new(network: &Network, samples: &'a Samples) -> Result<Option<Self>, NnError> {
+    pub(crate) fn new(network: &Network, samples: &'a Samples) -> Result<Option<Self>, Fault> {
         Self::of(network, samples, samples.groups().collect())
     }
 
@@ -198,7 +199,7 @@ impl<'a> Judge<'a> {
         network: &Network,
         samples: &'a Samples,
         inputs: Vec<&'a [Array]>,
-    ) -> Result<Option<Self>, NnError> {
+    ) -> Result<Option<Self>, Fault> {
         let (network, axis) = network.judged();
         let work = network.work();
         if work > NONE {
@@ -213,7 +214,7 @@ impl<'a> Judge<'a> {
                 let floats = Floats::new(&network, input, false)?;
                 Ok((input, floats.value(network.outputs[0].1).clone()))
             };
-            groups.push(group.iter().step_by(step).map(one).collect::<Result<Vec<_>, NnError>>()?);
+            groups.push(group.iter().step_by(step).map(one).collect::<Result<Vec<_>, Fault>>()?);
         }
         Ok(Some(Judge { network, axis, samples, groups, work }))
     }
@@ -229,7 +230,7 @@ impl<'a> Judge<'a> {
     }
 
     /// The largest distance of any group of samples, in a ring.
-    pub(crate) fn distance(&self, numbers: Numbers) -> Result<Distance, NnError> {
+    pub(crate) fn distance(&self, numbers: Numbers) -> Result<Distance, Fault> {
         let secure = Secure::new(&self.network, numbers, &Members::default())?;
         let greatest = self.samples.greatest(&self.network, &secure);
         let mut inputs = secure.weights(&self.network, greatest, self.samples.headroom())?;
@@ -237,14 +238,19 @@ impl<'a> Judge<'a> {
             inputs.insert(INPUT.to_owned(), secure.input(input)?);
             let outputs = evaluate(secure.computation(), &inputs)?;
             let output = outputs.get("output").ok_or_else(|| {
-                NnError::new("the network", "its computation has no output", "report this as a bug")
+                Fault::new(
+                    code::MODEL_FILE,
+                    "the network",
+                    "its computation has no output",
+                    "report this as a bug",
+                )
             })?;
             Ok(decode(output))
         })
     }
 
     /// The distance if only inputs are rounded, to this many fractional bits.
-    pub(crate) fn of_rounded(&self, frac: u8) -> Result<Distance, NnError> {
+    pub(crate) fn of_rounded(&self, frac: u8) -> Result<Distance, Fault> {
         let step = 2f64.powi(frac.into());
         self.of_all(|input| {
             let data = input.data.iter().map(|x| ((f64::from(*x) * step).round() / step) as f32).collect();
@@ -253,7 +259,7 @@ impl<'a> Judge<'a> {
         })
     }
 
-    fn of_all(&self, mut result: impl FnMut(&Array) -> Result<Array, NnError>) -> Result<Distance, NnError> {
+    fn of_all(&self, mut result: impl FnMut(&Array) -> Result<Array, Fault>) -> Result<Distance, Fault> {
         let mut distance: Option<Distance> = None;
         for group in &self.groups {
             let fixed = group.iter().map(|(input, _)| result(input)).collect::<Result<Vec<_>, _>>()?;

@@ -1,6 +1,7 @@
 //! Networks in floating point: the oracle for results on shares, and the source of scales.
 
-use crate::{Array, Kind, Network, NnError};
+use crate::error::shape;
+use crate::{Array, Fault, Kind, Network};
 use std::sync::Arc;
 
 /// A network's values in floating point.
@@ -20,7 +21,7 @@ impl Floats {
     ///
     /// # Errors
     /// The input has other lengths than the network's, or an element that is not finite.
-    pub fn new(network: &Network, input: &Array, keep: bool) -> Result<Self, NnError> {
+    pub fn new(network: &Network, input: &Array, keep: bool) -> Result<Self, Fault> {
         check(network, input)?;
         let mut readers = network.readers();
         let mut values: Vec<Arc<Array>> = Vec::with_capacity(network.layers.len());
@@ -63,12 +64,12 @@ impl Floats {
 }
 
 /// Checks that an array is an input of a network.
-pub(crate) fn check(network: &Network, input: &Array) -> Result<(), NnError> {
+pub(crate) fn check(network: &Network, input: &Array) -> Result<(), Fault> {
     let (name, at) = &network.inputs[0];
     let wanted = &network.layers[*at].lengths;
     if *wanted != input.lengths {
-        let cause = format!("it has the shape {:?}, and the network takes {wanted:?}", input.lengths);
-        return Err(NnError::new(format!("input {name}"), cause, "bring an array of that shape"));
+        let shapes = (format!("{:?}", input.lengths), format!("{wanted:?}"));
+        return Err(shape(shapes, "bring an array of that shape").at(format_args!("input {name}")));
     }
     input.check_finite(&format!("input {name}"))
 }

@@ -1,7 +1,7 @@
 //! Neural networks from ONNX files, as computations on fixed-point numbers.
 //!
 //! ```text
-//! ONNX ── Model::read ──► Model ── Network::new ──► Network ─┬─► Floats     in floating point, the oracle
+//! ONNX ── Model::read ──► Model ── Network::new ──► Network ─┬─► Floats   floating point: oracle
 //!                                                             │
 //!          shapes alone ──────────────── Secure::new ◄────────┤
 //!                │ Computation: what all members agree on     │
@@ -49,8 +49,8 @@ pub mod zoo;
 pub use array::Array;
 pub use choice::{Choice, Finding, Wanted, judged};
 pub use distance::Distance;
-pub use error::NnError;
 pub use float::Floats;
+pub use hushwire_fault::Fault;
 pub use network::{Layer, Network};
 pub use numbers::{INPUT, Members, Numbers};
 pub use operators::{Conv, Kind, Pool, reference};

@@ -1,14 +1,15 @@
 //! NumPy's array files as [`Array`]s.
 
-use crate::{Array, NnError};
+use crate::{Array, Fault};
+use hushwire_fault::code;
 use hushwire_files::npy;
 
 /// Reads an array.
 ///
 /// # Errors
 /// The bytes are not an array, or its elements are not numbers.
-pub fn read(bytes: &[u8]) -> Result<Array, NnError> {
-    let read = npy::read(bytes).map_err(|e| NnError::new("the NumPy file", e.cause, e.remedy));
+pub fn read(bytes: &[u8]) -> Result<Array, Fault> {
+    let read = npy::read(bytes).map_err(|e| Fault::new(code::NUMPY, "the NumPy file", e.cause, e.remedy));
     read.map(|(lengths, data)| Array { lengths, data })
 }
 

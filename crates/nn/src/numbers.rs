@@ -1,7 +1,8 @@
 //! The ring of a network's numbers, and the members' names: what all members know.
 
-use crate::NnError;
+use crate::Fault;
 use hushwire_compute::{Computation, Scalar};
+use hushwire_fault::code;
 
 /// The name of the client's input.
 pub const INPUT: &str = "input";
@@ -41,7 +42,7 @@ impl Numbers {
     ///
     /// # Errors
     /// It is not the computation of a network, for example because it has several outputs.
-    pub fn of_computation(computation: &Computation) -> Result<Self, NnError> {
+    pub fn of_computation(computation: &Computation) -> Result<Self, Fault> {
         let (mut input, mut cut) = (None, None);
         for (name, ty) in computation.inputs() {
             match ty.scalar {
@@ -51,16 +52,16 @@ impl Numbers {
             }
         }
         let remedy = "write it with `hushwire model plan`";
-        let (bits, frac) =
-            input.ok_or_else(|| NnError::new("the network", "it has no fixed-point input", remedy))?;
+        let (bits, frac) = input
+            .ok_or_else(|| Fault::new(code::MODEL, "the network", "it has no fixed-point input", remedy))?;
         let names: Vec<&str> = computation.outputs().iter().map(|output| output.name.as_str()).collect();
         if names.len() != 1 {
             let cause = format!("it has {} outputs: {}", names.len(), names.join(", "));
-            return Err(NnError::new("the network", cause, remedy));
+            return Err(Fault::new(code::MODEL, "the network", cause, remedy));
         }
         let usual = Numbers::with_frac(bits, frac);
         let numbers = Numbers { cut: cut.unwrap_or(usual.cut), ..usual };
-        numbers.check()?;
+        numbers.check().map_err(|e| e.coded(code::MODEL))?;
         Ok(numbers)
     }
 
@@ -68,14 +69,14 @@ impl Numbers {
     ///
     /// # Errors
     /// A number is out of its bounds, which the error names.
-    pub fn check(self) -> Result<(), NnError> {
+    pub fn check(self) -> Result<(), Fault> {
         let Numbers { bits, frac, cut } = self;
         let within = |what: &str, option: &str, number: u8, least: u8, most: u8| {
             if (least..=most).contains(&number) {
                 return Ok(());
             }
             let remedy = format!("take {least} to {most} ({option})");
-            Err(NnError::new("the numbers", format!("{number} {what}"), remedy))
+            Err(Fault::new(code::MODEL_FILE, "the numbers", format!("{number} {what}"), remedy))
         };
         within("bits", "--bits", bits, 16, 64)?;
         let (of, most) = (format!("fractional bits of {bits}"), (bits - 8).min(32));

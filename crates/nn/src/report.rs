@@ -1,6 +1,6 @@
 //! Compares the fixed-point result with floating point, layer by layer and at the end.
 
-use crate::{Array, Network, NnError, Numbers, Secure, float::Floats};
+use crate::{Array, Fault, Network, Numbers, Secure, float::Floats};
 use hushwire_compute::evaluate;
 
 /// One layer's values on sample inputs.
@@ -50,7 +50,7 @@ impl Report {
         greatest: &[f32],
         headroom: u8,
         input: &Array,
-    ) -> Result<Self, NnError> {
+    ) -> Result<Self, Fault> {
         let floats = Floats::new(network, input, true)?;
         let secure = Secure::probed(network, numbers)?;
         let scales = secure.scales(network, greatest, headroom)?;

@@ -6,24 +6,28 @@
 //! second group has inputs whose products with every column are about equally large. Without it, a
 //! column of small weights would seem irrelevant.
 
+use crate::error::shape;
 use crate::{
-    Array, Floats, Kind, Network, NnError, Secure,
+    Array, Fault, Floats, Kind, Network, Secure,
     operators::{Add, Affine, Dense},
     zoo::{self, Random},
 };
 
-/// LOCAL: the bits left free above values of given inputs, and above values of made-up inputs.
+/// LOCAL: the number of bits left free above values of given inputs.
 const GIVEN_HEADROOM: u8 = 2;
+/// LOCAL: the number of bits left free above values of made-up inputs.
 const MADE_UP_HEADROOM: u8 = 3;
-/// LOCAL: the number of made-up inputs; the number of products from which on a network gets fewer,
-/// and how many; and the number of additional ones for columns of different magnitude.
+/// LOCAL: the number of made-up inputs.
 const MADE_UP: u64 = 4;
+/// LOCAL: a network with more products than this gets [`MADE_UP_FOR_LARGE`] made-up inputs.
 const LARGE: u64 = 1 << 28;
 const MADE_UP_FOR_LARGE: u64 = 2;
+/// LOCAL: the number of additional made-up inputs if columns have different magnitudes.
 const BALANCED: u64 = 2;
-/// LOCAL: columns differ if the greatest weight of one is this many times that of another. If a
-/// column's weights are a million times smaller than others, the network counts as not using it.
+/// LOCAL: columns have different magnitudes if one's greatest weight is more than this many times
+/// another's.
 const DIFFER: f32 = 16.0;
+/// LOCAL: a column whose weights are smaller than the greatest by this factor counts as unused.
 const UNUSED: f32 = (1u32 << 20) as f32;
 
 /// The range of made-up inputs.
@@ -68,11 +72,12 @@ impl Samples {
     ///
     /// # Errors
     /// They do not have the network's shape, or an element is not finite.
-    pub fn given(network: &Network, array: &Array) -> Result<Self, NnError> {
+    pub fn given(network: &Network, array: &Array) -> Result<Self, Fault> {
         let lengths = network.input_lengths();
         if array.lengths.get(1..) != lengths.get(1..) || array.lengths.is_empty() || array.data.is_empty() {
-            let cause = format!("they have the shape {:?}, and the network takes {lengths:?}", array.lengths);
-            return Err(NnError::new("calibration inputs", cause, "bring inputs of that shape, any number"));
+            let shapes = (format!("{:?}", array.lengths), format!("{lengths:?}"));
+            let remedy = "bring any number of inputs of that shape";
+            return Err(shape(shapes, remedy).at("calibration inputs"));
         }
         // Takes as many inputs at once as the network does; repeats the first ones if the last
         // batch is short.
@@ -88,7 +93,7 @@ impl Samples {
     ///
     /// # Errors
     /// The network's values on them are not finite.
-    pub fn made_up(network: &Network, range: Option<Range>) -> Result<Self, NnError> {
+    pub fn made_up(network: &Network, range: Option<Range>) -> Result<Self, Fault> {
         let lengths = network.input_lengths();
         let one = |seed| match range {
             None => zoo::sample(lengths, seed),
@@ -118,7 +123,7 @@ impl Samples {
         Self::of(network, groups, MADE_UP_HEADROOM, true)
     }
 
-    fn of(network: &Network, groups: Vec<Vec<Array>>, headroom: u8, made_up: bool) -> Result<Self, NnError> {
+    fn of(network: &Network, groups: Vec<Vec<Array>>, headroom: u8, made_up: bool) -> Result<Self, Fault> {
         let plain = network.calibrated(groups.iter().take(1).flatten())?;
         let more = network.calibrated(groups.iter().skip(1).flatten())?;
         let greatest = plain.iter().zip(&more).map(|(x, y)| x.max(*y)).collect();
@@ -216,7 +221,7 @@ impl Network {
     ///
     /// # Errors
     /// An input has another shape than the network takes.
-    pub fn calibrated<'a>(&self, inputs: impl IntoIterator<Item = &'a Array>) -> Result<Vec<f32>, NnError> {
+    pub fn calibrated<'a>(&self, inputs: impl IntoIterator<Item = &'a Array>) -> Result<Vec<f32>, Fault> {
         let mut greatest = vec![0f32; self.layers.len()];
         for input in inputs {
             let floats = Floats::new(self, input, false)?;

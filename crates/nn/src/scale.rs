@@ -7,7 +7,10 @@
 //! the values that members other than the owner must know: inputs, outputs, and operands of
 //! functions that are not homogeneous. The owner chooses the factor of every other class.
 
-use crate::NnError;
+use crate::Fault;
+use crate::error::of_layer;
+use hushwire_fault::code;
+use std::fmt::Display;
 
 /// The classes of values' scales: node 0 is the nominal scale.
 #[derive(Clone, Debug)]
@@ -80,7 +83,7 @@ pub(crate) struct Bound {
 impl Scales {
     /// The greatest scales within all bounds; the nominal one is 2^frac, which must be within its
     /// bounds as well.
-    pub(crate) fn new(classes: &Classes, frac: u8, bounds: &[Bound]) -> Result<Self, NnError> {
+    pub(crate) fn new(classes: &Classes, frac: u8, bounds: &[Bound]) -> Result<Self, Fault> {
         let nominal = 2f64.powi(frac.into());
         let mut factors = vec![f64::INFINITY; classes.len()];
         factors[Classes::NOMINAL] = nominal;
@@ -91,12 +94,10 @@ impl Scales {
                 factors[class] = factors[class].min(most);
             } else if bound.whole / (bound.greatest * times) < nominal {
                 let greatest = bound.whole / (nominal * times);
-                let cause = format!(
-                    "its values reach {:.4}, and {frac} fractional bits leave room for {greatest:.4}",
-                    bound.greatest
-                );
-                let remedy = "take more bits, or fewer fractional ones (--bits, --frac)";
-                return Err(NnError::new(format!("layer {}", bound.name), cause, remedy));
+                let (reached, room) = (format!("{:.4}", bound.greatest), format!("{greatest:.4}"));
+                let fields: [(_, &dyn Display); 3] =
+                    [("greatest", &reached), ("frac", &frac), ("room", &room)];
+                return Err(of_layer(code::LAYER_TOO_LARGE, &bound.name, &fields));
             }
         }
         let of = |node: usize| {

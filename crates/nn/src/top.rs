@@ -1,6 +1,7 @@
 //! The likeliest classes of an output, with their labels.
 
-use crate::{Array, NnError, error::shown};
+use crate::{Array, Fault, error::shown};
+use hushwire_fault::code;
 
 /// Names of classes, one a line in a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -28,12 +29,11 @@ impl Labels {
     ///
     /// # Errors
     /// There are labels, but too few or too many.
-    pub fn check(&self, classes: usize) -> Result<(), NnError> {
+    pub fn check(&self, classes: usize) -> Result<(), Fault> {
         if self.0.is_empty() || self.0.len() == classes {
             return Ok(());
         }
-        let cause = format!("there are {} for {classes} classes", self.0.len());
-        Err(NnError::new("the labels", cause, "write one a line, in the model's order"))
+        Err(Fault::filled(code::LABELS, &[("found", &self.0.len()), ("classes", &classes)]).at("the labels"))
     }
 
     /// Whether there are no labels.
@@ -76,9 +76,9 @@ mod tests {
             |row: &[Likely]| row.iter().map(|l| (l.class, l.label.clone().unwrap())).collect::<Vec<_>>();
         assert_eq!(names(&top[0]), [(1, "dog".into()), (0, "cat".into())]);
         assert_eq!(names(&top[1]), [(2, "fish".into()), (1, "dog".into())]);
-        let odd = Labels::parse("Käfer 🐞\nit's\n\u{1b}[2J\u{202e}").top(&output, 3);
+        let odd = Labels::parse("Kfer 🐞\nit's\n\u{1b}[2J\u{202e}").top(&output, 3);
         let names = names(&odd[0]);
-        let all = ["Käfer 🐞", "it's", "\\u{1b}[2J\\u{202e}"].map(str::to_owned);
+        let all = ["Kfer 🐞", "it's", "\\u{1b}[2J\\u{202e}"].map(str::to_owned);
         assert!(names.iter().all(|(class, label)| all[*class] == *label), "{names:?}");
         assert_eq!(Labels::default().top(&output, 1)[1][0].class, 2);
         let refused = Labels::parse("cat").check(3).unwrap_err().to_string();

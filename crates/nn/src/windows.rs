@@ -1,7 +1,8 @@
 //! Windows as defined by ONNX attributes.
 
-use crate::NnError;
+use crate::Fault;
 use hushwire_compute::Steps;
+use hushwire_fault::code;
 
 /// The attributes of an operator that has windows.
 #[derive(Clone, Debug, Default)]
@@ -21,8 +22,9 @@ const MOST: usize = 1 << 16;
 
 impl Said {
     /// The strides and padding over a plane, and the number of windows along its rows and columns.
-    pub(crate) fn over(&self, place: &str, plane: [usize; 2]) -> Result<(Steps, [usize; 2]), NnError> {
-        let refuse = |cause: String| NnError::new(place, cause, "see the model's export");
+    pub(crate) fn over(&self, place: &str, plane: [usize; 2]) -> Result<(Steps, [usize; 2]), Fault> {
+        let refuse =
+            |cause: String| Fault::new(code::MODEL_FILE, place, cause, "check how the model was exported");
         let numbers = self.size.iter().chain(&self.strides).chain(&self.dilations);
         if numbers.clone().any(|n| !(1..=MOST).contains(n)) || self.pads.iter().any(|n| *n > MOST) {
             let Said { size, strides, pads, dilations, .. } = self;

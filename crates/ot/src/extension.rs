@@ -7,7 +7,7 @@ use hushwire_machine::Process;
 
 use crate::{OtError, Security};
 
-/// A party's part in the OTs (the roles in base OTs below an extension may be the other way round).
+/// A party's part in the OTs. In the base OTs below an extension the roles may be reversed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Role {
     /// Holds Δ and q.
@@ -17,7 +17,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// The peer's.
+    /// The role of the peer.
     #[must_use]
     pub fn other(self) -> Role {
         match self {
@@ -47,12 +47,13 @@ pub struct CheckStep {
     pub bytes: usize,
 }
 
-/// One end of a random correlated OT extension; both ends make the same chunks and close the same segments in the same
-/// order, and run the same steps of checks.
+/// One end of a random correlated OT extension. Both ends make the same chunks, close the same
+/// segments in the same order, and run the same steps of checks.
 ///
-/// A chunk takes one message, always from the same side ([`Extension::speaker`]). In malicious modes chunks gather in
-/// a segment until [`Extension::close_segment`]; the check of that segment ([`Extension::check`], step by step) may
-/// run while chunks of the next one are made, after other chunks of it at either end, and must end before that one closes.
+/// A chunk takes one message, always from the same side ([`Extension::speaker`]). In malicious
+/// modes chunks gather in a segment until [`Extension::close_segment`]. The check of that segment
+/// ([`Extension::check`], step by step) may run while chunks of the next segment are made, and the
+/// two ends need not interleave them alike; it must end before the next segment closes.
 pub trait Extension<S: Security>: Send {
     /// The role of this end.
     fn role(&self) -> Role;
@@ -60,8 +61,8 @@ pub trait Extension<S: Security>: Send {
     /// The end that sends the message of a chunk.
     fn speaker(&self) -> Role;
 
-    /// The process that drew the secrets from which it grows. A fork of that process may not grow
-    /// the same OTs.
+    /// The process that drew the secrets from which this extension grows. A fork of that process
+    /// may not grow the same OTs.
     fn process(&self) -> Process {
         Process::here()
     }
@@ -69,38 +70,42 @@ pub trait Extension<S: Security>: Send {
     /// The sender's Δ; `None` at the receiver.
     fn delta(&self) -> Option<Block>;
 
-    /// The number of OTs that the next chunk makes when `wanted > 0` are still wanted: from 1 to `wanted`.
+    /// The number of OTs in the next chunk, from 1 to `wanted`, when `wanted > 0` more are wanted.
     fn chunk_len(&self, wanted: usize) -> usize;
 
-    /// Bytes of the message of a next chunk of `len` OTs, as [`Extension::chunk_len`] said; 0 when OTs are in stock.
+    /// The length in bytes of the next chunk's message, where `len` is [`Extension::chunk_len`]; 0
+    /// if OTs are in stock.
     fn chunk_bytes(&self, len: usize) -> usize;
 
-    /// Makes the next chunk into `blocks`: q, or t with the choice bit as bit 0. The speaker writes `said`, with
-    /// `heard` empty; the other side reads `heard`, with `said` empty.
+    /// Makes the next chunk into `blocks`: the sender's q, or the receiver's t with the choice bit
+    /// as bit 0. The speaker writes its message to `said`, with `heard` empty; the other side reads
+    /// it from `heard`, with `said` empty.
     ///
     /// # Errors
     /// The message is malformed.
     fn chunk(&mut self, heard: &[u8], said: &mut [u8], blocks: &mut [Block]) -> Result<(), OtError>;
 
-    /// Says before the first chunk that no more than `count` OTs will be taken, in segments of which each has a chunk at least: what would
-    /// serve later ones need not be made. AGREEMENT: both ends say the same, or neither.
+    /// Announces, before the first chunk, that at most `count` OTs will be taken, in segments of at
+    /// least one chunk each. What would serve only later OTs need not be made. AGREEMENT: both ends
+    /// announce the same count, or neither does.
     fn limit(&mut self, _count: usize) {}
 
-    /// Says whether the blocks of coming chunks are for later, so that they may be written past the caches. LOCAL: no
-    /// result depends on it.
+    /// Announces whether the blocks of coming chunks are for later, so that they may be written
+    /// past the caches. LOCAL: no result depends on it.
     fn stream(&mut self, _on: bool) {}
 
-    /// The messages of a check, in order; none in semi-honest modes.
+    /// The messages of a check, in order; empty in semi-honest modes.
     fn check_steps(&self) -> &[CheckStep];
 
     /// Whether any chunk was made since the last [`Extension::close_segment`].
     fn is_open(&self) -> bool;
 
-    /// Ends a segment: what was made until now is what the next check covers.
+    /// Ends a segment. The next check covers all chunks since the segment before it.
     fn close_segment(&mut self);
 
-    /// Step `step` of the check of the segment that was closed last. The step's sender writes `said`, the other side
-    /// reads `heard`. After the last step both sides may trust the segment.
+    /// Runs step `step` of the check of the segment that was closed last. The step's sender writes
+    /// its message to `said`, the other side reads it from `heard`. After the last step both sides
+    /// may trust the segment.
     ///
     /// # Errors
     /// [`OtError::Abort`].

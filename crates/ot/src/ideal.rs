@@ -1,4 +1,5 @@
-//! An ideal extension: one that a dealer could have made, with either side speaking.
+//! Ideal functionalities for tests: what a trusted dealer gives both parties in place of a
+//! protocol. Protocols above OTs are tested on them alone. Nothing that is shipped has this module.
 
 use core::marker::PhantomData;
 
@@ -6,15 +7,18 @@ use hushwire_aes::Backend;
 use hushwire_block::Block;
 use hushwire_prg::{Prg, Seed};
 
-use crate::{Check, CheckStep, Context, Extension, Level, OtError, Receiver, Role, Security, Sender, Sid};
+use crate::{
+    BitTriples, Check, CheckStep, Context, Extension, Level, OtError, Receiver, Role, Security, Sender, Sid,
+};
 
-pub(crate) const DELTA: Block = Block::from_u128(0x0123_4567_89ab_cdef_0011_2233_4455_6677);
+/// Δ of [`ends`].
+pub const DELTA: Block = Block::from_u128(0x0123_4567_89ab_cdef_0011_2233_4455_6677);
 const STEPS: [CheckStep; 2] = [
     CheckStep { name: "first", from: Role::Receiver, bytes: 5 },
     CheckStep { name: "second", from: Role::Sender, bytes: 3 },
 ];
 
-/// Both ends draw the same stream; the message of a chunk is its number.
+/// An extension whose ends draw the same stream; the message of a chunk is its number.
 struct Ideal<S> {
     role: Role,
     speaker: Role,
@@ -102,7 +106,42 @@ pub(crate) fn context() -> Context {
     Context { sid: Sid([9; 32]), backend: Backend::best() }
 }
 
-pub(crate) fn ends<S: Security>(speaker: Role, size: usize) -> (Sender<S>, Receiver<S>) {
+/// Both ends of OTs that a dealer makes; messages are numbers, `size` OTs for each, and come from
+/// `speaker`.
+#[must_use]
+pub fn ends<S: Security>(speaker: Role, size: usize) -> (Sender<S>, Receiver<S>) {
     let sender = Sender::new(&context(), ideal(Role::Sender, speaker, size));
     (sender, Receiver::new(&context(), ideal(Role::Receiver, speaker, size)))
+}
+
+/// A block with this bit 0.
+fn block(prg: &mut Prg, bit: u8) -> Block {
+    let mut block = prg.next_block();
+    block.0[0] = block.0[0] & 0xfe | bit;
+    block
+}
+
+/// Δ of a dealing.
+pub fn delta(prg: &mut Prg) -> Block {
+    block(prg, 1)
+}
+
+/// The sender's q and the receiver's t of random correlated OTs: bit 0 of t is the choice.
+pub fn cots(prg: &mut Prg, delta: Block, count: usize) -> [Vec<Block>; 2] {
+    let q: Vec<Block> = (0..count).map(|_| block(prg, 0)).collect();
+    let t = q.iter().map(|q| *q ^ delta.and_bit(prg.next_block().lsb())).collect();
+    [q, t]
+}
+
+/// Both parties' shares of random bit triples.
+pub fn triples(prg: &mut Prg, count: u64) -> [BitTriples; 2] {
+    let mut bytes = || {
+        let mut bytes = vec![0; count.div_ceil(8) as usize];
+        prg.fill(&mut bytes);
+        bytes
+    };
+    let ([a, x], [b, y], c) = ([bytes(), bytes()], [bytes(), bytes()], bytes());
+    let product = |i: usize| (a[i] ^ x[i]) & (b[i] ^ y[i]);
+    let z = c.iter().enumerate().map(|(i, c)| c ^ product(i)).collect();
+    [BitTriples { a, b, c }, BitTriples { a: x, b: y, c: z }]
 }

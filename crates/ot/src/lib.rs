@@ -29,8 +29,8 @@ pub mod ferret;
 #[cfg(test)]
 mod formulas;
 mod hasher;
-#[cfg(test)]
-mod ideal;
+#[cfg(any(test, feature = "ideal"))]
+pub mod ideal;
 pub mod lines;
 mod machine;
 mod pipeline;

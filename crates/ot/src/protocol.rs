@@ -40,7 +40,7 @@ pub enum Protocol {
     FerretB13,
 }
 
-/// The core that a protocol stands on.
+/// The core below a protocol.
 #[derive(Clone, Copy)]
 pub(crate) enum Core {
     Rows(Kind),
@@ -49,7 +49,7 @@ pub(crate) enum Core {
 }
 
 impl Core {
-    /// The rows that it is, or stands on.
+    /// The rows that it is, or that are below it.
     fn rows(&self) -> Kind {
         let (Core::Rows(kind) | Core::Ferret(_, kind)) = *self;
         kind
@@ -133,12 +133,12 @@ impl FromStr for Protocol {
     }
 }
 
-/// The set-up of one end, a [`Machine`](crate::Machine): base OTs of the level's default protocol and trees, then Ferret's bootstrap where
-/// there is one.
+/// The set-up of one end, a [`Machine`](crate::Machine): base OTs of the level's default protocol
+/// and trees, then Ferret's bootstrap where there is one.
 ///
-/// `context` is agreed and of no other set-up: where both parties are senders, each direction has a child of its own,
-/// or a corrupt party could send an honest one its own messages back. `seed` is this party's secret randomness, for this
-/// end alone.
+/// `context` is agreed and of no other set-up: where both parties are senders, each direction has a
+/// child of its own, or a corrupt party could send an honest one its own messages back. `seed` is
+/// this party's secret randomness, for this end alone.
 #[must_use = "run its steps, then finish"]
 pub struct Opening<S: Security> {
     context: Context,
@@ -166,7 +166,8 @@ impl<S: Security> Opening<S> {
         Ok(Self::sender_on(rows, context, core, seed))
     }
 
-    /// The sender's, with a Δ of the caller's, of which bit 0 is taken as 1: one towards several peers.
+    /// The sender's, with a Δ of the caller's, of which bit 0 is taken as 1: one towards several
+    /// peers.
     ///
     /// # Errors
     /// As [`Opening::sender`]; ALSZ takes no Δ.

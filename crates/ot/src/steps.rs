@@ -1,14 +1,17 @@
-//! Two machines at once over one channel, and both ends of one on one thread.
+//! Two machines at once over one channel, both ends of one on one thread, and lines whose messages
+//! go one way each.
 
-use hushwire_machine::drive::Lockstep;
+use hushwire_block::Buffer;
+use hushwire_machine::drive::{Lockstep, Talk};
 
 use crate::{
-    Exchanged, Machine, OtError, Round,
+    CheckStep, Exchanged, Extension, Machine, OtError, Role, Round, Security,
     machine::{Guarded, Latch, guarded},
 };
 
-/// Two protocols at once over one channel, such as OTs in both directions. Messages of a round stand one after the
-/// other; the party that has `first` as sender has a peer that has `first` as receiver.
+/// Two protocols at once over one channel, such as OTs in both directions. Messages of a round come
+/// one after the other; the party that has `first` as sender has a peer that has `first` as
+/// receiver.
 pub struct Duplex<A, B> {
     first: A,
     second: B,
@@ -40,7 +43,7 @@ impl<A: Machine<Error = OtError>, B: Machine<Error = OtError>> Guarded for Duple
     }
 }
 
-/// The exchange of two machines whose messages stand one after the other.
+/// The exchange of two machines whose messages come one after the other.
 pub(crate) fn both(name: &'static str, first: Option<Round>, second: Option<Round>) -> Option<Round> {
     match (first, second) {
         (Some(a), Some(b)) => Some(Round { name, out: a.out + b.out, into: a.into + b.into }),
@@ -94,4 +97,47 @@ pub fn lockstep<'m>(
     b: &'m mut (dyn Machine<Error = OtError> + 'm),
 ) -> Result<(), OtError> {
     Lockstep::new().run(&mut [a, b])
+}
+
+/// Messages one way, which an end makes or takes.
+pub(crate) struct Steps {
+    talk: Talk,
+    role: Role,
+    message: Buffer,
+}
+
+impl Steps {
+    pub(crate) fn new(talk: Talk, role: Role) -> Self {
+        Steps { talk, role, message: Buffer::new() }
+    }
+
+    /// A message of `bytes` bytes. OTs in stock need none.
+    pub(crate) async fn take(
+        &mut self,
+        name: &'static str,
+        from: Role,
+        bytes: usize,
+        act: impl FnOnce(&[u8], &mut [u8]) -> Result<(), OtError>,
+    ) -> Result<(), OtError> {
+        let mut message = std::mem::take(&mut self.message);
+        if from == self.role {
+            self.talk.ready(name, bytes, 0).await;
+            message.set_len(bytes);
+            act(&[], &mut message)?;
+            self.message = self.talk.exchange_in(name, message, 0).await;
+        } else {
+            message.set_len(0);
+            self.message = self.talk.exchange_in(name, message, bytes).await;
+            act(&self.message, &mut [])?;
+        }
+        Ok(())
+    }
+
+    /// The check of the segment that was closed.
+    pub(crate) async fn check<S: Security>(&mut self, end: &mut dyn Extension<S>) -> Result<(), OtError> {
+        for (i, CheckStep { name, from, bytes }) in end.check_steps().to_vec().into_iter().enumerate() {
+            self.take(name, from, bytes, |heard, said| end.check(i, heard, said)).await?;
+        }
+        Ok(())
+    }
 }

@@ -2,9 +2,8 @@
 //! section 2.2).
 //!
 //! ```text
-//!            P1: k1, k3          P_i holds k_i (own) and k_{i−1} (prev): P_i drew k_i and sent it
-//!                                to P_{i+1}.
-//!           /          \
+//!            P1: k1, k3          P_i holds k_i (own) and k_{i−1} (prev):
+//!           /          \         P_i drew k_i and sent it to P_{i+1}
 //!   P3: k3, k2 ──── P2: k2, k1
 //! ```
 //!

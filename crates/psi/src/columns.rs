@@ -2,7 +2,7 @@
 //! payloads and back.
 //!
 //! ```text
-//! payload  of each column its length 1 (2 where a row may have more than 255 bytes), its text;
+//! payload  for each column its length 1 (2 where a row may have more than 255 bytes) and its text;
 //!          zeros up to the length agreed on
 //! ```
 
@@ -207,7 +207,7 @@ pub struct Beside<'a> {
     pub carried: &'a Carried,
     /// The payload of each common key.
     pub payloads: &'a Payloads,
-    /// Of each row, which of the common keys it has.
+    /// Each row's common key, as an index into them; `None` for a row without one.
     pub of_row: &'a [Option<u32>],
 }
 

@@ -8,28 +8,28 @@ use hushwire_ot::Context;
 use zeroize::Zeroizing;
 
 /// One party of a protocol.
-pub(crate) enum Engine {
+pub(crate) enum CircuitEngine {
     Yao(Box<yao::Party>),
     Gmw(Box<hushwire_gmw::Party>),
 }
 
-impl Engine {
+impl CircuitEngine {
     pub(crate) fn open(
         channel: &mut Channel,
         side: Side,
         context: &Context,
         terms: &Terms,
-    ) -> Result<Engine, PsiError> {
+    ) -> Result<CircuitEngine, PsiError> {
         let seed = random::seed()?;
         Ok(match terms.protocol {
             Protocol::Yao => {
                 let role = if side == Side::A { Role::Evaluator } else { Role::Garbler };
                 let terms = yao::Terms { scheme: terms.scheme, ot: terms.ot };
-                Engine::Yao(Box::new(yao::Party::open(channel, role, context, terms, &seed)?))
+                CircuitEngine::Yao(Box::new(yao::Party::open(channel, role, context, terms, &seed)?))
             }
             Protocol::Gmw => {
                 let party = hushwire_gmw::Party::open(channel, side.number(), context, terms.ot, &seed)?;
-                Engine::Gmw(Box::new(party))
+                CircuitEngine::Gmw(Box::new(party))
             }
         })
     }
@@ -45,8 +45,8 @@ impl Engine {
     ) -> Result<Planes, PsiError> {
         let inputs = Planes::new(inputs.len(), 1, inputs).expect("a byte is a plane of one instance");
         match self {
-            Engine::Yao(party) => Ok(party.run(channel, program, roles, &inputs)?),
-            Engine::Gmw(party) => Ok(party.run(channel, program, roles, &inputs)?),
+            CircuitEngine::Yao(party) => Ok(party.run(channel, program, roles, &inputs)?),
+            CircuitEngine::Gmw(party) => Ok(party.run(channel, program, roles, &inputs)?),
         }
     }
 }

@@ -38,7 +38,7 @@ pub enum PsiError {
         own: bool,
         /// Its different keys.
         count: u64,
-        /// Those of the other set.
+        /// The different keys of the other set.
         other: u64,
         /// The most that it may have.
         most: u64,

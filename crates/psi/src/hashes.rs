@@ -17,7 +17,7 @@ const ABREAST: usize = 16;
 const BLOCK: usize = 64;
 
 /// One word of every message.
-type Words = [u32; ABREAST];
+type LaneWords = [u32; ABREAST];
 
 const IV: [u32; 4] = [0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a];
 /// The order of a round's words, relative to the round before.
@@ -76,9 +76,9 @@ struct TooLong;
 
 /// Messages, and their hashes.
 struct Batch {
-    message: [Words; 16],
-    lens: Words,
-    hashes: [Words; 8],
+    message: [LaneWords; 16],
+    lens: LaneWords,
+    hashes: [LaneWords; 8],
 }
 
 impl Batch {
@@ -151,7 +151,7 @@ impl Kernel for Compress<'_> {
 
 /// BLAKE3's function G on four words of the state, for every message.
 #[inline(always)]
-fn mix(v: &mut [Words; 16], [a, b, c, d]: [usize; 4], x: &Words, y: &Words) {
+fn mix(v: &mut [LaneWords; 16], [a, b, c, d]: [usize; 4], x: &LaneWords, y: &LaneWords) {
     for i in 0..ABREAST {
         let [mut p, mut q, mut r, mut s] = [v[a][i], v[b][i], v[c][i], v[d][i]];
         p = p.wrapping_add(q).wrapping_add(x[i]);

@@ -6,7 +6,7 @@
 //! columns  Carried     columns that one party brings for the other, as payloads of its keys
 //! salt     Salt        keys as values of 40 + log a + log b bits, values as bins
 //! tables   cuckoo, …   values in A's cuckoo table, in B's simple table
-//! plan     Terms, Plan what both agree on, what follows from the sets' sizes
+//! plan     Terms, TablePlan what both agree on, what follows from the sets' sizes
 //! session  intersect   one party's side of a run
 //!
 //! plain    Receiver, …  intersection of digests by an oblivious PRF: the method that scales

@@ -165,7 +165,7 @@ pub(crate) fn tables_of([a, b]: [usize; 2], width: usize) -> PhasingTables {
 }
 
 /// The plan that follows from terms and sizes, the same for both parties.
-pub(crate) struct Plan {
+pub(crate) struct TablePlan {
     /// The numbers of different keys of A and of B.
     pub(crate) sizes: [usize; 2],
     /// The width of a value, in bits.
@@ -176,15 +176,15 @@ pub(crate) struct Plan {
 }
 
 /// A part of a comparison of tables, which runs at once.
-pub(crate) enum Piece {
+pub(crate) enum TablePiece {
     /// These bins.
     Bins(Range<usize>),
     /// The stash with these of B's values.
     Stash(Range<usize>),
 }
 
-impl Plan {
-    pub(crate) fn new(terms: &Terms, sizes: [usize; 2]) -> Result<Plan, PsiError> {
+impl TablePlan {
+    pub(crate) fn new(terms: &Terms, sizes: [usize; 2]) -> Result<TablePlan, PsiError> {
         let [a, b] = sizes;
         let width = value_width(sizes);
         let tables = tables_of(sizes, width);
@@ -213,7 +213,7 @@ impl Plan {
                 remedy: "let the party with more keys be A, or split its set",
             });
         }
-        let mut plan = Plan { sizes, width, method, tables, ands: 0 };
+        let mut plan = TablePlan { sizes, width, method, tables, ands: 0 };
         plan.ands = match method {
             _ if a == 0 || b == 0 => 0,
             Method::Scs => sorted,
@@ -225,10 +225,10 @@ impl Plan {
     /// The number of ANDs of all pieces; pieces of one size have equally many.
     fn piecewise(&self, terms: &Terms) -> u64 {
         let mut known = HashMap::new();
-        let mut ands = |piece: &Piece| {
+        let mut ands = |piece: &TablePiece| {
             let size = match piece {
-                Piece::Bins(bins) => (0, bins.len()),
-                Piece::Stash(values) => (1, values.len()),
+                TablePiece::Bins(bins) => (0, bins.len()),
+                TablePiece::Stash(values) => (1, values.len()),
             };
             *known.entry(size).or_insert_with(|| self.piece(terms, piece).0.ands())
         };
@@ -241,23 +241,23 @@ impl Plan {
     }
 
     /// The pieces in which the tables are compared, in order.
-    pub(crate) fn pieces(&self) -> Vec<Piece> {
+    pub(crate) fn pieces(&self) -> Vec<TablePiece> {
         let PhasingTables { width, item, bins, bin, stash, theirs, .. } = self.tables;
         let cut = |n: usize, registers: usize| {
             let most = (PIECE / registers.max(1)).max(1);
             let count = n.div_ceil(most);
             (0..count).map(move |k| k * n / count..(k + 1) * n / count)
         };
-        let bins = cut(bins, item * (bin + 1)).map(Piece::Bins);
-        let values = cut(if stash == 0 { 0 } else { theirs }, width).map(Piece::Stash);
+        let bins = cut(bins, item * (bin + 1)).map(TablePiece::Bins);
+        let values = cut(if stash == 0 { 0 } else { theirs }, width).map(TablePiece::Stash);
         bins.chain(values).collect()
     }
 
     /// The program of a piece.
-    pub(crate) fn piece(&self, terms: &Terms, piece: &Piece) -> (Program, TwoParty) {
+    pub(crate) fn piece(&self, terms: &Terms, piece: &TablePiece) -> (Program, TwoParty) {
         let tables = match piece {
-            Piece::Bins(bins) => PhasingTables { bins: bins.len(), stash: 0, theirs: 0, ..self.tables },
-            Piece::Stash(values) => PhasingTables { bins: 0, theirs: values.len(), ..self.tables },
+            TablePiece::Bins(bins) => PhasingTables { bins: bins.len(), stash: 0, theirs: 0, ..self.tables },
+            TablePiece::Stash(values) => PhasingTables { bins: 0, theirs: values.len(), ..self.tables },
         };
         let (program, owners) = match terms.reveal {
             Reveal::Size => (phasing::shared_size("psi-phasing", &tables, SIZE_BITS), vec![A, A, B, B, B]),
@@ -308,14 +308,14 @@ mod tests {
         for reveal in [Reveal::Size, Reveal::Items, Reveal::Flags] {
             for protocol in [Protocol::Yao, Protocol::Gmw] {
                 let terms = Terms { protocol, circuit: Some(Method::Scs), ..Terms::new(reveal) };
-                let plan = Plan::new(&terms, [20, 30]).expect("it is small");
+                let plan = TablePlan::new(&terms, [20, 30]).expect("it is small");
                 let (program, roles) = plan.scs(&terms);
                 let width = if reveal == Reveal::Size { 5 } else { psi::kept(20, 30) * plan.width };
                 assert_eq!(roles.learns, [[reveal == Reveal::Size, true]], "{terms:?}");
                 assert_eq!(program.outputs(), [width], "{terms:?}");
 
                 let terms = Terms { circuit: Some(Method::Phasing), ..terms };
-                let plan = Plan::new(&terms, [20, 30]).expect("it is small");
+                let plan = TablePlan::new(&terms, [20, 30]).expect("it is small");
                 for piece in plan.pieces() {
                     let (program, roles) = plan.piece(&terms, &piece);
                     assert_eq!(roles.learns, [[false, true]], "{terms:?}");

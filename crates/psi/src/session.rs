@@ -12,8 +12,8 @@
 
 use crate::{
     Method, PsiError, Reveal, Side, Terms,
-    engine::Engine,
-    plan::{MOST_KEYS, Piece, Plan, SIZE_BITS},
+    engine::CircuitEngine,
+    plan::{MOST_KEYS, SIZE_BITS, TablePiece, TablePlan},
     random,
     salt::Salt,
     tables::{Cuckoo, cuckoo, cuckoo_items, simple_items, stash_items},
@@ -80,7 +80,7 @@ pub fn intersect(
     observer: &mut Observer<'_>,
 ) -> Result<Outcome, PsiError> {
     let (sid, sizes) = hello(channel, side, keys.len(), terms)?;
-    let plan = Plan::new(terms, sizes)?;
+    let plan = TablePlan::new(terms, sizes)?;
     let mut outcome = Outcome {
         found: Found::Nothing,
         sizes,
@@ -101,8 +101,8 @@ pub fn intersect(
     observer(0, plan.ands);
     let (salt, salts, own) = fit(channel, side, keys, &plan, &sid)?;
     let context = Context { sid: Sid(sid), backend };
-    let engine = Engine::open(channel, side, &context.child("psi", 0), terms)?;
-    let mut run = Run { channel, side, terms, plan: &plan, salt, own, engine, observer, done: 0 };
+    let engine = CircuitEngine::open(channel, side, &context.child("psi", 0), terms)?;
+    let mut run = CircuitRun { channel, side, terms, plan: &plan, salt, own, engine, observer, done: 0 };
     outcome.found = match plan.method {
         Method::Scs => run.scs()?,
         Method::Phasing => run.phasing()?,
@@ -166,9 +166,9 @@ fn hello(
 /// This party's values, placed in its tables if the method has tables; wiped when dropped.
 struct Own {
     /// Key by key.
-    values: Values,
+    values: WideValues,
     cuckoo: Option<Cuckoo>,
-    simple: Values,
+    simple: WideValues,
 }
 
 /// Tries salts until both parties' values fit.
@@ -176,7 +176,7 @@ fn fit(
     channel: &mut Channel,
     side: Side,
     keys: &[impl AsRef<[u8]>],
-    plan: &Plan,
+    plan: &TablePlan,
     sid: &[u8; 32],
 ) -> Result<(Salt, u8, Own), PsiError> {
     for attempt in 0..ATTEMPTS {
@@ -194,14 +194,14 @@ fn fit(
 }
 
 /// The values under a salt; `None` if two are equal, or they do not fit.
-fn place(side: Side, keys: &[impl AsRef<[u8]>], plan: &Plan, salt: &Salt) -> Option<Own> {
+fn place(side: Side, keys: &[impl AsRef<[u8]>], plan: &TablePlan, salt: &Salt) -> Option<Own> {
     let mut values = room(keys.len());
     values.extend(keys.iter().map(|key| salt.value(key.as_ref(), plan.width)));
     let equal = sorted(&values).windows(2).fold(false, |any, two| any | (two[0] == two[1]));
     if equal {
         return None;
     }
-    let (mut placed, mut simple) = (None, Values::default());
+    let (mut placed, mut simple) = (None, WideValues::default());
     if plan.method == Method::Phasing {
         match side {
             Side::A => placed = Some(cuckoo(&values, salt, &plan.tables)?),
@@ -215,20 +215,20 @@ fn malformed(channel: &Channel, message: &'static str, what: &'static str) -> Ps
     PsiError::Malformed { peer: channel.from(), message, what }
 }
 
-struct Run<'a, 'o> {
+struct CircuitRun<'a, 'o> {
     channel: &'a mut Channel,
     side: Side,
     terms: &'a Terms,
-    plan: &'a Plan,
+    plan: &'a TablePlan,
     salt: Salt,
     own: Own,
-    engine: Engine,
+    engine: CircuitEngine,
     observer: &'a mut Observer<'o>,
     /// ANDs.
     done: u64,
 }
 
-impl Run<'_, '_> {
+impl CircuitRun<'_, '_> {
     fn scs(&mut self) -> Result<Found, PsiError> {
         let (program, roles) = self.plan.scs(self.terms);
         let mut inputs = bits(&sorted(&self.own.values), self.plan.width);
@@ -262,10 +262,12 @@ impl Run<'_, '_> {
             let (program, roles) = plan.piece(terms, &piece);
             let (item, bin) = (plan.tables.item, plan.tables.bin);
             let mut inputs = match (&piece, &table, &stash) {
-                (Piece::Bins(bins), Some(table), _) => bits(&table[bins.clone()], item),
-                (Piece::Bins(bins), ..) => bits(&self.own.simple[bins.start * bin..bins.end * bin], item),
-                (Piece::Stash(_), _, Some(stash)) => bits(stash, plan.width),
-                (Piece::Stash(range), ..) => bits(&values[range.clone()], plan.width),
+                (TablePiece::Bins(bins), Some(table), _) => bits(&table[bins.clone()], item),
+                (TablePiece::Bins(bins), ..) => {
+                    bits(&self.own.simple[bins.start * bin..bins.end * bin], item)
+                }
+                (TablePiece::Stash(_), _, Some(stash)) => bits(stash, plan.width),
+                (TablePiece::Stash(range), ..) => bits(&values[range.clone()], plan.width),
             };
             if self.side == Side::B && terms.reveal == Reveal::Size {
                 let mut mask = [0; 4];
@@ -280,10 +282,10 @@ impl Run<'_, '_> {
             match (terms.reveal, self.side, piece) {
                 (_, Side::B, _) => {}
                 (Reveal::Size, ..) => share = share.wrapping_add(number(&learnt) as u32),
-                (_, _, Piece::Bins(bins)) => {
+                (_, _, TablePiece::Bins(bins)) => {
                     flags[bins].iter_mut().zip(learnt.iter()).for_each(|(flag, bit)| *flag = *bit == 1);
                 }
-                (.., Piece::Stash(_)) => {
+                (.., TablePiece::Stash(_)) => {
                     let flags = flags[plan.tables.bins..].iter_mut();
                     flags.zip(learnt.iter()).for_each(|(flag, bit)| *flag |= *bit == 1);
                 }
@@ -367,15 +369,15 @@ impl Run<'_, '_> {
 }
 
 /// Values, wiped when dropped.
-type Values = Zeroizing<Vec<u128>>;
+type WideValues = Zeroizing<Vec<u128>>;
 
 /// Space for values: it does not grow, so that no copies are left behind.
-fn room(count: usize) -> Values {
+fn room(count: usize) -> WideValues {
     Zeroizing::new(Vec::with_capacity(count))
 }
 
 /// The values in ascending order, with steps that depend on their number alone.
-fn sorted(values: &[u128]) -> Values {
+fn sorted(values: &[u128]) -> WideValues {
     let mut sorted = room(values.len());
     sorted.extend_from_slice(values);
     oblivious::sort(&mut sorted);
@@ -405,7 +407,7 @@ fn number(bits: &[u8]) -> u128 {
 /// The values in a secret uniform order: 128 random bits are put beside each, and sorted with steps
 /// that depend on the number of values alone. Two of n are equal, so that the order is not uniform,
 /// with probability n² 2^−129.
-fn shuffled(values: &[u128]) -> Result<Values, PsiError> {
+fn shuffled(values: &[u128]) -> Result<WideValues, PsiError> {
     let mut prg = Prg::new(Backend::best(), &random::seed()?, "psi order");
     let mut pairs = Zeroizing::new(Vec::with_capacity(values.len()));
     for value in values {
@@ -445,7 +447,8 @@ mod tests {
         assert!(chi < 70.0, "{chi}: {counts:?}");
     }
 
-    /// A peer that knows its messages; what both said, and how `hello` ends.
+    /// Runs `hello` beside a peer that is written out here. Returns both parties' messages, and how
+    /// `hello` ends.
     #[expect(clippy::type_complexity, reason = "two hellos and an ending")]
     fn beside(
         side: Side,
@@ -504,7 +507,7 @@ mod tests {
     fn two_keys_of_one_value_take_the_next_salt() {
         for circuit in [Method::Scs, Method::Phasing] {
             let terms = Terms { circuit: Some(circuit), ..Terms::new(Reveal::Size) };
-            let plan = Plan::new(&terms, [2, 2]).expect("it is small");
+            let plan = TablePlan::new(&terms, [2, 2]).expect("it is small");
             let placed = |keys: [&str; 2]| place(Side::A, &keys, &plan, &Salt::new(&[1; 32], 0)).is_some();
             assert!(placed(["ann", "bob"]) && !placed(["ann", "ann"]));
         }

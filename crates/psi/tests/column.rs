@@ -1,4 +1,4 @@
-//! Files that are fine, and what is said of those that are not.
+//! Files that are fine, and the errors for those that are not.
 
 use hushwire_files::{FilePlace, Rows, csv_line, write_columns};
 use hushwire_psi::{Beside, Carried, KeyColumn, KeySpec, Keys, PsiError, Set};

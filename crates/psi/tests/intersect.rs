@@ -30,7 +30,7 @@ fn over(channels: [Channel; 2], terms: [Terms; 2], sets: [&[String]; 2]) -> [Res
         let i = usize::from(side == Side::B);
         let mut last = None;
         let outcome = intersect(channel, side, sets[i], &terms[i], Backend::best(), &mut |done, of| {
-            // First that none is done of so many, then ever more.
+            // The first report has none done of `of`, every later one more.
             assert!(last.map_or(done == 0, |(before, all)| done > before && all == of) && done <= of);
             last = Some((done, of));
         });

@@ -6,9 +6,11 @@
 //! the program and the number of instances are public.
 //!
 //! ```text
-//! planes in and out: bit i of the inputs (outputs) in plane i, ⌈instances/8⌉ bytes; instance j is bit j % 8 of byte j / 8
+//! planes in and out: bit i of the inputs (outputs) in plane i, ⌈instances/8⌉ bytes;
+//!                    instance j is bit j % 8 of byte j / 8
 //! a stage's copies:  copy c of instance j is instance c·instances + j of the block
-//! a layer's message: the ANDs' planes one after the other; fewer than 8 block instances: bits without gaps
+//! a layer's message: the ANDs' planes one after the other;
+//!                    fewer than 8 block instances: bits without gaps
 //! ```
 
 use crate::layers::{Inputs, Outside, Told};

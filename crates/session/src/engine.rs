@@ -1,7 +1,7 @@
 //! Engines: a party's side of the protocols without clients that run circuits, one interface for all of them.
 //!
 //! ```text
-//! all     commit to 32 fresh bytes each, then open them ─► the run's name; every engine has a name under it
+//! all     commit to 32 fresh bytes each, then open them ─► the run's name, and one for each engine
 //! engine  a channel to each peer: planes of own inputs in, planes of what this party learns out
 //! ```
 //!

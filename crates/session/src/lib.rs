@@ -11,8 +11,8 @@
 //!
 //! | module | |
 //! |---|---|
-//! | [`toml_file`], [`suggest`], [`as_text`] | files read strictly, remedies, values between processes |
-//! | [`engine`], [`doors`], [`threads`] | parties of each protocol: engines on channels, values in and out, threads |
+//! | [`toml_file`], [`suggest`], [`as_text`] | files read strictly, remedies, values as text |
+//! | [`engine`], [`doors`], [`threads`] | engines of each protocol, values in and out, threads |
 //! | [`shelves`] | preprocessing that waits on disk |
 //!
 //! This crate knows no kind of job; `hushwire-kinds` has them all.

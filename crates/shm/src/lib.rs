@@ -7,10 +7,11 @@
 //! the other died.
 //!
 //! ```text
-//! memory  0       128          256     384          512    640    4096                    4096 + capacity
-//!         | head  | reader     | tail  | writer     | writer      | bytes; position p is at p mod capacity |
-//!         |       | sleeps     |       | sleeps     | gone | reader gone
-//! head    bytes ever written, stored by the producer        tail   bytes ever read, stored by the consumer
+//! memory  0      128      256    384      512      640      4096                4096 + capacity
+//!         | head | reader | tail | writer | writer | reader | bytes; position p is at
+//!         |      | sleeps |      | sleeps | gone   | gone   | p mod capacity
+//! head    bytes ever written, stored by the producer
+//! tail    bytes ever read, stored by the consumer
 //! ```
 //!
 //! # Memory ordering

@@ -170,8 +170,8 @@ mod tests {
     fn forms_give_the_same_numbers() {
         let edges = [0, 1, LOW, LOW - 1, u64::MAX, 1 << 52, (1 << 50) - 1, 0x0123_4567_89ab_cdef];
         for turn in 0..8 {
-            let of = |by: usize| each(|i| edges[(i * by + turn) % 8]);
-            let numbers = [of(3), of(1), of(5)];
+            let stepped = |by: usize| each(|i| edges[(i * by + turn) % 8]);
+            let numbers = [stepped(3), stepped(1), stepped(5)];
             let (found, [sum, a, b]) = (Madd52::portable().run(All(numbers)), numbers);
             for i in 0..8 {
                 let whole = u128::from(a[i] % (1 << 52)) * u128::from(b[i] % (1 << 52));

@@ -5,7 +5,8 @@
 //! JSON:
 //!
 //! ```text
-//! {"tables": [{"name": "t", "columns": ["k INTEGER NOT NULL"], "key": ["k"], "parts": [[["1"], ["2"]], []]}],
+//! {"tables": [{"name": "t", "columns": ["k INTEGER NOT NULL"], "key": ["k"],
+//!              "parts": [[["1"], ["2"]], []]}],
 //!  "queries": [{"sql": "SELECT k FROM t", "join_bound": 4, "min_group": 0, "ordered": false}]}
 //! [{"types": ["INTEGER"], "rows": [["1"], ["2"]]}]
 //! ```
@@ -16,7 +17,7 @@
 
 use hushwire_sql::{Catalog, Options, cell, relation, schema, test_support::World};
 use hushwire_tables::{
-    Query, TableError,
+    Fault, Query,
     algebra::{ColumnType, Part, Relation, Schema, Table, Value},
     plain::{Row, evaluate},
 };
@@ -58,7 +59,7 @@ fn table(json: &Json) -> Made<(Table, Vec<Row>)> {
 }
 
 /// The rows of a plan, by the computation to which it is lowered.
-fn lowered(world: &World, plan: &Relation, tags: bool) -> Result<Vec<Row>, TableError> {
+fn lowered(world: &World, plan: &Relation, tags: bool) -> Result<Vec<Row>, Fault> {
     let make = if tags { Query::by_tags } else { Query::new };
     let query = make("query", plan, &["analyst"])?;
     query.rows(&hushwire_compute::evaluate(query.computation(), &world.inputs(&query, plan)?)?)
@@ -71,12 +72,14 @@ fn answer(world: &World, catalog: &Catalog, asked: &Json) -> Made<Json> {
     };
     let plan = match relation(text(&asked["sql"])?, catalog, options) {
         Ok(plan) => plan,
-        Err(e) => return Ok(json!({ "refused": e.to_string() })),
+        Err(e) => return Ok(json!({ "refused": format!("{} ({})", e, e.code()) })),
     };
     let mut ways = vec![evaluate(&plan, &world.read(&plan))];
     ways.extend([false, true].map(|tags| lowered(world, &plan, tags)));
-    if let Some(Err(e @ TableError::Type { .. })) = ways.get(1) {
-        return Ok(json!({ "refused": e.to_string() }));
+    if let Some(Err(e)) = ways.get(1)
+        && e.field("promise").is_none()
+    {
+        return Ok(json!({ "refused": format!("{} ({})", e, e.code()) }));
     }
     if asked["ordered"] != json!(true) {
         ways.iter_mut().flatten().for_each(|rows| rows.sort());
@@ -86,8 +89,10 @@ fn answer(world: &World, catalog: &Catalog, asked: &Json) -> Made<Json> {
     }
     let rows = match ways.swap_remove(0) {
         Ok(rows) => rows,
-        Err(TableError::Promise { promise, .. }) => return Ok(json!({ "broken": promise })),
-        Err(e) => return Err(e.into()),
+        Err(e) => match e.field("promise") {
+            Some(promise) => return Ok(json!({ "broken": promise })),
+            None => return Err(e.into()),
+        },
     };
     let types: Vec<ColumnType> = plan.schema().columns().iter().map(|column| column.ty).collect();
     let field = |(value, ty): (&Value, &ColumnType)| (!value.is_null()).then(|| cell::show(value, *ty));

@@ -1,7 +1,12 @@
 //! The tables that queries may name.
 
-use crate::SqlError;
+use crate::Fault;
+use hushwire_fault::code;
 use hushwire_tables::algebra::Table;
+
+fn named_twice(things: &str, name: &str) -> Fault {
+    Fault::filled(code::NAME_TWICE, &[("things", &things), ("name", &name)])
+}
 
 /// The tables that queries may name: columns, owners' parts, keys.
 #[derive(Clone, Debug, Default)]
@@ -12,19 +17,18 @@ impl Catalog {
     ///
     /// # Errors
     /// Two tables, or two columns of a table, have names that differ at most in case.
-    pub fn new(tables: Vec<Table>) -> Result<Catalog, SqlError> {
+    pub fn new(tables: Vec<Table>) -> Result<Catalog, Fault> {
         let twice = |names: Vec<&str>| -> Option<String> {
             let same = |i: usize| names[..i].iter().any(|other| other.eq_ignore_ascii_case(names[i]));
             (0..names.len()).find(|i| same(*i)).map(|i| names[i].to_owned())
         };
         if let Some(name) = twice(tables.iter().map(|table| table.name.as_str()).collect()) {
-            return Err(SqlError::new(format!("two tables are called {name}"), "give one another name"));
+            return Err(named_twice("tables", &name));
         }
         for table in &tables {
             let names = table.schema.columns().iter().map(|column| column.name.as_str()).collect();
             if let Some(name) = twice(names) {
-                let cause = format!("two columns of table {} are called {name}", table.name);
-                return Err(SqlError::new(cause, "give one another name"));
+                return Err(named_twice(&format!("columns of table {}", table.name), &name));
             }
         }
         Ok(Catalog(tables))

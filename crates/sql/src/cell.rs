@@ -1,7 +1,9 @@
 //! Values as text, as in files and queries.
 
-use crate::SqlError;
+use crate::Fault;
+use hushwire_fault::code;
 use hushwire_tables::algebra::{ColumnType, Value};
+use std::fmt::Display;
 
 /// The microseconds of a day.
 pub(crate) const DAY: i128 = 86_400_000_000;
@@ -95,7 +97,7 @@ fn read_decimal(text: &str, scale: u8) -> Option<i128> {
 ///
 /// # Errors
 /// It is not such a value. The message does not repeat the field.
-pub fn read(text: &str, ty: ColumnType) -> Result<Value, SqlError> {
+pub fn read(text: &str, ty: ColumnType) -> Result<Value, Fault> {
     let trimmed = text.trim();
     let (value, form) = match ty {
         ColumnType::Boolean => {
@@ -139,9 +141,10 @@ pub fn read(text: &str, ty: ColumnType) -> Result<Value, SqlError> {
                 }
                 _ => "declare a wider type",
             };
-            Err(SqlError::new(format!("it is too large for {ty}"), wider))
+            let places: [(_, &dyn Display); 3] = [("value", &"it"), ("type", &ty), ("remedy", &wider)];
+            Err(Fault::filled(code::VALUE_TOO_LARGE, &places))
         }
-        None => Err(SqlError::new(format!("it is no {ty}"), format!("write {form}"))),
+        None => Err(Fault::filled(code::VALUE, &[("value", &"it"), ("type", &ty), ("form", &form)])),
     }
 }
 

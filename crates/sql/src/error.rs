@@ -1,113 +1,66 @@
-//! Errors of queries.
+//! Errors of queries, as faults with their place in the query's text.
 
 use hushwire_compute::TextPlace;
-use hushwire_tables::TableError;
+use hushwire_fault::{Code, Fault, IntoText, code};
 use sqlparser::{
     ast::{self, Spanned},
     parser::ParserError,
     tokenizer::{Location, Span},
 };
-use std::fmt;
+use std::fmt::Display;
 
-/// The reason for which a query is refused, with the place in its text where there is one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SqlError {
-    place: Option<TextPlace>,
-    cause: String,
-    remedy: String,
+/// A query that is refused for a reason without a code of its own.
+pub(crate) fn refused(cause: impl IntoText, remedy: impl IntoText) -> Fault {
+    Fault::of(code::QUERY, &[("cause", cause.into_text()), ("remedy", remedy.into_text())])
 }
 
-impl SqlError {
-    /// An error without a place.
-    pub fn new(cause: impl Into<String>, remedy: impl Into<String>) -> Self {
-        SqlError { place: None, cause: cause.into(), remedy: remedy.into() }
-    }
+/// The same at a place.
+pub(crate) fn refused_at(place: impl Into<At>, cause: impl IntoText, remedy: impl IntoText) -> Fault {
+    refused(cause, remedy).placed(place.into().0)
+}
 
-    /// An error at a place.
-    pub(crate) fn at(place: impl Into<At>, cause: impl Into<String>, remedy: impl Into<String>) -> Self {
-        SqlError { place: place.into().0, cause: cause.into(), remedy: remedy.into() }
-    }
+/// A fault of this code at a place.
+pub(crate) fn fault(place: impl Into<At>, code: Code, fields: &[(&'static str, &dyn Display)]) -> Fault {
+    Fault::filled(code, fields).placed(place.into().0)
+}
 
-    /// A clause or a function that no query here may have.
-    pub(crate) fn unsupported(place: impl Into<At>, clause: &str) -> Self {
-        SqlError::at(place, format!("{clause} is not supported"), "write the query without it")
-    }
+/// A clause that no query may have.
+pub(crate) fn unsupported(place: impl Into<At>, clause: &str) -> Fault {
+    let remedy = "write the query without it";
+    fault(place, code::SQL_UNSUPPORTED, &[("clause", &clause), ("remedy", &remedy)])
+}
 
-    /// The place in the text, where there is one.
-    #[must_use]
-    pub const fn place(&self) -> Option<TextPlace> {
-        self.place
-    }
+/// Rows with different numbers of values.
+pub(crate) fn widths(place: impl Into<At>, rows: &str, [left, right]: [usize; 2]) -> Fault {
+    fault(place, code::WIDTHS_DIFFER, &[("rows", &rows), ("left", &left), ("right", &right)])
+}
 
-    /// The fault, as a clause.
-    #[must_use]
-    pub fn cause(&self) -> &str {
-        &self.cause
-    }
+/// A query, or a part of it, that is too large to be planned.
+pub(crate) fn too_large(place: impl Into<At>, cause: impl IntoText, remedy: impl IntoText) -> Fault {
+    refused_at(place, cause, remedy).coded(code::QUERY_TOO_LARGE)
+}
 
-    /// A way to mend it, as a clause.
-    #[must_use]
-    pub fn remedy(&self) -> &str {
-        &self.remedy
-    }
-
-    /// The place behind a text, where the error is that it ends.
-    pub(crate) fn at_end_of(self, text: &str) -> Self {
-        if self.place.is_some() || !self.cause.ends_with("EOF") {
-            return self;
+/// The parser's error. The parser gives its place as words at the end of the message, and none where
+/// the query ends too early.
+pub(crate) fn of_parser(e: ParserError, query: &str) -> Fault {
+    let text = match e {
+        ParserError::TokenizerError(text) | ParserError::ParserError(text) => text,
+        ParserError::RecursionLimitExceeded => {
+            let remedy = "write it with fewer levels of parentheses";
+            return too_large(At::default(), "the query is nested too deeply", remedy);
         }
-        let last = text.trim_end().lines().last().unwrap_or_default();
-        let place =
-            TextPlace { line: text.trim_end().lines().count().max(1), column: last.chars().count() + 1 };
-        SqlError { place: Some(place), ..self }
-    }
-
-    /// The same at a place, unless it has one.
-    pub(crate) fn or_at(self, place: impl Into<At>) -> Self {
-        SqlError { place: self.place.or(place.into().0), ..self }
-    }
-}
-
-impl fmt::Display for SqlError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(place) = self.place {
-            write!(f, "{place}: ")?;
-        }
-        write!(f, "{}; {}", self.cause, self.remedy)
-    }
-}
-
-impl std::error::Error for SqlError {}
-
-impl From<TableError> for SqlError {
-    fn from(e: TableError) -> Self {
-        match e {
-            TableError::Type { cause, remedy } => SqlError::new(cause, remedy),
-            other => SqlError::new(other.to_string(), "correct it"),
-        }
-    }
-}
-
-/// The parser's message ends with its place.
-impl From<ParserError> for SqlError {
-    fn from(e: ParserError) -> Self {
-        let text = match e {
-            ParserError::TokenizerError(text) | ParserError::ParserError(text) => text,
-            ParserError::RecursionLimitExceeded => {
-                return SqlError::new(
-                    "the query is nested too deeply",
-                    "write it with fewer levels of parentheses",
-                );
-            }
-        };
-        let placed = text.rsplit_once(" at Line: ").and_then(|(cause, place)| {
-            let (line, column) = place.split_once(", Column: ")?;
-            let place = TextPlace { line: line.trim().parse().ok()?, column: column.trim().parse().ok()? };
-            Some((cause.to_owned(), place))
-        });
-        let (cause, place) = placed.map_or((text.clone(), None), |(cause, place)| (cause, Some(place)));
-        SqlError { place, cause, remedy: "correct it there".into() }
-    }
+    };
+    let placed = text.rsplit_once(" at Line: ").and_then(|(cause, place)| {
+        let (line, column) = place.split_once(", Column: ")?;
+        let place = TextPlace { line: line.trim().parse().ok()?, column: column.trim().parse().ok()? };
+        Some((cause, place))
+    });
+    let (cause, place) = placed.unwrap_or_else(|| {
+        let last = query.trim_end().lines().last().unwrap_or_default();
+        let line = query.trim_end().lines().count().max(1);
+        (&text, TextPlace { line, column: last.chars().count() + 1 })
+    });
+    Fault::filled(code::SYNTAX, &[("cause", &cause)]).placed(Some(place))
 }
 
 /// A place of a query's text, where one is known. All are equal, so that expressions that say the

@@ -2,9 +2,11 @@
 //! tables.
 //!
 //! ```text
-//! text ── sqlparser ──► its tree ── bind ──► Plan (columns by number) ── logical ──► emit ──► Relation
-//!                                   │          names, types, subqueries as joins       joins in order, conditions moved
-//!                                   └ Catalog: tables, columns, owners' parts, keys     down, unread columns gone
+//! text ── sqlparser ──► its tree ── bind ──► Plan ── logical ──► emit ──► Relation
+//!
+//! bind      names, types, subqueries as joins; from the Catalog: tables, columns, parts, keys
+//! Plan      operators, with columns by number
+//! logical   joins in order, conditions moved down, unread columns gone
 //! ```
 //!
 //! This crate does no input or output and knows no protocol. Unsupported queries are refused with
@@ -26,10 +28,12 @@ mod tests;
 pub mod tpch;
 
 pub use catalog::Catalog;
-pub use error::SqlError;
+pub use hushwire_tables::Fault;
 pub use logical::Options;
 
 use bind::Binder;
+use error::{At, of_parser, refused, too_large};
+use hushwire_fault::code;
 use hushwire_tables::algebra::Relation;
 use sqlparser::{ast::Statement, dialect::PostgreSqlDialect, parser::Parser};
 
@@ -45,50 +49,55 @@ const STACK: usize = 256 << 20;
 /// use hushwire_tables::algebra::{Column, ColumnType, Part, Schema, Table};
 /// let people = Table {
 ///     name: "people".into(),
-///     schema: Schema(vec![Column::new("id", ColumnType::Integer), Column::new("age", ColumnType::SmallInt)]),
+///     schema: Schema(vec![
+///         Column::new("id", ColumnType::Integer),
+///         Column::new("age", ColumnType::SmallInt),
+///     ]),
 ///     parts: vec![Part { owner: "bob".into(), rows: 100 }],
 ///     padded: false,
 ///     unique: vec![vec![0]],
 /// };
 /// let catalog = Catalog::new(vec![people])?;
-/// let made = relation("SELECT age, COUNT(*) AS n FROM people GROUP BY age", &catalog, Options::default())?;
+/// let text = "SELECT age, COUNT(*) AS n FROM people GROUP BY age";
+/// let made = relation(text, &catalog, Options::default())?;
 /// assert_eq!(made.schema().columns()[1].name, "n");
 /// let error = relation("SELECT agee FROM people", &catalog, Options::default()).unwrap_err();
 /// assert_eq!(error.to_string(), "line 1, column 8: no column is called agee; there are id, age");
-/// # Ok::<(), hushwire_sql::SqlError>(())
+/// # Ok::<(), hushwire_sql::Fault>(())
 /// ```
 ///
 /// # Errors
 /// The text is not SQL, is more than one query, names something that does not exist, or has an
 /// unsupported clause.
-pub fn relation(sql: &str, catalog: &Catalog, options: Options) -> Result<Relation, SqlError> {
+pub fn relation(sql: &str, catalog: &Catalog, options: Options) -> Result<Relation, Fault> {
     if sql.len() > LONGEST {
-        return Err(SqlError::new("the query is longer than 64 KiB", "is it the right text?"));
+        let remedy = "check that it is the right text";
+        return Err(too_large(At::default(), "the query is longer than 64 KiB", remedy));
     }
     // The parser's stack frames are large, and a chain of operators is as deep as it is long.
     std::thread::scope(|scope| {
         let planner = std::thread::Builder::new().name("planner".into()).stack_size(STACK);
         let planner = planner.spawn_scoped(scope, || planned(sql, catalog, options));
         let planner =
-            planner.map_err(|e| SqlError::new(format!("no thread could be started: {e}"), "try again"))?;
+            planner.map_err(|e| refused(format!("no thread could be started: {e}"), "try again"))?;
         planner.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })
 }
 
-fn planned(sql: &str, catalog: &Catalog, options: Options) -> Result<Relation, SqlError> {
+fn planned(sql: &str, catalog: &Catalog, options: Options) -> Result<Relation, Fault> {
     let statements = Parser::parse_sql(&PostgreSqlDialect {}, sql);
-    let statements = statements.map_err(|e| SqlError::from(e).at_end_of(sql))?;
+    let statements = statements.map_err(|e| of_parser(e, sql))?;
+    let no = |cause: &str| Err(Fault::filled(code::STATEMENT, &[("cause", &cause)]));
     let query = match &statements[..] {
         [Statement::Query(query)] => query,
-        [] => return Err(SqlError::new("there is no query", "write a SELECT")),
-        [_] => return Err(SqlError::new("the statement is no query", "write a SELECT")),
-        _ => return Err(SqlError::new("there are several statements", "write one query")),
+        [] => return no("there is no query"),
+        [_] => return no("the statement is no query"),
+        _ => return no("there are several statements"),
     };
     let mut binder = Binder::new(catalog);
     let bound = binder.whole(query)?;
     if options.min_group > 1 && !logical::shows_groups(&bound.plan) {
-        let remedy = "group by columns, or ask without a least size of groups";
-        return Err(SqlError::new("the query shows rows where only groups may be shown", remedy));
+        return Err(Fault::of(code::GROUPS_ONLY, &[]));
     }
     let plan = logical::prune(bound.plan, &logical::needed(&bound.columns));
     logical::emit(&plan, &bound.columns, &binder.columns, catalog, options)

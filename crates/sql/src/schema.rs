@@ -1,6 +1,7 @@
 //! Columns from declarations, and from the fields of files.
 
-use crate::{SqlError, cell};
+use crate::{Fault, cell, error::refused};
+use hushwire_fault::code;
 use hushwire_tables::algebra::{Column, ColumnType, MAX_DIGITS, MAX_TEXT};
 
 /// The type that a text names, such as `DECIMAL(12, 2)`, `VARCHAR(25)`, `DIGEST(128)` or
@@ -68,10 +69,10 @@ fn named(text: &str) -> Option<(String, &str)> {
 ///
 /// # Errors
 /// It is not a name and a type.
-pub fn column(text: &str) -> Result<Column, SqlError> {
+pub fn column(text: &str) -> Result<Column, Fault> {
     let wrong = || {
         let remedy = "write it as in \"person INTEGER NOT NULL\", \"cents DECIMAL(12, 2)\" or \"name VARCHAR(25)\"; quote a name with blanks";
-        SqlError::new(format!("{text:?} declares no column"), remedy)
+        refused(format!("{text:?} declares no column"), remedy)
     };
     let (name, rest) = named(text.trim()).ok_or_else(wrong)?;
     let words: Vec<&str> = rest.split_whitespace().collect();
@@ -111,7 +112,7 @@ impl Default for Inferred {
 
 impl Inferred {
     /// Restricts the choice to a file's declaration: numbers stay numbers, of the narrowest type;
-    /// strings, for which `None` stands, stay strings.
+    /// strings, declared as `None`, stay strings.
     pub fn declare(&mut self, ty: Option<ColumnType>) {
         match ty {
             Some(double @ ColumnType::Double { .. }) => {
@@ -133,14 +134,14 @@ impl Inferred {
     ///
     /// # Errors
     /// It is longer than any string type.
-    pub fn see(&mut self, field: &str) -> Result<(), SqlError> {
+    pub fn see(&mut self, field: &str) -> Result<(), Fault> {
         if field.is_empty() {
             self.empty = true;
             return Ok(());
         }
         let bytes = u16::try_from(field.len()).ok().filter(|n| *n <= MAX_TEXT).ok_or_else(|| {
             let remedy = format!("shorten it to {MAX_TEXT}, or declare the column DIGEST in a schema");
-            SqlError::new(format!("a field has {} bytes", field.len()), remedy)
+            refused(format!("a field has {} bytes", field.len()), remedy)
         })?;
         (self.any, self.bytes) = (true, self.bytes.max(bytes));
         self.candidates.retain(|ty| match ty {
@@ -184,7 +185,7 @@ impl Inferred {
     ///
     /// # Errors
     /// All its fields are numbers, and no type fits all of them.
-    pub fn column(&self, name: &str) -> Result<Column, SqlError> {
+    pub fn column(&self, name: &str) -> Result<Column, Fault> {
         let ty = match self.candidates.first() {
             Some(ColumnType::Integer | ColumnType::BigInt) if self.scale > 0 => self.number()?,
             Some(ColumnType::Decimal { .. }) => self.number()?,
@@ -197,18 +198,16 @@ impl Inferred {
     }
 
     /// The decimal with all digits, or a DOUBLE if these are too many.
-    fn number(&self) -> Result<ColumnType, SqlError> {
+    fn number(&self) -> Result<ColumnType, Fault> {
         let ty = ColumnType::Decimal { precision: self.whole.saturating_add(self.scale), scale: self.scale };
         if ty.is_valid() { Ok(ty) } else { self.double() }
     }
 
     /// The DOUBLE with as many fractional bits as its numbers allow.
-    fn double(&self) -> Result<ColumnType, SqlError> {
-        let remedy = "mend the file, where NULL stands for no number, or declare the column in a schema: VARCHAR(n) keeps the text";
-        let cause = "it is no number below 2^63, which the widest DOUBLE holds, and all others of the column are numbers";
+    fn double(&self) -> Result<ColumnType, Fault> {
         match self.frac {
             Some(frac) => Ok(ColumnType::Double { frac }),
-            None => Err(SqlError::new(cause, remedy)),
+            None => Err(Fault::of(code::COLUMN_WITHOUT_TYPE, &[])),
         }
     }
 }

@@ -1,9 +1,9 @@
 //! Tables with their rows in memory, for tests and benchmarks.
 
-use crate::{Catalog, Options, SqlError, relation};
+use crate::{Catalog, Fault, Options, relation};
 use hushwire_compute::Tensor;
 use hushwire_tables::{
-    Query, TableError,
+    Query,
     algebra::{Operator, Relation, Table},
     plain::{Row, Tables},
 };
@@ -22,7 +22,7 @@ impl World {
     ///
     /// # Errors
     /// As [`Catalog::new`].
-    pub fn new(tables: Vec<(Table, Vec<Row>)>) -> Result<World, SqlError> {
+    pub fn new(tables: Vec<(Table, Vec<Row>)>) -> Result<World, Fault> {
         let rows = tables.iter().map(|(table, rows)| (table.name.clone(), rows.clone())).collect();
         let catalog = Catalog::new(tables.into_iter().map(|(table, _)| table).collect())?;
         Ok(World { catalog, rows })
@@ -32,7 +32,7 @@ impl World {
     ///
     /// # Errors
     /// As [`relation`].
-    pub fn relation(&self, sql: &str) -> Result<Relation, SqlError> {
+    pub fn relation(&self, sql: &str) -> Result<Relation, Fault> {
         relation(sql, &self.catalog, Options::default())
     }
 
@@ -61,7 +61,7 @@ impl World {
     ///
     /// # Errors
     /// As [`Query::inputs`].
-    pub fn inputs(&self, query: &Query, relation: &Relation) -> Result<BTreeMap<String, Tensor>, TableError> {
+    pub fn inputs(&self, query: &Query, relation: &Relation) -> Result<BTreeMap<String, Tensor>, Fault> {
         let tables = self.read(relation);
         let mut inputs = BTreeMap::new();
         for table in query.tables() {

@@ -1,6 +1,6 @@
 //! The tables and queries of TPC-H, for tests and benchmarks. The `tpchgen` crate makes the tables.
 
-use crate::{SqlError, cell, test_support::World};
+use crate::{Fault, cell, test_support::World};
 use hushwire_tables::{
     algebra::{Column, ColumnType, Part, Schema, Table},
     plain::Row,
@@ -144,9 +144,9 @@ fn schema(table: &str) -> (Vec<(&'static str, ColumnType)>, Vec<usize>) {
     }
 }
 
-fn table(name: &str, owner: &str, lines: &[String]) -> Result<(Table, Vec<Row>), SqlError> {
+fn table(name: &str, owner: &str, lines: &[String]) -> Result<(Table, Vec<Row>), Fault> {
     let (columns, key) = schema(name);
-    let row = |line: &String| -> Result<Row, SqlError> {
+    let row = |line: &String| -> Result<Row, Fault> {
         columns.iter().zip(line.split('|')).map(|((_, ty), field)| cell::read(field, *ty)).collect()
     };
     let mut rows = lines.iter().map(row).collect::<Result<Vec<Row>, _>>()?;
@@ -168,7 +168,7 @@ fn table(name: &str, owner: &str, lines: &[String]) -> Result<(Table, Vec<Row>),
 ///
 /// # Errors
 /// A row does not fit its column's type.
-pub fn world(scale: f64) -> Result<World, SqlError> {
+pub fn world(scale: f64) -> Result<World, Fault> {
     let words = Distributions::static_default();
     let pool = TextPool::new(1 << 20, words);
     macro_rules! lines {

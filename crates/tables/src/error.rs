@@ -1,46 +1,69 @@
-//! Errors of relations and of tables' rows.
+//! Errors of relations and of tables' rows, as faults of the table of errors.
 
-use hushwire_compute::ComputeError;
+use crate::algebra::{ColumnType, ExprType, MAX_DIGITS, castable, told};
+use core::fmt::Display;
+use hushwire_fault::{Code, Fault, IntoText, Text, code};
 
-/// The reason for which a relation, or rows for it, are refused.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum TableError {
-    /// An operator or an expression whose operands it does not take.
-    #[error("{cause}; {remedy}")]
-    Type {
-        /// The operator, its operands and their types.
-        cause: String,
-        /// A way to write it.
-        remedy: String,
-    },
-    /// Rows that do not fit their table.
-    #[error("table {table}: {cause}; {remedy}")]
-    Rows {
-        /// The table.
-        table: String,
-        /// How they differ. It holds no value of a row, since its reader may be another than its
-        /// owner.
-        cause: String,
-        /// A way to mend it.
-        remedy: String,
-    },
-    /// A promise on which the plan stands does not hold, so that there is no result. Those who
-    /// would learn it learn which.
-    #[error("{promise} does not hold; {remedy}")]
-    Promise {
-        /// The promise, as `explain` names it.
-        promise: String,
-        /// A way to go on.
-        remedy: String,
-    },
-    /// The computation that was made of a relation.
-    #[error(transparent)]
-    Compute(#[from] ComputeError),
+/// A relation that is refused for a reason without a code of its own.
+pub(crate) fn refused(cause: impl IntoText, remedy: impl IntoText) -> Fault {
+    Fault::of(code::QUERY, &[("cause", cause.into_text()), ("remedy", remedy.into_text())])
 }
 
-impl TableError {
-    pub(crate) fn ty(cause: impl Into<String>, remedy: impl Into<String>) -> Self {
-        TableError::Type { cause: cause.into(), remedy: remedy.into() }
+/// Values of two types that have no common one, in a place such as `a comparison`.
+#[must_use]
+pub fn types_differ([left, right]: [ColumnType; 2], place: &dyn Display) -> Fault {
+    let digests = [left, right].iter().any(|ty| matches!(ty, ColumnType::Digest { .. }));
+    let remedy = if castable(left, right) || castable(right, left) {
+        "cast one of them"
+    } else if digests {
+        "declare the column as VARCHAR(n): of a digest one knows whether it equals another, and not its string"
+    } else {
+        "choose values of one kind; none of the two types can be cast to the other"
+    };
+    let types: [(_, &dyn Display); 2] = [("left", &left), ("right", &right)];
+    Fault::filled(code::TYPES_DIFFER, &[&types[..], &[("place", place), ("remedy", &remedy)]].concat())
+}
+
+/// The reason for which an operation does not take its operands. It becomes a [`Fault`] where the
+/// operation's text is known.
+pub(crate) struct Refused {
+    code: Code,
+    places: Vec<(&'static str, Text)>,
+}
+
+impl Refused {
+    fn new(code: Code, types: &[ExprType]) -> Self {
+        Self { code, places: vec![("operands", told(types).into())] }
+    }
+
+    fn with(mut self, name: &'static str, words: impl IntoText) -> Self {
+        self.places.push((name, words.into_text()));
+        self
+    }
+
+    /// Operands of types that the operation does not take.
+    pub(crate) fn operands(types: &[ExprType], remedy: impl IntoText) -> Self {
+        Self::new(code::OPERANDS, types).with("remedy", remedy)
+    }
+
+    /// Operands whose common type does not hold all of their values.
+    pub(crate) fn narrow(types: &[ExprType], ty: ColumnType) -> Self {
+        Self::new(code::TYPE_TOO_NARROW, types).with("type", ty)
+    }
+
+    /// Digests, for an operation that takes values with an order.
+    pub(crate) fn no_order(types: &[ExprType]) -> Self {
+        Self::new(code::NO_ORDER, types)
+    }
+
+    /// Operands whose result may have too many digits.
+    pub(crate) fn digits(types: &[ExprType], result: &str) -> Self {
+        Self::new(code::TOO_MANY_DIGITS, types).with("result", result).with("most", MAX_DIGITS)
+    }
+
+    /// The fault of this operation.
+    pub(crate) fn of(self, operation: impl IntoText) -> Fault {
+        let Self { code, places } = self.with("operation", operation);
+        Fault::of(code, &places)
     }
 }

@@ -2,7 +2,7 @@
 //! narrow as their types, and never all rows.
 
 use crate::{
-    TableError,
+    Fault,
     algebra::{Column, ColumnType, Range, Table, Value},
     lower::{
         cell::{scalar, tensor},
@@ -10,7 +10,9 @@ use crate::{
     },
     plain::Row,
 };
+use core::fmt::Display;
 use hushwire_compute::Tensor;
+use hushwire_fault::{Code, code};
 use std::collections::BTreeMap;
 
 /// The rows of a table's part, taken in batches, as the inputs of a query's computation in records.
@@ -44,11 +46,16 @@ fn records<'v>(
     made.records()
 }
 
+/// The fault of rows for a table or a part that the query does not read.
+pub(crate) fn unknown_part(table: &str, cause: &str, remedy: &str) -> Fault {
+    Fault::new(code::PART_UNKNOWN, format_args!("table {table}"), cause, remedy)
+}
+
 impl<'t> Incoming<'t> {
-    pub(crate) fn new(table: &'t Table, at: usize, part: usize) -> Result<Self, TableError> {
+    pub(crate) fn new(table: &'t Table, at: usize, part: usize) -> Result<Self, Fault> {
         let Some(rows) = table.parts.get(part).map(|part| part.rows as usize) else {
-            let (cause, remedy) = (format!("there is no part {part}"), "parts are counted from 0".to_owned());
-            return Err(TableError::Rows { table: table.name.clone(), cause, remedy });
+            let cause = format!("there is no part {part}");
+            return Err(unknown_part(&table.name, &cause, "count parts from 0"));
         };
         // The final size, since growing would leave copies behind.
         let room = |(ty, range)| Vec::with_capacity(rows * scalar(ty, range).record());
@@ -63,16 +70,20 @@ impl<'t> Incoming<'t> {
         Ok(Incoming { table, part, rows, taken: 0, columns, valid })
     }
 
-    fn refuse(&self, cause: String, remedy: &str) -> TableError {
-        TableError::Rows { table: self.table.name.clone(), cause, remedy: remedy.to_owned() }
+    /// The fault of rows that differ from what was agreed. It holds no value of a row, because other members may read it.
+    fn refuse(&self, code: Code, places: &[(&'static str, &dyn Display)]) -> Fault {
+        Fault::filled(code, places).at(format_args!("table {}", self.table.name))
     }
 
-    fn too_many(&self) -> TableError {
-        let cause = format!("part {} has more rows than the {} that were agreed", self.part, self.rows);
-        let padded = "bring fewer, or agree on more";
+    fn too_many(&self) -> Fault {
+        let remedy = if self.table.padded {
+            "bring fewer, or agree on more".to_owned()
+        } else {
+            format!("bring {} rows, or agree on a padded table", self.rows)
+        };
         self.refuse(
-            cause,
-            if self.table.padded { padded } else { "bring as many, or agree on a padded table" },
+            code::TOO_MANY_ROWS,
+            &[("part", &self.part), ("expected", &self.rows), ("remedy", &remedy)],
         )
     }
 
@@ -81,28 +92,27 @@ impl<'t> Incoming<'t> {
     /// # Errors
     /// More rows than agreed; a value of another type, or outside the range that its column
     /// promises.
-    pub fn take(&mut self, rows: &[Row]) -> Result<(), TableError> {
+    pub fn take(&mut self, rows: &[Row]) -> Result<(), Fault> {
         if self.taken + rows.len() > self.rows {
             return Err(self.too_many());
         }
         let columns = self.table.schema.columns();
         for (i, row) in (self.taken..).zip(rows) {
             if row.len() != columns.len() {
-                let cause = format!("row {i} has {} values for {} columns", row.len(), columns.len());
-                return Err(self.refuse(cause, "bring a value for each column"));
+                let places: [(_, &dyn Display); 3] =
+                    [("row", &i), ("found", &row.len()), ("expected", &columns.len())];
+                return Err(self.refuse(code::ROW_WIDTH, &places));
             }
             for (value, column) in row.iter().zip(columns) {
                 if value.is_null() && !column.nullable {
-                    let cause = format!("row {i} is NULL in {column}");
-                    return Err(self.refuse(cause, "agree that the column may be NULL"));
+                    return Err(self.refuse(code::ROW_NULL, &[("row", &i), ("column", column)]));
                 }
                 let within = |range: Range| match value {
                     Value::Number(n) => range.holds(Range { low: *n, high: *n }),
                     _ => true,
                 };
                 if !value.fits(column.ty) || !column.range.is_none_or(within) {
-                    let cause = format!("row {i} has a value in {column} that the column does not hold");
-                    return Err(self.refuse(cause, "agree on a wider type or range"));
+                    return Err(self.refuse(code::ROW_VALUE, &[("row", &i), ("column", column)]));
                 }
             }
         }
@@ -131,12 +141,11 @@ impl<'t> Incoming<'t> {
     ///
     /// # Errors
     /// Fewer rows than agreed, if the table is not padded.
-    pub fn finish(mut self) -> Result<BTreeMap<String, Vec<u8>>, TableError> {
+    pub fn finish(mut self) -> Result<BTreeMap<String, Vec<u8>>, Fault> {
         if !self.table.padded && self.taken < self.rows {
-            let rows = if self.taken == 1 { "row" } else { "rows" };
-            let cause =
-                format!("part {} has {} {rows} where {} were agreed", self.part, self.taken, self.rows);
-            return Err(self.refuse(cause, "bring as many, or agree on a padded table"));
+            let places: [(_, &dyn Display); 3] =
+                [("part", &self.part), ("found", &self.taken), ("expected", &self.rows)];
+            return Err(self.refuse(code::TOO_FEW_ROWS, &places));
         }
         self.put(self.rows - self.taken, |_, _| &Value::Null, false);
         let flags = self.columns.iter_mut().filter_map(|column| column.nulls.take()).chain(self.valid.take());

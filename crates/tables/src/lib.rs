@@ -24,7 +24,8 @@ mod promises;
 mod query;
 mod settle;
 
-pub use error::TableError;
+pub use error::types_differ;
+pub use hushwire_fault::Fault;
 pub use incoming::Incoming;
 pub use query::Query;
 

@@ -5,9 +5,10 @@
 //! lacks the check of a promise is refused, so every promise is checked, even if two look equal.
 
 use crate::{
-    TableError,
+    Fault,
     algebra::{Expr, JoinKind, Operator, Pairing, Relation, Schema, SetOperation, is_partnership, pairing},
 };
+use hushwire_fault::code;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The promises of a relation and of all relations below it, in the order in which they are
@@ -49,13 +50,13 @@ impl Promises {
     }
 
     /// The error of an operator's broken promise.
-    pub(crate) fn broken(&self, relation: &Relation) -> TableError {
-        broken(self.of_operator(relation).unwrap_or("a promise of the plan").to_owned())
+    pub(crate) fn broken(&self, relation: &Relation) -> Fault {
+        broken(self.of_operator(relation).unwrap_or("a promise of the plan"))
     }
 }
 
-pub(crate) fn broken(promise: String) -> TableError {
-    TableError::Promise { promise, remedy: "mend the data, or plan without it".into() }
+pub(crate) fn broken(promise: &str) -> Fault {
+    Fault::filled(code::PROMISE_BROKEN, &[("promise", &promise)]).at("the result")
 }
 
 /// A promise that has no name yet.

@@ -1,7 +1,8 @@
 //! A relation as a computation; converts its rows to inputs and its outputs to rows.
 
+use crate::incoming::unknown_part;
 use crate::{
-    TableError,
+    Fault,
     algebra::{Column, ColumnType, Relation, Schema, Table, Value},
     ascii::{Places, cut},
     incoming::Incoming,
@@ -15,6 +16,7 @@ use crate::{
     settle::{Order, order, settled},
 };
 use hushwire_compute::{Builder, Computation, Member, Node, Op, Shape, Tensor};
+use hushwire_fault::code;
 use std::{collections::BTreeMap, fmt::Write};
 
 /// A relation as a computation that shows its recipients the valid rows, and nobody anything else.
@@ -41,7 +43,7 @@ use std::{collections::BTreeMap, fmt::Write};
 /// let rows: Vec<_> = [5, 1, 2].map(|n| vec![Value::Number(n)]).into();
 /// let outputs = hushwire_compute::evaluate(query.computation(), &query.inputs("t", 0, &rows)?)?;
 /// assert_eq!(query.rows(&outputs)?, vec![vec![Value::Number(1)], vec![Value::Number(2)]]);
-/// # Ok::<(), hushwire_tables::TableError>(())
+/// # Ok::<(), hushwire_tables::Fault>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Query {
@@ -77,7 +79,7 @@ struct Tells {
     more: bool,
     /// Whether the choice of rows does: the error of an operator that chose or numbered rows by the
     /// order.
-    unfair: Option<TableError>,
+    unfair: Option<Fault>,
 }
 
 impl Query {
@@ -87,7 +89,7 @@ impl Query {
     /// More operations than a computation can have; invalid names; a limit, a row number, a
     /// neighbour or a running sum that would depend on the order of keys that no ORDER BY names and
     /// the result does not show.
-    pub fn new(name: &str, relation: &Relation, to: &[&str]) -> Result<Query, TableError> {
+    pub fn new(name: &str, relation: &Relation, to: &[&str]) -> Result<Query, Fault> {
         Self::made(name, relation, to, Way::default())
     }
 
@@ -101,7 +103,7 @@ impl Query {
     ///
     /// # Errors
     /// As [`Query::new`].
-    pub fn by_tags(name: &str, relation: &Relation, to: &[&str]) -> Result<Query, TableError> {
+    pub fn by_tags(name: &str, relation: &Relation, to: &[&str]) -> Result<Query, Fault> {
         Self::made(name, relation, to, Way { tags: true, in_place: false })
     }
 
@@ -112,11 +114,11 @@ impl Query {
     /// # Errors
     /// As [`Query::new`].
     #[doc(hidden)]
-    pub fn in_place(name: &str, relation: &Relation, to: &[&str], tags: bool) -> Result<Query, TableError> {
+    pub fn in_place(name: &str, relation: &Relation, to: &[&str], tags: bool) -> Result<Query, Fault> {
         Self::made(name, relation, to, Way { tags, in_place: true })
     }
 
-    fn made(name: &str, relation: &Relation, to: &[&str], way: Way) -> Result<Query, TableError> {
+    fn made(name: &str, relation: &Relation, to: &[&str], way: Way) -> Result<Query, Fault> {
         let (query, tells) = Self::lowered(name, relation, to, way)?;
         if way.in_place || (!tells.more && tells.unfair.is_none()) {
             return Ok(query);
@@ -128,7 +130,7 @@ impl Query {
     }
 
     /// The computation of a relation, and what the order of rows reveals in it.
-    fn lowered(name: &str, relation: &Relation, to: &[&str], way: Way) -> Result<(Query, Tells), TableError> {
+    fn lowered(name: &str, relation: &Relation, to: &[&str], way: Way) -> Result<(Query, Tells), Fault> {
         let is_result = !way.in_place;
         let b = Builder::new(name);
         let (tables, notes, lines, promises, nulls, tells) = {
@@ -233,12 +235,7 @@ impl Query {
     /// # Errors
     /// The table or part does not exist; the number of rows is wrong (a padded table may have
     /// fewer); a value has another type, or is outside the range that its column promises.
-    pub fn inputs(
-        &self,
-        table: &str,
-        part: usize,
-        rows: &[Row],
-    ) -> Result<BTreeMap<String, Tensor>, TableError> {
+    pub fn inputs(&self, table: &str, part: usize, rows: &[Row]) -> Result<BTreeMap<String, Tensor>, Fault> {
         let mut incoming = self.incoming(table, part)?;
         incoming.take(rows)?;
         let scalars: BTreeMap<&str, _> =
@@ -255,12 +252,11 @@ impl Query {
     ///
     /// # Errors
     /// The table or part does not exist.
-    pub fn incoming(&self, table: &str, part: usize) -> Result<Incoming<'_>, TableError> {
+    pub fn incoming(&self, table: &str, part: usize) -> Result<Incoming<'_>, Fault> {
         let found = self.tables.iter().enumerate().find(|(_, known)| known.name == table);
         let Some((at, table)) = found else {
             let (cause, remedy) = ("the query does not read it", "bring the tables that it names");
-            let (cause, remedy) = (cause.to_owned(), remedy.to_owned());
-            return Err(TableError::Rows { table: table.to_owned(), cause, remedy });
+            return Err(unknown_part(table, cause, remedy));
         };
         Incoming::new(table, at, part)
     }
@@ -269,17 +265,16 @@ impl Query {
     ///
     /// # Errors
     /// A promise does not hold; the outputs are not the computation's.
-    pub fn rows(&self, outputs: &BTreeMap<String, Tensor>) -> Result<Vec<Row>, TableError> {
+    pub fn rows(&self, outputs: &BTreeMap<String, Tensor>) -> Result<Vec<Row>, Fault> {
         let output = |name: String| {
-            outputs.get(&name).ok_or_else(|| TableError::Rows {
-                table: "of the result".into(),
-                cause: format!("output {name} is missing"),
-                remedy: "bring all outputs of the computation".into(),
+            outputs.get(&name).ok_or_else(|| {
+                let remedy = "bring all outputs of the computation";
+                Fault::new(code::ROWS, "the result", format_args!("output {name} is missing"), remedy)
             })
         };
         for (k, promise) in self.promises.iter().enumerate() {
             if !output(format!("promise{k}"))?.truth(0) {
-                return Err(broken(promise.clone()));
+                return Err(broken(promise));
             }
         }
         let valid = output("valid".into())?;

@@ -6,7 +6,7 @@
 //! k-th least name. Such a result is sorted by the columns that it shows.
 
 use crate::{
-    TableError,
+    Fault,
     algebra::{Expr, Operator, Relation, SortKey},
 };
 
@@ -73,7 +73,7 @@ fn of_shown(relation: &Relation, shown: Vec<Expr>) -> Order {
 /// The same rows in an order that follows from the values that are shown, after those of an ORDER
 /// BY, if there is one. It is applied below the limits, so that it also decides which rows they
 /// keep.
-pub(crate) fn settled(relation: &Relation) -> Result<Relation, TableError> {
+pub(crate) fn settled(relation: &Relation) -> Result<Relation, Fault> {
     settled_by(relation, all(relation), vec![])
 }
 
@@ -84,7 +84,7 @@ fn columns_of(exprs: &[Expr]) -> impl Iterator<Item = Expr> {
 
 /// `used` are columns that conditions above read: rows that are equal in the shown values may
 /// differ there, and a limit depends on them too.
-fn settled_by(relation: &Relation, shown: Vec<Expr>, used: Vec<Expr>) -> Result<Relation, TableError> {
+fn settled_by(relation: &Relation, shown: Vec<Expr>, used: Vec<Expr>) -> Result<Relation, Fault> {
     match relation.operator() {
         Operator::OrderBy(input, keys) => {
             let more = keys_of(input, shown)?;
@@ -118,7 +118,7 @@ fn is_cut(relation: &Relation) -> bool {
 
 /// The keys of shown values, each once. Literals and digests, which no result of a job shows, have
 /// no order.
-fn keys_of(relation: &Relation, shown: Vec<Expr>) -> Result<Vec<SortKey>, TableError> {
+fn keys_of(relation: &Relation, shown: Vec<Expr>) -> Result<Vec<SortKey>, Fault> {
     let mut keys: Vec<SortKey> = vec![];
     for expr in shown {
         let is_known = keys.iter().any(|key| key.expr == expr) || expr.columns().is_empty();

@@ -202,18 +202,18 @@ mod tests {
 
     #[test]
     fn order_on_a_stream_counts_and_order_of_streams_does_not() {
-        let of = |messages: &[(u64, &[u8])]| {
+        let trace_of = |messages: &[(u64, &[u8])]| {
             let trace = Trace::new();
             messages.iter().for_each(|(stream, message)| trace.hear("a", *stream, message));
             trace.sent()["a"].to_string()
         };
-        let first = of(&[(0, b"x"), (0, b"y"), (1, b"z")]);
+        let first = trace_of(&[(0, b"x"), (0, b"y"), (1, b"z")]);
         assert!(first.starts_with("3 3 "));
-        assert_eq!(of(&[(1, b"z"), (0, b"x"), (0, b""), (0, b"y")]), first);
+        assert_eq!(trace_of(&[(1, b"z"), (0, b"x"), (0, b""), (0, b"y")]), first);
         for other in [
-            of(&[(0, b"y"), (0, b"x"), (1, b"z")]),
-            of(&[(0, b"xy"), (1, b"z")]),
-            of(&[(0, b"z"), (1, b"x")]),
+            trace_of(&[(0, b"y"), (0, b"x"), (1, b"z")]),
+            trace_of(&[(0, b"xy"), (1, b"z")]),
+            trace_of(&[(0, b"z"), (1, b"x")]),
         ] {
             assert_ne!(other, first);
         }

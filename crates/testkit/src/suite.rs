@@ -137,11 +137,11 @@ pub fn random_computations(count: u64, mut check: impl FnMut(&Computation, &Valu
     assert!(compared > count / 2, "{compared}");
 }
 
-/// Each operation on columns of these types and lengths. Each expression runs so many times at
-/// least; an expression that needs a length without a symbol has one.
+/// Checks each operation on columns of these types and lengths. Each expression runs at least
+/// `least` times; an expression that needs a length without a symbol has one.
 ///
 /// # Panics
-/// If one runs less often.
+/// If an expression runs less often.
 pub fn each_operation(
     columns: &[(&str, usize)],
     least: usize,
@@ -150,7 +150,7 @@ pub fn each_operation(
     let mut ran = BTreeMap::from(EXPRESSIONS.map(|expression| (expression, 0)));
     for (scalar, rows) in columns {
         for (expression, ran) in &mut ran {
-            let of = |n: &str| {
+            let parsed = |n: &str| {
                 let text = format!(
                     "computation c\nmembers m\nsymbols n\ninput x: {scalar}[{n}] from m\n\
                      input y: {scalar}[{n}] from m\np = x * y\nq = p + x\noutput bit = q < y to m\n\
@@ -158,7 +158,7 @@ pub fn each_operation(
                 );
                 text.parse::<Computation>()
             };
-            let Ok(c) = of("n").or_else(|_| of("11")) else { continue };
+            let Ok(c) = parsed("n").or_else(|_| parsed("11")) else { continue };
             *ran += usize::from(check(&c, &inputs(&c, 7, *rows)));
         }
     }

@@ -3,7 +3,8 @@
 //!
 //! ```text
 //! halves    a digit's lower two bits l and the rest h
-//! keys      K_l = q'_0 ⊕ 2 q'_1 and K_h = q'_2 ⊕ 2 q'_3 in GF(2^8)^16     at the receiver K_l ⊕ lΔ, K_h ⊕ hΔ
+//! keys      K_l = q'_0 ⊕ 2 q'_1 and K_h = q'_2 ⊕ 2 q'_3 in GF(2^8)^16;
+//!           at the receiver K_l ⊕ lΔ, K_h ⊕ hΔ
 //! pads      two bits each: H(K_l ⊕ iΔ) ⊕ H(K_h ⊕ jΔ) at bit 2m for the value m = 4j + i
 //! ```
 //!

@@ -1,11 +1,11 @@
 //! Correlated OTs put to use: products of one party's bits with the other party's numbers.
 //!
 //! ```text
-//! made ahead   sender q, Δ        receiver r, t = q ⊕ rΔ                         a block each
-//! choices      c ⊕ r to the sender, who takes q' = q ⊕ (c ⊕ r)Δ                  1 bit each
+//! made ahead   sender q, Δ        receiver r, t = q ⊕ rΔ           a block each
+//! choices      c ⊕ r to the sender, who takes q' = q ⊕ (c ⊕ r)Δ    1 bit each
 //! pads         H(q'), H(q' ⊕ Δ)   H(t), which is that of c
-//! payload      H(q') − H(q' ⊕ Δ) + v to the receiver                              ℓ bits each
-//! shares       −H(q')             H(t) + c(payload)                               of c·v modulo 2^ℓ
+//! payload      H(q') − H(q' ⊕ Δ) + v to the receiver                ℓ bits each
+//! shares       −H(q')             H(t) + c(payload)                 of c·v modulo 2^ℓ
 //! ```
 //!
 //! **Source.** Correlated OT: G. Asharov, Y. Lindell, T. Schneider, M. Zohner, CCS 2013, section

@@ -1,11 +1,11 @@
 //! Computations between two parties.
 //!
 //! ```text
-//! Computation ── Plan::new ──► steps ── Party::run ──► waves: what is local, then what is ready, abreast
+//! Computation ── Plan::new ──► steps ── Party::run ──► waves: local steps, then all ready ones
 //!
-//! a value's forms     known   both parties have it           constants, what is revealed
-//!                     words   x_0 + x_1 modulo 2^ℓ, ℓ ≤ 64   sums are free, products and comparisons by OT
-//!                     bits    shares of bit planes           logic, by circuits
+//! a value's forms   known   both parties have it           constants, what is revealed
+//!                   words   x_0 + x_1 modulo 2^ℓ, ℓ ≤ 64   sums free, products, comparisons by OT
+//!                   bits    shares of bit planes           logic, by circuits
 //! ```
 //!
 //! A value is brought from one form to another where an operation asks for it, once; a ring has

@@ -167,7 +167,7 @@ impl Joining<'_> {
         Guard { given_up: &self.heard_all, out, ..self.guard }.within(GREETING)
     }
 
-    /// Judges and answers a connection that has said its hello. The error's flag says whether it
+    /// Judges and answers a connection that has sent its hello. The error's flag says whether it
     /// ends the session.
     pub(crate) fn welcome(&self, guest: Guest, guard: &Guard<'_>) -> Result<Admitted, (bool, NetError)> {
         let Guest { mut link, shown, hello: bytes } = guest;

@@ -1,11 +1,16 @@
 //! The first message of both ends of a connection; each compares it with its own.
 //!
 //! ```text
-//!  byte  0        8      10   11  12        28        60        92     94     96     97    98    99    100   101  102    112     128
-//!        +--------+------+----+---+---------+---------+---------+------+------+------+-----+-----+-----+-----+----+------+-------+
-//!        | magic  | ver  |from|to | session | job     | params  | lane |lanes | flow |role | shm |full |ends | of | zero | nonce |
-//!        | 8      | 2    | 1  | 1 | 16      | 32      | 32      | 2    | 2    | 1    | 1   | 1   | 1   | 1   | 1  | 10   | 16    |
-//!        +--------+------+----+---+---------+---------+---------+------+------+------+-----+-----+-----+-----+----+------+-------+
+//!  byte  0        8      10     11     12        28        60        92
+//!        +--------+------+------+------+---------+---------+---------+
+//!        | magic  | ver  | from | to   | session | job     | params  |
+//!        | 8      | 2    | 1    | 1    | 16      | 32      | 32      |
+//!        +--------+------+------+------+---------+---------+---------+
+//!        92     94      96     97     98    99     100    101  102    112     128
+//!        +------+-------+------+------+-----+------+------+----+------+-------+
+//!        | lane | lanes | flow | role | shm | full | ends | of | zero | nonce |
+//!        | 2    | 2     | 1    | 1    | 1   | 1    | 1    | 1  | 10   | 16    |
+//!        +------+-------+------+------+-----+------+------+----+------+-------+
 //! ```
 //! Numbers are little endian. The first 28 bytes have the same layout in every version, so that
 //! releases which disagree can still name each other and recognise a probe ([`SessionId::PROBE`]).

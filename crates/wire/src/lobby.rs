@@ -1,9 +1,9 @@
-//! The waiting room of connections that have not yet said a whole hello: on one thread, at little
+//! The waiting room of connections that have not yet sent a whole hello: on one thread, at little
 //! cost, for a limited time.
 //!
-//! Whoever finds the port can connect. A connection that says nothing, or says it slowly, costs a
+//! Whoever finds the port can connect. A connection that sends nothing, or sends it slowly, costs a
 //! descriptor until the time limit or until a newer one evicts it. A thread and cryptography are
-//! spent only on connections that have said all that a peer says first (a TLS `ClientHello`, or a
+//! spent only on connections that have sent all that a peer sends first (a TLS `ClientHello`, or a
 //! hello of this crate). If there are too many, the oldest connection of the address with the most
 //! is evicted, never a new one, so that peers who share an address with strangers still come in.
 
@@ -99,7 +99,7 @@ pub(crate) struct Lobby {
     tls: bool,
     /// The connections that wait, oldest first.
     waiting: Vec<Visitor>,
-    /// The connections that have said all that they say first.
+    /// The connections that have sent all that they send first.
     ready: Vec<Visitor>,
 }
 
@@ -115,7 +115,7 @@ impl Lobby {
         Self { tls, waiting: Vec::new(), ready: Vec::new() }
     }
 
-    /// The next connection that has said enough.
+    /// The next connection that has sent enough.
     pub(crate) fn next(&mut self) -> Option<Visitor> {
         (!self.ready.is_empty()).then(|| self.ready.remove(0))
     }
@@ -178,7 +178,7 @@ impl Lobby {
         }
     }
 
-    /// Evicts connections that have not said enough, to make space.
+    /// Evicts connections that have not sent enough, to make space.
     fn put_out(&mut self, origin: Origin, crowd: &Crowd) {
         if let Some(at) = crowd.evicts(origin, self.waiting.iter().map(|visitor| visitor.origin)) {
             self.waiting.remove(at);

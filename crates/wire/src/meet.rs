@@ -110,7 +110,7 @@ impl Joining<'_> {
             return Some(NetError::Connect { peer: Some(peer), address: address.clone(), cause, seen });
         }
         let ours = listener.map_or_else(String::new, Listener::address);
-        let of = |peer: &PartyId| match sights.of(*peer) {
+        let why = |peer: &PartyId| match sights.of(*peer) {
             Some(known) => known,
             None if deaf.contains(peer) => Text::from(*peer).words(" did not answer in time"),
             None if self.cfg.peers.iter().any(|p| p.id == *peer && p.address.is_some()) => Text::from(*peer)
@@ -118,7 +118,7 @@ impl Joining<'_> {
             None => Text::from("no greeting of ").who(*peer).words(format_args!(" came to our own {ours}")),
         };
         let mut cause =
-            missing.iter().map(of).reduce(|all, more| all.words(", ").text(more)).unwrap_or_default();
+            missing.iter().map(why).reduce(|all, more| all.words(", ").text(more)).unwrap_or_default();
         if let Some((count, at, why)) = &*lock(&self.refused) {
             let (times, ago) =
                 (if *count == 1 { "connection was" } else { "connections were" }, at.elapsed().as_secs());

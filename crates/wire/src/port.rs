@@ -20,7 +20,7 @@ use crate::{
     tls::ShownCertificate,
 };
 
-/// A connection that has said its hello.
+/// A connection that has sent its hello.
 pub(crate) struct Guest {
     pub(crate) link: Box<dyn Duplex>,
     /// The certificate whose key it proved to hold, if the transport has certificates.

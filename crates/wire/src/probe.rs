@@ -1,8 +1,11 @@
 //! Probes of peers without a session: presence, identity, clocks, round trips and rates.
 //!
 //! ```text
-//! dialler  hello(PROBE) ─►          P ─►              > chunk > chunk … P ─►        < < < ─►              B ─►
-//! listener               ◄─ hello       ◄─ its time                        ◄─ time         ◄─ chunk chunk
+//! dialler  hello(PROBE) ─►          P ─►             > chunk > chunk … P ─►
+//! listener               ◄─ hello       ◄─ its time                       ◄─ time
+//!
+//! dialler  < < < ─►                B ─►
+//! listener         ◄─ chunk chunk
 //! ```
 //! Each command is one byte. All chunks have the same length, so the wire announces no lengths. A
 //! party that waits for a session answers the hello and waits on, so a probe never ends a run.

@@ -65,14 +65,14 @@ impl Sights {
 
     /// What is known of `peer`, as a clause that names it.
     pub(crate) fn of(&self, peer: PartyId) -> Option<Text> {
-        let of = || Text::from(peer);
+        let named = || Text::from(peer);
         let gone = self.gone.get(&peer).map(|at| {
-            of().words(format_args!(": had joined, and its links closed {} s ago", at.elapsed().as_secs()))
+            named().words(format_args!(": had joined, and its links closed {} s ago", at.elapsed().as_secs()))
         });
         let dialled = match (self.telling.get(&peer), self.dialled.get(&peer)) {
             (Some(e), _) => Some(e.fault().cause_text()),
             (None, Some(Dialled { address, last, .. })) => {
-                Some(of().words(format_args!(" at {address}: {last}")))
+                Some(named().words(format_args!(" at {address}: {last}")))
             }
             (None, None) => None,
         };
@@ -120,12 +120,12 @@ mod tests {
 
     #[test]
     fn what_was_seen_is_said_and_what_explains_nothing_does_not_count() {
-        let (one, mut sights) = (PartyId(1), Sights::default());
-        assert!(sights.of(one).is_none() && !sights.explains(one));
+        let (peer, mut sights) = (PartyId(1), Sights::default());
+        assert!(sights.of(peer).is_none() && !sights.explains(peer));
         let mut dial = |kind| {
             let (sort, last) = (sort_of(&io(kind)), io(kind).to_string());
-            sights.dialled.insert(one, Dialled { address: "h:1".to_owned(), sort, last });
-            (sights.explains(one), sights.of(one).unwrap_or_default().written())
+            sights.dialled.insert(peer, Dialled { address: "h:1".to_owned(), sort, last });
+            (sights.explains(peer), sights.of(peer).unwrap_or_default().written())
         };
         assert_eq!(dial(ErrorKind::TimedOut), (false, "party 1 at h:1: timed out".to_owned()));
         assert_eq!(
@@ -133,15 +133,18 @@ mod tests {
             (true, "party 1 at h:1: connection refused".to_owned())
         );
         let presented = Presented::Pin("sha256:ab".to_owned());
-        let wrong = NetError::UnknownPeer { peer: Some(one), step: "handshake".to_owned(), presented };
-        assert!(is_unproven(&wrong, one, TransportKind::TcpTls));
-        sights.telling.insert(one, wrong);
+        let wrong = NetError::UnknownPeer { peer: Some(peer), step: "handshake".to_owned(), presented };
+        assert!(is_unproven(&wrong, peer, TransportKind::TcpTls));
+        sights.telling.insert(peer, wrong);
         // It says more than the fact that nobody listens now.
-        let said = sights.of(one).unwrap_or_default().written();
+        let said = sights.of(peer).unwrap_or_default().written();
         assert!(said.contains("presents another key") && !said.contains("refused"), "{said}");
-        assert_eq!(sights.sorts(one).collect::<Vec<_>>(), [(one, Sort::NoListener), (one, Sort::Stranger)]);
-        sights.met(one);
-        assert!(sights.of(one).is_none());
+        assert_eq!(
+            sights.sorts(peer).collect::<Vec<_>>(),
+            [(peer, Sort::NoListener), (peer, Sort::Stranger)]
+        );
+        sights.met(peer);
+        assert!(sights.of(peer).is_none());
     }
 
     /// Errors about this party's own certificate, and errors of a peer that proved its identity,

@@ -99,7 +99,7 @@ pub(crate) struct TlsLink<S = TcpStream> {
     idle_records: u8,
     /// Whether the last call returned before it had opened all received records.
     more: bool,
-    /// Whether the peer said that it sends no more.
+    /// Whether the peer announced that it sends no more.
     closed: bool,
     /// The reason why nothing more is opened or sealed.
     dead: Option<Error>,

@@ -2,7 +2,7 @@
 //! state machines.
 //!
 //! ```text
-//! record     | 23 | 03 03 | length | sealed bytes ............ | tag (16) |      header (5) = additional data
+//! record     | 23 | 03 03 | length | sealed bytes ... | tag (16) |   header (5) = additional data
 //! sealed      plain bytes (at most 2^14) | content type (1) | zeros (padding, may be none)
 //! nonce       iv XOR record number (64 bits, big-endian, counts from 0 under each key)
 //! ```

@@ -62,7 +62,7 @@ struct Peer {
     got: usize,
     /// When the peer was last heard; at first, when its link came.
     heard: Instant,
-    /// Whether it said goodbye, or that it ends.
+    /// Whether it sent a goodbye, or announced that it ends.
     left: bool,
     /// Whether it was lost while it may come again.
     gone: bool,

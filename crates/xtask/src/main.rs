@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 
 mod circles;
+mod floors;
 mod links;
 mod names;
 mod prose;

@@ -23,25 +23,32 @@ pub(crate) enum Layout {
     Code,
 }
 
+/// An open fence: what ends it, and the layout of the lines in it.
+pub(crate) type Fence = Option<(&'static str, Layout)>;
+
 /// Cuts lines, without their comment markers, into blocks.
 pub(crate) fn blocks(lines: &[&str]) -> Vec<Passage> {
+    blocks_within(lines, &mut None)
+}
+
+/// The same of lines that may begin, and end, within a fence.
+pub(crate) fn blocks_within(lines: &[&str], fence: &mut Fence) -> Vec<Passage> {
     let mut blocks = Vec::new();
-    let mut fence: Option<(&str, Layout)> = None;
     let mut at = 0;
     while at < lines.len() {
         let first = at;
         let trimmed = lines[at].trim();
         at += 1;
-        let kind = if let Some((end, inside)) = fence {
+        let kind = if let Some((end, inside)) = *fence {
             if trimmed.starts_with(end) {
-                fence = None;
+                *fence = None;
                 Layout::Code
             } else {
                 inside
             }
         } else if let Some(begin) = ["```", "~~~"].into_iter().find(|fence| trimmed.starts_with(fence)) {
             let inside = if trimmed.ends_with("text") { Layout::Drawing } else { Layout::Code };
-            fence = Some((begin, inside));
+            *fence = Some((begin, inside));
             Layout::Code
         } else if let Some(hang) = item(lines[first]).filter(|_| !is_kept(lines[first])) {
             while at < lines.len() && !ends_line(lines[at - 1]) && continues(lines[at], hang) {

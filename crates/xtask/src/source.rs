@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use crate::prose::Fence;
+
 /// A comment's part on one line.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Comment {
@@ -58,6 +60,14 @@ pub(crate) fn texts(comments: &[Comment]) -> Vec<&[Comment]> {
         a.alone && b.alone && a.line + 1 == b.line && a.marker == b.marker && a.column == b.column
     };
     comments.chunk_by(follows).collect()
+}
+
+/// The fence that a text begins in, from the one that the text before it ended in. A text goes on
+/// behind a line or two of `#![doc = …]`.
+pub(crate) fn goes_on(before: Option<&[Comment]>, text: &[Comment], fence: Fence) -> Fence {
+    let last = before.and_then(<[Comment]>::last)?;
+    let near = text[0].line - last.line <= 3 && text[0].marker == last.marker;
+    fence.filter(|_| near && last.alone)
 }
 
 /// The prose of a text: its lines without the space that belongs to the marker.

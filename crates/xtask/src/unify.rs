@@ -59,6 +59,16 @@ pub(crate) fn features(directory: &str) -> Result<Vec<String>, String> {
     Ok(features.map(|(_, line)| key(line).to_owned()).filter(|name| name != "default").collect())
 }
 
+/// The directories of the crates that a manifest's package is built on; tests may need others.
+pub(crate) fn below(manifest: &str) -> Vec<String> {
+    let built =
+        lines(manifest).filter(|(section, _)| section.ends_with("dependencies") && !section.contains("dev-"));
+    let keys = built.map(|(_, line)| key(line));
+    let ours =
+        keys.filter_map(|key| if key == "hushwire" { Some(key) } else { key.strip_prefix("hushwire-") });
+    ours.map(str::to_owned).collect()
+}
+
 fn manifest() -> Result<String, String> {
     let mut ours = String::new();
     let mut others: BTreeMap<String, Asked> = BTreeMap::new();

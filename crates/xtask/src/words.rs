@@ -4,9 +4,9 @@
 use std::fmt;
 use std::path::Path;
 
-use crate::prose::{self, Layout};
+use crate::prose::{self, Fence, Layout};
 use crate::source::{self, Comment};
-use crate::{COLUMNS, circles, links, names, tree};
+use crate::{COLUMNS, circles, floors, links, names, tree};
 
 /// The pseudo-crate of pages in Markdown.
 const PAGES: &str = "docs";
@@ -67,6 +67,9 @@ pub(crate) fn check(given: &[&str]) -> Result<(), String> {
     for place in &places {
         findings.extend(styles(place)?.iter().map(Finding::to_string));
         findings.extend(circles_of(place)?);
+        if place == PAGES {
+            findings.extend(floors::wrong()?);
+        }
     }
     if given.is_empty() {
         findings.extend(names::shared()?);
@@ -160,9 +163,14 @@ fn of_comments(comments: &[Comment], own: bool) -> Vec<(usize, String)> {
     if own {
         return found;
     }
+    let (mut fence, mut before) = (None, None);
     for text in source::texts(comments) {
+        fence = source::goes_on(before, text, fence);
+        before = Some(text);
         let first = text[0].line + 1;
-        found.extend(words(&source::prose(text)).into_iter().map(|(line, what)| (first + line, what)));
+        found.extend(
+            words(&source::prose(text), &mut fence).into_iter().map(|(line, what)| (first + line, what)),
+        );
     }
     found.sort();
     found
@@ -172,7 +180,7 @@ fn of_page(path: &Path, text: &str) -> Vec<(usize, String)> {
     let lines: Vec<&str> = text.lines().collect();
     let dead = links::dead(path, &lines).into_iter();
     let dead = dead.map(|(line, target)| (line, format!("the link to {target} leads nowhere")));
-    words(&lines).into_iter().chain(dead).map(|(line, what)| (line + 1, what)).collect()
+    words(&lines, &mut None).into_iter().chain(dead).map(|(line, what)| (line + 1, what)).collect()
 }
 
 /// A word of prose: in lower case and without punctuation, and where it is.
@@ -183,9 +191,9 @@ struct Token {
 }
 
 /// Places of words that are against the rules: the line, from 0, and the rule.
-fn words(lines: &[&str]) -> Vec<(usize, String)> {
+fn words(lines: &[&str], fence: &mut Fence) -> Vec<(usize, String)> {
     let mut found = Vec::new();
-    for block in prose::blocks(lines) {
+    for block in prose::blocks_within(lines, fence) {
         if block.kind == Layout::Code {
             continue;
         }

@@ -9,7 +9,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use crate::COLUMNS;
-use crate::prose::{self, Layout};
+use crate::prose::{self, Fence, Layout};
 use crate::source::{self, Comment};
 use crate::tree;
 
@@ -39,7 +39,10 @@ fn commented(text: &str, comments: &[Comment]) -> String {
     let lines: Vec<&str> = text.lines().collect();
     let mut out: Vec<String> = Vec::new();
     let mut done = 0;
+    let (mut fence, mut before) = (None, None);
     for text in source::texts(comments) {
+        fence = source::goes_on(before, text, fence);
+        before = Some(text);
         let first = &text[0];
         if !first.alone || first.marker == "/*" {
             continue;
@@ -48,7 +51,7 @@ fn commented(text: &str, comments: &[Comment]) -> String {
         done = first.line + text.len();
         let prefix = format!("{}{}", " ".repeat(first.column), first.marker);
         let room = COLUMNS - first.column - first.marker.len() - 1;
-        for (kept, wrapped) in wrap(&source::prose(text), room) {
+        for (kept, wrapped) in wrap(&source::prose(text), room, &mut fence) {
             match kept {
                 Some(at) => out.push(format!("{prefix}{}", text[at].text)),
                 None => out.push(format!("{prefix} {wrapped}")),
@@ -62,7 +65,7 @@ fn commented(text: &str, comments: &[Comment]) -> String {
 /// A page of Markdown with its paragraphs wrapped.
 fn markdown(text: &str) -> String {
     let lines: Vec<&str> = text.lines().collect();
-    let wrapped: Vec<String> = wrap(&lines, COLUMNS).into_iter().map(|(_, line)| line).collect();
+    let wrapped: Vec<String> = wrap(&lines, COLUMNS, &mut None).into_iter().map(|(_, line)| line).collect();
     finish(&wrapped, text)
 }
 
@@ -75,9 +78,9 @@ fn finish(lines: &[String], text: &str) -> String {
 }
 
 /// Lines at `room` columns: each with its place among the old ones, if it is one of them.
-fn wrap(lines: &[&str], room: usize) -> Vec<(Option<usize>, String)> {
+fn wrap(lines: &[&str], room: usize, fence: &mut Fence) -> Vec<(Option<usize>, String)> {
     let mut out = Vec::new();
-    for block in prose::blocks(lines) {
+    for block in prose::blocks_within(lines, fence) {
         let long = block.lines.clone().any(|at| lines[at].chars().count() > room);
         let hang = match block.kind {
             Layout::Paragraph if long => Some(0),
@@ -276,6 +279,13 @@ mod tests {
     fn a_line_that_ends_a_sentence_early_stays_the_last_of_it() {
         let text = format!("// Short.\n// {}\n", long(12));
         assert_eq!(wrapped(&text), format!("// Short.\n// {}\n// {}\n", long(9), long(3)));
+    }
+
+    #[test]
+    fn code_from_another_file_ends_behind_it() {
+        let text = format!("//! ```\n#![doc = include_str!(\"a.rs\")]\n//! ```\n//!\n//! {}\n", long(12));
+        let out = wrapped(&text);
+        assert!(out.ends_with(&format!("//!\n//! {}\n//! {}\n", long(9), long(3))), "{out}");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Shelves under kills, changes and mix-ups.
+//! Shelves under kills, damaged files and mix-ups.
 
 use super::*;
 use crate::{
@@ -14,7 +14,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Tells a process of the tests what to do, in which directory, and after how many steps it is killed.
+/// The variable that gives a child process its order, its directory, and the number of steps after
+/// which it is killed.
 pub(super) const CHILD: &str = "HUSHWIRE_SHELF_CHILD";
 
 /// The work of a process that [`killed_processes_hand_out_nothing_twice`] kills.
@@ -35,7 +36,7 @@ fn child() {
     }
 }
 
-/// The kinds of what is kept.
+/// The kinds of files on a shelf.
 #[derive(Clone, Copy, Debug)]
 enum What {
     Stock,
@@ -59,7 +60,7 @@ impl What {
         }
     }
 
-    /// As orders of processes name it.
+    /// The name in a child's orders and in file names.
     fn name(self) -> &'static str {
         match self {
             What::Stock => "stock",
@@ -68,20 +69,20 @@ impl What {
     }
 }
 
-/// The same two circuits every time.
+/// Two circuits, the same at every call.
 fn tasks() -> Vec<Task> {
     let program = named::program("add:3").expect("a built-in");
     let roles = || Roles::new(&program, 2, vec![0, 1], vec![vec![true, true]]);
     [4, 1].map(|instances| Task::new(&program, roles(), instances, Form::HalfGates)).to_vec()
 }
 
-/// Those garbled, of party 0.
+/// The tasks of [`tasks`], and party 0's garbled circuits for them.
 fn garbled() -> (Vec<Task>, Vec<Garbled>) {
     let (tasks, circuits) = (tasks(), garbled_of(92, 2, &tasks()));
     (tasks, circuits.into_iter().next().expect("two parties"))
 }
 
-/// Circuits of every party, all of one set-up.
+/// Garbled circuits of every party, from one set-up.
 fn garbled_of(world: u8, n: usize, tasks: &[Task]) -> Vec<Vec<Garbled>> {
     let needs = tasks.iter().map(Task::need);
     let need = needs.reduce(|a, b| Need { triples: a.triples + b.triples, masks: a.masks + b.masks });
@@ -95,15 +96,16 @@ fn garbled_of(world: u8, n: usize, tasks: &[Task]) -> Vec<Vec<Garbled>> {
     circuits
 }
 
-/// Held while a process is started, and by tests that count locks as gone with who held them: between its fork and its
-/// exec a new process has the locks of every thread of this one.
+/// Held while a process is started, and by tests that expect a lock to be free once its holder has
+/// dropped it: between its fork and its exec, a new process holds the locks of all threads of this
+/// one.
 static FORKS: Mutex<()> = Mutex::new(());
 
 fn no_forks() -> MutexGuard<'static, ()> {
     FORKS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A process with these orders, on its way.
+/// Starts a child process with these orders.
 fn start_child(dir: &Path, what: &str, life: usize) -> Child {
     let this = std::env::current_exe().expect("this test");
     let mut command = std::process::Command::new(this);
@@ -116,7 +118,7 @@ fn start_child(dir: &Path, what: &str, life: usize) -> Child {
     command.spawn().expect("a process")
 }
 
-/// The same to its end, killed or not.
+/// Runs a child process to its end. Returns whether it ended by itself; otherwise it was killed.
 fn run_child(dir: &Path, what: &str, life: usize) -> bool {
     use std::os::unix::process::ExitStatusExt;
     let ran = start_child(dir, what, life).wait_with_output().expect("a process");
@@ -124,7 +126,7 @@ fn run_child(dir: &Path, what: &str, life: usize) -> bool {
     ran.status.success()
 }
 
-/// Of two processes that have both read a file before either marks it, one has it.
+/// Two processes read a file before either marks it; one of them gets it.
 #[cfg(target_os = "linux")]
 #[test]
 fn of_two_processes_at_once_one_takes_a_file() {
@@ -154,7 +156,8 @@ fn of_two_processes_at_once_one_takes_a_file() {
     }
 }
 
-/// The same with processes, which are killed between any two writes by a signal that they cannot see.
+/// As [`whoever_is_killed_hands_out_nothing_twice`], with processes that SIGKILL ends between any
+/// two writes.
 #[test]
 fn killed_processes_hand_out_nothing_twice() {
     What::ALL.into_iter().for_each(killed_processes);
@@ -186,7 +189,7 @@ fn killed_processes(what: What) {
         let ended = run_child(&dir, &take, steps);
         assert_eq!(ended, dir.join("handed").exists());
         handed += usize::from(ended);
-        // Put back by whoever repairs what a crash has left.
+        // An administrator puts the file back when repairing what a crash has left.
         fs::write(&path, &copy).expect("copied back");
         let again = what.take(&shelf(&dir, 0));
         assert!(!(ended && again.is_ok()), "handed out twice after {steps} steps");
@@ -207,7 +210,7 @@ fn parts(dir: &Path) -> usize {
     names.filter(|name| name.to_string_lossy().ends_with(".part")).count()
 }
 
-/// Parts that somebody writes stay; those that a crash left go.
+/// Partial files stay while somebody writes them; those that a crash left are removed.
 #[test]
 fn only_parts_that_nobody_writes_are_removed() {
     let _alone = no_forks();
@@ -228,7 +231,7 @@ fn shelf(dir: &Path, party: usize) -> Shelf {
     Shelf::open(&dir.join(party.to_string()), seed(3, party)).expect("a directory")
 }
 
-/// Preprocessing that waited on disk serves as well as any, once.
+/// Preprocessing from disk serves like fresh preprocessing, once.
 #[test]
 fn stocks_from_disk_run_once() {
     let mut prg = Prg::new(Backend::best(), &seed(3, 9), "shelf");
@@ -247,7 +250,8 @@ fn stocks_from_disk_run_once() {
     assert!(world.evaluate(garbled).expect("honest") == world.outputs);
     assert!(matches!(shelf(dir.path(), 1).take(Backend::best(), "a"), Err(ShelfError::Gone { .. })));
     assert!(shelf(dir.path(), 1).names().expect("a directory").is_empty());
-    // Copied back, it is known; changed or under another key, it is nobody's.
+    // A file that is copied back is recognised; a file that was changed, or sealed under another
+    // key, is refused.
     fs::write(file(1), &copy).expect("a file");
     assert!(matches!(shelf(dir.path(), 1).take(Backend::best(), "a"), Err(ShelfError::Used { .. })));
     for place in [0, 30, 60, copy.len() / 2, copy.len() - 1] {
@@ -261,7 +265,8 @@ fn stocks_from_disk_run_once() {
     assert!(matches!(shelf(dir.path(), 2).take(Backend::best(), "a"), Err(ShelfError::Foreign { .. })));
 }
 
-/// Killed after any step of a write, a file is whole or not there; after any of a take, it is handed out once at most.
+/// If a write is killed after any step, the file is whole or absent. If a take is killed after any
+/// step, the file is handed out at most once.
 #[test]
 fn whoever_is_killed_hands_out_nothing_twice() {
     What::ALL.into_iter().for_each(killed);
@@ -292,7 +297,7 @@ fn killed(what: What) {
         let again = what.take(&shelf(dir.path(), 0));
         assert!(!(handed && again.is_ok()), "handed out twice after {life} steps");
         refused += usize::from(matches!(again, Err(ShelfError::Used { .. })));
-        // Once more, whatever happened before.
+        // Nobody gets it another time, whatever happened before.
         fs::write(&path, &copy).expect("copied back");
         assert!(matches!(what.take(&shelf(dir.path(), 0)), Err(ShelfError::Used { .. })));
     }
@@ -313,7 +318,7 @@ fn marks_are_on_the_disk_before_anything_is_handed_out() {
     }
 }
 
-/// Circuits that waited on disk are evaluated as they would have been at once, once.
+/// Circuits from disk are evaluated like fresh ones, once.
 #[test]
 fn circuits_from_disk_run_once() {
     let mut prg = Prg::new(Backend::best(), &seed(3, 11), "shelf");
@@ -345,7 +350,8 @@ fn circuits_from_disk_run_once() {
     }
 }
 
-/// Every way in which a file is not the one that is asked for has an error of its own, and takes nothing from the right one.
+/// Every way in which a file differs from the wanted one has an error of its own, and does not use
+/// up the right file.
 #[test]
 fn other_circuits_are_refused_and_stay() {
     use std::os::unix::fs::PermissionsExt;
@@ -391,11 +397,11 @@ fn other_circuits_are_refused_and_stay() {
     newer[23] = b'9';
     fs::write(&path, &newer).expect("a file");
     assert!(matches!(take([0, 2], &tasks), Err(ShelfError::Version { .. })));
-    // A stock is no circuit, and a circuit no stock, whatever they are called.
+    // A stock never passes for circuits, nor circuits for a stock, whatever the file's name is.
     let stock = path.with_extension("stock");
     fs::write(&stock, &copy).expect("a file");
     assert!(matches!(ours.take(Backend::best(), "a"), Err(ShelfError::Foreign { .. })));
-    // Under another's key it is nobody's; under its own it was there all the while.
+    // The file is refused under another party's key, and is unharmed under its own.
     fs::write(all.path().join("1.garbled"), &copy).expect("a file");
     let theirs = Shelf::open(all.path(), seed(3, 1)).expect("a directory");
     let taken = theirs.take_garbled(Backend::best(), "1", [0, 2], &tasks);

@@ -2,7 +2,7 @@
 //!
 //! | `op` | what |
 //! |---|---|
-//! | `conv`, `matmul` | linear layers with all that belongs to them; of that, products of matrices, as the paper counts them |
+//! | `conv`, `matmul` | whole linear layers; their products of matrices, as the paper counts |
 //! | `trunc`, `relu`, `batchnorm`, `maxpool` | those |
 //! | `total` | from the first party's start to the last one's end |
 //!

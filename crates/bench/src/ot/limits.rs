@@ -4,7 +4,7 @@
 //!
 //! | | sender | receiver |
 //! |---|--:|--:|
-//! | IKNP, KOS: 127 rows of one bit, from one seed or from both (row 0 is the receiver's own) | 127/128 | 127/64 |
+//! | IKNP, KOS: 127 rows of one bit, from one seed or from both | 127/128 | 127/64 |
 //! | ALSZ: 191 such rows | 191/128 | 191/64 |
 //! | SoftSpoken k: 128/k trees of 2^k leaves, of which the sender lacks one | (2^k − 1)/k | 2^k/k |
 //! | Ferret: a leaf of a tree; ten indices of 32 bits | 1 + 2.5 | 1 + 2.5 |

@@ -152,10 +152,10 @@ pub fn used(what: &'static str, key: &[u8; 16], first: u128, count: usize) {
         return;
     }
     record(|record, here| {
-        let of = Use { end: here.end, strand: here.strand, what, key: *key };
+        let key_use = Use { end: here.end, strand: here.strand, what, key: *key };
         // Numbers wrap at 2^128 as counters do; no test comes near.
         let last = first.saturating_add(count as u128);
-        match add(record.numbers.entry(of).or_default(), first, last) {
+        match add(record.numbers.entry(key_use).or_default(), first, last) {
             Ok(()) => Ok(()),
             Err([from, to]) => {
                 let name = record.names.get(key).map_or("a key without a name", String::as_str);

@@ -2,8 +2,10 @@
 //!
 //! ```text
 //! "hwc" 2, name, members, symbols, circuits, nodes, outputs
-//! list     count, items                 string   bytes, UTF-8
-//! number   7 bits a byte, low first, as few bytes as do        node   operation's code, parameters, arguments
+//! list     count, items
+//! string   bytes, UTF-8
+//! number   7 bits a byte, low first, in the fewest bytes
+//! node     operation's code, parameters, arguments
 //! circuit  widths of inputs, widths of outputs, gates, each a code and its wires
 //! ```
 //!

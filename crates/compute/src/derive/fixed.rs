@@ -6,18 +6,19 @@
 //! Errors are bounds that tests check against f64, for all operands whose result fits:
 //!
 //! ```text
-//!                                                 products in a row     thousand ANDs on circuits
-//!                error, at most                (32, 16)   (64, 32)     (32, 16)   (64, 32)
-//! divide(x, y)   1 step + 2^-(f+5) |x / y|         8         10           22         73         Newton
-//! reciprocal(x)  as 1 / x                          8         10           19         62
-//! sqrt(x)        1 step + 2^-(f+5) √x             14         14           39         98         Newton
-//! exp(x)         1 step + 2^-(f+5) eˣ              8         12           19         77         Taylor
-//! log(x)         1 step + 2^-(f+5)                 7         11           19         77         Taylor, 8 ranges
-//! sigmoid(x)     1 step + 2^-(f+5)                15         21           37        137         exp and Newton
-//! tanh(x)        1 step + 2^-(f+5)                15         21           37        137         likewise
-//! softmax(x)     1 step + (2^-(f+5) + n 2^-(f+8)) of the result, for n elements              exp; Newton once
-//! round(x)       none                              0          0            1          1
-//! multiply(x, y) none: rounded towards −∞          1          1            3         10
+//!                                              products in a row  thousand ANDs on circuits
+//!                error, at most                (32, 16) (64, 32)  (32, 16) (64, 32)
+//! divide(x, y)   1 step + 2^-(f+5) |x / y|         8       10        22       73  Newton
+//! reciprocal(x)  as 1 / x                          8       10        19       62
+//! sqrt(x)        1 step + 2^-(f+5) √x             14       14        39       98  Newton
+//! exp(x)         1 step + 2^-(f+5) eˣ              8       12        19       77  Taylor
+//! log(x)         1 step + 2^-(f+5)                 7       11        19       77  Taylor, 8 ranges
+//! sigmoid(x)     1 step + 2^-(f+5)                15       21        37      137  exp and Newton
+//! tanh(x)        1 step + 2^-(f+5)                15       21        37      137  likewise
+//! softmax(x)     1 step + (2^-(f+5) + n 2^-(f+8)) of the result, for n elements;
+//!                exp, and Newton once
+//! round(x)       none                              0        0         1        1
+//! multiply(x, y) none: rounded towards −∞          1        1         3       10
 //! ```
 //!
 //! `multiply` takes fixed numbers of all types whose bits and fractional bits are below 128

@@ -20,8 +20,8 @@ impl<'a> Broadcast<'a> {
         facts: |_| facts("broadcast", 1, Role::Moves),
         infer: |p, of| {
             let (scalar, to, from) = (of.not_place()?, ranked(p.to)?, of.shape(0));
-            // A single element fits any shape. Of a value with axes, those of length 1 are repeated
-            // and the others stay.
+            // A single element fits any shape. A value with axes repeats those of length 1 and
+            // keeps the others.
             let one = |(from, to): (&Dim, &Dim)| *from == Dim::Known(1) || from == to;
             if from.rank() == 0 || (from.rank() == to.rank() && from.0.iter().zip(&to.0).all(one)) {
                 return of.result(scalar, to);

@@ -243,8 +243,8 @@ fn what_text_calls_by_name_is_shown_by_it() {
     kept("output y = round(divide(r, 2.5)) to m\n");
     kept("t1 = x / 10\ntotal = group_sum(x, t1)\noutput y = total to m\noutput last = group_end(t1) to m\n");
     kept("output y = clamp(clamp(x, 0, 7), 2, 3) to m\n");
-    // Of two ways to write one value, the first is shown. A part of a form that is used elsewhere
-    // keeps its place.
+    // If a value can be written in two ways, the first is shown. A part of a form that is used
+    // elsewhere keeps its place.
     let text = "computation c\nmembers m\nsymbols n\n\ninput x: i32[n] from m\n\noutput y = min(max(x, 0), 9) to m\n\
                 output w = clamp(x, 0, 9) to m\noutput z = max(x, 0) to m\n";
     let c: Computation = text.parse().unwrap();

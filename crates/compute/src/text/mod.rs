@@ -6,10 +6,11 @@
 //! symbols n                               # lengths that are bound before a run
 //!
 //! input price: u64[n] from shop           # or: public, secret
-//! input amount: u64[n] in 0..1000 from client      # a promise: at least 0, and below 1000
+//! input amount: u64[n] in 0..1000 from client      # a promise: at least 0, below 1000
 //!
 //! paid = sum(price * amount)
-//! output total = paid to client           # or: to client, shop; `output paid to client` for a value's own name
+//! output total = paid to client      # or: to client, shop
+//!                                    # `output paid to client` for a value's own name
 //! ```
 //!
 //! The signs between values are, weakest first, `|`, `^`, `&`, `== != < <= > >=`, `<< >>`, `+ -`,
@@ -18,22 +19,28 @@
 //! what they compute, among them:
 //!
 //! ```text
-//! abs(x) min(x, y) max(x, y) select(c, x, y) cast(x, i32) rescale(x, 16) reveal(x) reveal(x, to=client)
-//! sum(x) min_of(x) max_of(x) all(c) any(c) count(c) mean(x) argmin(x) argmax(x) prefix_sum(x)      axis=1 where it is not 0
-//! matmul(x, y) broadcast(x, [n]) reshape(x, [2, n]) transpose(x, [1, 0]) slice(x, 0..5) concat(x, y)
-//! gather(x, places) order(key, desc key) permute(x, p) invert(p) compact(flags, x, rows=10) meet(key, key, first=10)
-//! scan_sum(starts, x) scan_min(starts, x) scan_max(starts, x) copy_down(starts, x) wrapping(x)
-//! conv2d(x, kernels, stride=[1, 1], pad=[0, 0, 0, 0], groups=1)                  the defaults, also in the next line
-//! pool_max(x, [2, 2], stride=[1, 1], pad=[0, 0, 0, 0]) pool_min(…) pool_sum(…) pool_mean(…) part(s, 0..8) join(s, t) circuit(name, s, t)
+//! abs(x) min(x, y) max(x, y) select(c, x, y) cast(x, i32) rescale(x, 16)
+//! reveal(x) reveal(x, to=client) wrapping(x)
+//! sum(x) min_of(x) max_of(x) all(c) any(c) count(c) mean(x) argmin(x) argmax(x) prefix_sum(x)
+//!                                                                      axis=1 where it is not 0
+//! matmul(x, y) broadcast(x, [n]) reshape(x, [2, n]) transpose(x, [1, 0])
+//! slice(x, 0..5) concat(x, y) gather(x, places) order(key, desc key) permute(x, p) invert(p)
+//! compact(flags, x, rows=10) meet(key, key, first=10)
+//! scan_sum(starts, x) scan_min(starts, x) scan_max(starts, x) copy_down(starts, x)
+//! conv2d(x, kernels, stride=[1, 1], pad=[0, 0, 0, 0], groups=1)            these are the defaults
+//! pool_max(x, [2, 2], stride=[1, 1], pad=[0, 0, 0, 0])                     these are the defaults
+//! pool_min(…) pool_sum(…) pool_mean(…) part(s, 0..8) join(s, t) circuit(name, s, t)
 //! ```
 //!
 //! Derived forms, which expand to several of these; `key` may be several keys:
 //!
 //! ```text
-//! clamp(x, 0, 9) variance(x) median(x) histogram(x, edges) top_k(x, rows=3) shift_left(x, y) shift_right(x, y)
-//! multiply(x, y) divide(x, y) reciprocal(x) sqrt(x) exp(x) log(x) sigmoid(x) tanh(x) softmax(x) round(x)
-//!                                                              for fixed numbers, with documented errors
-//! group_end(key) group_count(key) group_last(x, key) group_sum(x, key) group_min(x, key) group_max(x, key) group_mean(x, key)
+//! clamp(x, 0, 9) variance(x) median(x) histogram(x, edges) top_k(x, rows=3)
+//! shift_left(x, y) shift_right(x, y)
+//! multiply(x, y) divide(x, y) reciprocal(x) sqrt(x) exp(x) log(x) sigmoid(x) tanh(x) softmax(x)
+//! round(x)                                        for fixed numbers, with documented errors
+//! group_end(key) group_count(key) group_last(x, key) group_sum(x, key) group_min(x, key)
+//! group_max(x, key) group_mean(x, key)
 //! ```
 //!
 //! Rows of `group_*` come in ascending order of the keys, whatever order the keys had. The last row

@@ -1,6 +1,6 @@
 //! Decoded values as text.
 
-use super::kind::Form;
+use super::kind::TextForm;
 use chrono::{DateTime, Days, NaiveDate};
 use parquet::data_type::Int96;
 use std::io::Write;
@@ -37,17 +37,17 @@ fn micros(micros: i64, out: &mut Vec<u8>) -> Result<(), Odd> {
 }
 
 /// A number in the form of its column.
-pub(crate) fn number(n: i64, form: Form, bits: u32, out: &mut Vec<u8>) -> Result<(), Odd> {
+pub(crate) fn number(n: i64, form: TextForm, bits: u32, out: &mut Vec<u8>) -> Result<(), Odd> {
     match form {
-        Form::Unsigned if bits == 32 => scaled((n as u32).into(), 0, out),
-        Form::Unsigned => scaled((n as u64).into(), 0, out),
-        Form::Scaled(scale) => scaled(n.into(), scale, out),
-        Form::Days => day(n, out)?,
-        Form::Ticks(1) => micros(n.checked_mul(1000).ok_or(FAR)?, out)?,
-        Form::Ticks(2) => micros(n, out)?,
-        Form::Ticks(_) if n % 1000 == 0 => micros(n / 1000, out)?,
-        Form::Ticks(_) => return Err(FINE),
-        Form::Plain | Form::Uuid => scaled(n.into(), 0, out),
+        TextForm::Unsigned if bits == 32 => scaled((n as u32).into(), 0, out),
+        TextForm::Unsigned => scaled((n as u64).into(), 0, out),
+        TextForm::Scaled(scale) => scaled(n.into(), scale, out),
+        TextForm::Days => day(n, out)?,
+        TextForm::Ticks(1) => micros(n.checked_mul(1000).ok_or(FAR)?, out)?,
+        TextForm::Ticks(2) => micros(n, out)?,
+        TextForm::Ticks(_) if n % 1000 == 0 => micros(n / 1000, out)?,
+        TextForm::Ticks(_) => return Err(FINE),
+        TextForm::Plain | TextForm::Uuid => scaled(n.into(), 0, out),
     }
     Ok(())
 }
@@ -66,9 +66,9 @@ pub(crate) fn julian(value: &Int96, out: &mut Vec<u8>) -> Result<(), Odd> {
 }
 
 /// Bytes in the form of their column.
-pub(crate) fn bytes(value: &[u8], form: Form, out: &mut Vec<u8>) -> Result<(), Odd> {
+pub(crate) fn bytes(value: &[u8], form: TextForm, out: &mut Vec<u8>) -> Result<(), Odd> {
     match form {
-        Form::Scaled(scale) => {
+        TextForm::Scaled(scale) => {
             // Two's complement, the highest byte first.
             let fill = if value.first().is_some_and(|b| *b > 127) { 0xff } else { 0 };
             let spare = value.len().saturating_sub(16);
@@ -80,7 +80,7 @@ pub(crate) fn bytes(value: &[u8], form: Form, out: &mut Vec<u8>) -> Result<(), O
             word[16 - kept.len()..].copy_from_slice(kept);
             scaled(i128::from_be_bytes(word), scale, out);
         }
-        Form::Uuid => {
+        TextForm::Uuid => {
             for (i, byte) in value.iter().enumerate() {
                 let dash = if [4, 6, 8, 10].contains(&i) { "-" } else { "" };
                 let _ = write!(out, "{dash}{byte:02x}");

@@ -70,7 +70,7 @@ impl Column {
 
 /// How values of a column become text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum TextForm {
     Plain,
     /// A number without a sign, in a word that has one.
     Unsigned,
@@ -82,7 +82,7 @@ pub(crate) enum Form {
 }
 
 /// The type of a file's column, and the form of its values.
-pub(crate) fn of(column: &ColumnDescriptor) -> Option<(Kind, Form)> {
+pub(crate) fn of(column: &ColumnDescriptor) -> Option<(Kind, TextForm)> {
     let flat = column.max_rep_level() == 0 && column.path().parts().len() == 1;
     if !flat || column.self_type().get_basic_info().repetition() == Repetition::REPEATED {
         return None;
@@ -90,21 +90,21 @@ pub(crate) fn of(column: &ColumnDescriptor) -> Option<(Kind, Form)> {
     let decimal = |precision: i32, scale: i32| {
         let (p, s) = (u8::try_from(precision).ok()?, u8::try_from(scale).ok()?);
         let fits = (1..=38).contains(&p) && s <= p;
-        fits.then_some((Kind::Decimal { precision: p, scale: s }, Form::Scaled(s)))
+        fits.then_some((Kind::Decimal { precision: p, scale: s }, TextForm::Scaled(s)))
     };
     let whole = |bits: i32, signed: bool| match (bits, signed) {
-        (..=16, true) | (..=8, false) => (Kind::Integer { bits: 16 }, Form::Plain),
-        (..=32, true) | (..=16, false) => (Kind::Integer { bits: 32 }, Form::Plain),
-        (..=32, false) => (Kind::Integer { bits: 64 }, Form::Unsigned),
-        (_, true) => (Kind::Integer { bits: 64 }, Form::Plain),
-        (_, false) => (Kind::Decimal { precision: 20, scale: 0 }, Form::Unsigned),
+        (..=16, true) | (..=8, false) => (Kind::Integer { bits: 16 }, TextForm::Plain),
+        (..=32, true) | (..=16, false) => (Kind::Integer { bits: 32 }, TextForm::Plain),
+        (..=32, false) => (Kind::Integer { bits: 64 }, TextForm::Unsigned),
+        (_, true) => (Kind::Integer { bits: 64 }, TextForm::Plain),
+        (_, false) => (Kind::Decimal { precision: 20, scale: 0 }, TextForm::Unsigned),
     };
-    let text = Some((Kind::Text, Form::Plain));
+    let text = Some((Kind::Text, TextForm::Plain));
     let physical = column.physical_type();
     let is_bytes = matches!(physical, Physical::BYTE_ARRAY | Physical::FIXED_LEN_BYTE_ARRAY);
     match (physical, column.logical_type_ref()) {
         (_, Some(LogicalType::Decimal(d))) => decimal(d.precision, d.scale),
-        (Physical::INT32, Some(LogicalType::Date)) => Some((Kind::Date, Form::Days)),
+        (Physical::INT32, Some(LogicalType::Date)) => Some((Kind::Date, TextForm::Days)),
         (Physical::INT32 | Physical::INT64, Some(LogicalType::Integer(t))) => {
             Some(whole(t.bit_width.into(), t.is_signed))
         }
@@ -114,20 +114,20 @@ pub(crate) fn of(column: &ColumnDescriptor) -> Option<(Kind, Form)> {
                 TimeUnit::MICROS => 2,
                 TimeUnit::NANOS => 3,
             };
-            Some((Kind::Timestamp, Form::Ticks(ticks)))
+            Some((Kind::Timestamp, TextForm::Ticks(ticks)))
         }
-        (Physical::FIXED_LEN_BYTE_ARRAY, Some(LogicalType::Uuid)) => Some((Kind::Text, Form::Uuid)),
+        (Physical::FIXED_LEN_BYTE_ARRAY, Some(LogicalType::Uuid)) => Some((Kind::Text, TextForm::Uuid)),
         (Physical::BYTE_ARRAY, Some(LogicalType::String | LogicalType::Enum | LogicalType::Json)) => text,
         (_, Some(_)) => None,
         // Older files have these words instead.
         (_, None) => match column.converted_type() {
             ConvertedType::DECIMAL => decimal(column.type_precision(), column.type_scale()),
-            ConvertedType::DATE if physical == Physical::INT32 => Some((Kind::Date, Form::Days)),
+            ConvertedType::DATE if physical == Physical::INT32 => Some((Kind::Date, TextForm::Days)),
             ConvertedType::TIMESTAMP_MILLIS if physical == Physical::INT64 => {
-                Some((Kind::Timestamp, Form::Ticks(1)))
+                Some((Kind::Timestamp, TextForm::Ticks(1)))
             }
             ConvertedType::TIMESTAMP_MICROS if physical == Physical::INT64 => {
-                Some((Kind::Timestamp, Form::Ticks(2)))
+                Some((Kind::Timestamp, TextForm::Ticks(2)))
             }
             ConvertedType::INT_8 | ConvertedType::INT_16 => Some(whole(16, true)),
             ConvertedType::UINT_8 => Some(whole(8, false)),
@@ -136,11 +136,11 @@ pub(crate) fn of(column: &ColumnDescriptor) -> Option<(Kind, Form)> {
             ConvertedType::UINT_64 => Some(whole(64, false)),
             ConvertedType::UTF8 | ConvertedType::ENUM | ConvertedType::JSON if is_bytes => text,
             ConvertedType::NONE | ConvertedType::INT_32 | ConvertedType::INT_64 => match physical {
-                Physical::BOOLEAN => Some((Kind::Boolean, Form::Plain)),
+                Physical::BOOLEAN => Some((Kind::Boolean, TextForm::Plain)),
                 Physical::INT32 => Some(whole(32, true)),
                 Physical::INT64 => Some(whole(64, true)),
-                Physical::INT96 => Some((Kind::Timestamp, Form::Ticks(3))),
-                Physical::FLOAT | Physical::DOUBLE => Some((Kind::Double, Form::Plain)),
+                Physical::INT96 => Some((Kind::Timestamp, TextForm::Ticks(3))),
+                Physical::FLOAT | Physical::DOUBLE => Some((Kind::Double, TextForm::Plain)),
                 Physical::BYTE_ARRAY | Physical::FIXED_LEN_BYTE_ARRAY => text,
             },
             _ => None,

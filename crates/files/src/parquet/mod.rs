@@ -15,7 +15,8 @@
 //! use hushwire_files::parquet::{Column, Field, Kind, Rows, write};
 //! # let dir = tempfile::tempdir()?;
 //! # let path = dir.path().join("t.parquet");
-//! let columns = [Column::new("id", Kind::Integer { bits: 32 }, false), Column::new("name", Kind::Text, true)];
+//! let id = Column::new("id", Kind::Integer { bits: 32 }, false);
+//! let columns = [id, Column::new("name", Kind::Text, true)];
 //! let names = [Some("Ada"), None];
 //! write(std::fs::File::create(&path)?, &columns, 2, |row, column| match column {
 //!     0 => Field::Number(row as i128),

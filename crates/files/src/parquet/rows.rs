@@ -3,7 +3,7 @@
 use super::{
     Column,
     fields::{self, Odd},
-    kind::{self, Form},
+    kind::{self, TextForm},
 };
 use crate::{FileError, FilePlace};
 use parquet::{
@@ -54,7 +54,7 @@ impl Record {
     }
 }
 
-enum Values {
+enum DecodedValues {
     Bool(Vec<bool>),
     Int32(Vec<i32>),
     Int64(Vec<i64>),
@@ -68,10 +68,10 @@ enum Values {
 /// A column of a row group, and what of it is decoded.
 struct Chunk {
     reader: ColumnReader,
-    form: Form,
+    form: TextForm,
     nullable: bool,
     levels: Vec<i16>,
-    values: Values,
+    values: DecodedValues,
     /// Rows and values of the batch that were taken.
     row: usize,
     value: usize,
@@ -88,8 +88,8 @@ fn decoded<T: DataType>(
 }
 
 impl Chunk {
-    fn new(reader: ColumnReader, form: Form, nullable: bool) -> Self {
-        let (levels, values) = (vec![], Values::Bool(vec![]));
+    fn new(reader: ColumnReader, form: TextForm, nullable: bool) -> Self {
+        let (levels, values) = (vec![], DecodedValues::Bool(vec![]));
         Self { reader, form, nullable, levels, values, row: 0, value: 0, rows: 0 }
     }
 
@@ -101,7 +101,7 @@ impl Chunk {
                 match &mut self.reader {
                     $(ColumnReader::$reader(reader) => {
                         let (rows, values) = decoded(reader, levels)?;
-                        (rows, Values::$values(values))
+                        (rows, DecodedValues::$values(values))
                     })+
                 }
             };
@@ -143,14 +143,14 @@ impl Chunk {
             };
         }
         match &self.values {
-            Values::Bool(v) => out.extend_from_slice(if *at!(v) { b"true" } else { b"false" }),
-            Values::Int32(v) => fields::number((*at!(v)).into(), form, 32, out).map_err(Fault::Odd)?,
-            Values::Int64(v) => fields::number(*at!(v), form, 64, out).map_err(Fault::Odd)?,
-            Values::Int96(v) => fields::julian(at!(v), out).map_err(Fault::Odd)?,
-            Values::Float(v) => out.extend_from_slice(at!(v).to_string().as_bytes()),
-            Values::Double(v) => out.extend_from_slice(at!(v).to_string().as_bytes()),
-            Values::Bytes(v) => fields::bytes(at!(v).data(), form, out).map_err(Fault::Odd)?,
-            Values::Fixed(v) => fields::bytes(at!(v).data(), form, out).map_err(Fault::Odd)?,
+            DecodedValues::Bool(v) => out.extend_from_slice(if *at!(v) { b"true" } else { b"false" }),
+            DecodedValues::Int32(v) => fields::number((*at!(v)).into(), form, 32, out).map_err(Fault::Odd)?,
+            DecodedValues::Int64(v) => fields::number(*at!(v), form, 64, out).map_err(Fault::Odd)?,
+            DecodedValues::Int96(v) => fields::julian(at!(v), out).map_err(Fault::Odd)?,
+            DecodedValues::Float(v) => out.extend_from_slice(at!(v).to_string().as_bytes()),
+            DecodedValues::Double(v) => out.extend_from_slice(at!(v).to_string().as_bytes()),
+            DecodedValues::Bytes(v) => fields::bytes(at!(v).data(), form, out).map_err(Fault::Odd)?,
+            DecodedValues::Fixed(v) => fields::bytes(at!(v).data(), form, out).map_err(Fault::Odd)?,
         }
         Ok(Some(true))
     }
@@ -166,7 +166,7 @@ pub struct Rows {
     path: PathBuf,
     reader: SerializedFileReader<File>,
     columns: Vec<Column>,
-    forms: Vec<Option<Form>>,
+    forms: Vec<Option<TextForm>>,
     chosen: Vec<usize>,
     chunks: Vec<Chunk>,
     /// Row groups that were begun, and rows of the last one that are left.
@@ -364,7 +364,7 @@ impl Rows {
         let (rows, chunks) = guarded(&self.path, || {
             let group = reader.get_row_group(at)?;
             let chunk = |at: &usize| {
-                let form = forms[*at].unwrap_or(Form::Plain);
+                let form = forms[*at].unwrap_or(TextForm::Plain);
                 Ok(Chunk::new(group.get_column_reader(*at)?, form, columns[*at].nullable))
             };
             let chunks = chosen.iter().map(chunk).collect::<Result<Vec<_>, Decoder>>()?;

@@ -71,7 +71,8 @@ where
     }
 }
 
-/// Of `layers`, those whose gates the present key serves, or the first, and their gates.
+/// The first of `layers`, as far as the present key serves their gates, but one at least; and how
+/// many gates they have.
 fn served_layers(woven: &Woven, layers: &Range<usize>, served: usize) -> (Range<usize>, usize) {
     let all = &woven.layers()[layers.clone()];
     let start = all.first().map_or(0, |layer| layer.ands.start);
@@ -96,7 +97,8 @@ impl Works<Garbling> for HalfAnds {
         match &self.0 {
             Hash::Prp { key, .. } => run::<_, 4>(key, at, work, tables),
             Hash::Mi4(keys) => run::<_, 4>(&**keys, at, work, tables),
-            // Two groups of keys fill the time in which one waits for its schedule; a label of CIRC's has two keys.
+            // Two groups of keys fill the time in which one waits for its schedule; a label of
+            // CIRC's has two keys.
             Hash::Mi(start) => run::<_, 8>(start, at, work, tables),
             Hash::Circ(circ) => run::<_, 4>(circ, at, work, tables),
         }

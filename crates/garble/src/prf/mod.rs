@@ -13,7 +13,8 @@
 //! F_X(g, r): AES under X of LE64(g) ‖ LE64(r + 4 side). x' is x without its bit 0, x° that bit. r = 2a + b.
 //!
 //! ```text
-//! AND        K_r = F_{L[a]}(g, r) ⊕ F_{R[b]}(g, r)          s = 2(1 − πl) + 1 − πr, the row of truth value 1
+//! AND        K_r = F_{L[a]}(g, r) ⊕ F_{R[b]}(g, r)
+//!            s = 2(1 − πl) + 1 − πr, the row of truth value 1
 //! garble     T1 = πl ? K_2' ⊕ K_3' : K_0' ⊕ K_1'            T2 = πr ? K_1' ⊕ K_3' : K_0' ⊕ K_2'
 //!            C^0 = K_0', C^1 = K_1' ⊕ K_2' ⊕ K_3', the other way round if s = 0
 //!            π drawn; c_r = K_r° ⊕ π ⊕ [r = s]

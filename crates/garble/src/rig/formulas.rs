@@ -1,5 +1,5 @@
-//! A garbler that follows a family's formula gate by gate: what tables are compared with. It shares nothing with the kernels'
-//! ends: every gate is made from its number alone.
+//! A garbler that follows a family's formula gate by gate: what tables are compared with. It shares
+//! nothing with the kernels' ends: every gate is made from its number alone.
 
 use super::suite::Recorded;
 use crate::{Correlated, Family, Format, Garble, GateBackend, Role, Scheme, SessionNonce, gates::ZeroLabel};
@@ -22,7 +22,7 @@ pub(crate) trait Formula: Sized + Send {
     fn gate(&mut self, number: u64, delta: Block, zeros: [Block; 2]) -> Made;
     /// Everything that tells two calls of this gate's hash apart.
     fn tweaks(number: u64) -> Vec<u128>;
-    /// So many gates are not made here.
+    /// This many gates are not made here.
     fn skip(&mut self, _gates: u64) {}
 }
 

@@ -5,11 +5,13 @@ use super::{
     suite::{PlainFormulas, Recorded, named_program},
 };
 use crate::{
-    Engine, Evaluate, Family, Garble, GateBackend, Memory, Scheme, SessionNonce, deferred::DynamicBatcher,
+    Engine, Evaluate, Family, Garble, GateBackend, Memory, Scheme, SessionNonce, Transfer,
+    deferred::DynamicBatcher,
 };
 use hushwire_aes::Backend;
 use hushwire_block::Block;
 use hushwire_circuit::{Circuit, Program, Slot, named};
+use hushwire_ot::{Role, SemiHonest, ideal, lockstep};
 use hushwire_prg::Seed;
 use std::collections::HashSet;
 
@@ -179,4 +181,27 @@ pub(crate) fn formulas_hold_across_an_epoch<F: Family, P: PlainFormulas>(scheme:
         assert_eq!(found, product, "{scheme}: gate {k}");
     }
     assert_eq!((garbler.gates(), evaluator.gates()), (EPOCH + 59, EPOCH + 59));
+}
+
+/// Inputs of the evaluator's come through OTs: over ideal ones its wires stand for its choices.
+pub(crate) fn inputs_come_by_ideal_ots<F: Family>(scheme: Scheme) {
+    type Kind<F> = <<F as Family>::Garbler as Garble>::Transfer;
+    let (mut sender, mut receiver) = ideal::ends::<SemiHonest>(Role::Receiver, 50);
+    let rig = Rig::<F>::new(Backend::best(), scheme, 23);
+    let (delta, public) = (Kind::<F>::delta(&sender), rig.public());
+    let mut garbler = F::Garbler::new(Backend::best(), scheme, public, &rig.seed, delta);
+    let evaluator = rig.evaluator();
+    let choices: Vec<u8> = (0..25).map(|i| (i * 37) as u8).collect();
+    let (mut sent, mut received) = (vec![Default::default(); 200], vec![Block::ZERO; 200]);
+    let mut send = sender.extend(Kind::<F>::send(&mut sent));
+    let take = <<F::Evaluator as Evaluate>::Transfer as Transfer>::receive(&choices, &mut received);
+    let mut receive = receiver.extend(take);
+    lockstep(&mut send, &mut receive).expect("an honest dealer");
+    send.finish().trust();
+    receive.finish().trust();
+    for (i, (sent, block)) in sent.into_iter().zip(received).enumerate() {
+        let choice = choices[i / 8] >> (i % 8) & 1;
+        let (zero, held) = (garbler.theirs(sent), evaluator.own(block, choice));
+        assert_eq!(garbler.permute_bit(zero) ^ evaluator.signal(held), choice, "{scheme}: input {i}");
+    }
 }

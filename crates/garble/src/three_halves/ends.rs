@@ -24,7 +24,7 @@ pub struct Made {
     public: SessionNonce,
     /// (r, r'): bits 0 and 1 of a byte a gate.
     coins: Option<Prg>,
-    /// Those of a batch, and a vector's bytes behind them.
+    /// The coins of a batch, and a vector's bytes behind them.
     drawn: Zeroizing<Vec<u8>>,
 }
 

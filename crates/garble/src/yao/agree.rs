@@ -69,8 +69,8 @@ pub(super) struct Agreed {
 }
 
 impl Agreed {
-    /// Whether this is the run before once more: then the evaluator's choices follow its digest at once, and the garbler's
-    /// comes with the tables.
+    /// Whether this is the run before once more: then the evaluator's choices follow its digest at
+    /// once, and the garbler's comes with the tables.
     pub(super) fn repeats(&self, digest: &[u8]) -> bool {
         self.last.is_some_and(|last| last == digest)
     }
@@ -85,7 +85,8 @@ impl Agreed {
         (self.last, self.choices) = (Some(digest), job.input_wires(Role::Evaluator));
     }
 
-    /// The digests, at this role. Before a run as the one before, the garbler waits until the evaluator has done that one.
+    /// The digests, at this role. Before a run as the one before, the garbler waits until the
+    /// evaluator has done that one.
     pub(super) async fn exchange(&self, talk: &Talk, digest: &Digest, role: Role) -> Vec<u8> {
         let own = digest.to_vec();
         match (self.repeats(digest), role) {

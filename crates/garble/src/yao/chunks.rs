@@ -1,18 +1,20 @@
-//! The messages of a run's tables: their lengths follow from the program alone, so that the evaluator works on one while
-//! the garbler makes the next, and neither holds more.
+//! The messages of a run's tables: their lengths follow from the program alone, so that the
+//! evaluator works on one while the garbler makes the next, and neither holds more.
 
 use super::{Terms, agree::DIGEST, job::Job};
 use crate::{Cursor, Engine, GateBackend, Role, Stretch, Transfer};
 use hushwire_machine::Cost;
 use hushwire_ot::Level;
 
-/// AGREEMENT: the longest message of tables when so many bytes were sent. Short ones at first, so that the evaluator is at
-/// work early in a small circuit; long ones in a stream, for which they are a tenth faster.
+/// AGREEMENT: the longest message of tables when `sent` bytes were sent. Short ones at first, so
+/// that the evaluator is at work early in a small circuit; long ones in a stream, for which they
+/// are a tenth faster.
 const fn longest(sent: u64) -> usize {
     if sent < 1 << 20 { 1 << 16 } else { 1 << 19 }
 }
 
-/// A run's tables, message by message. The last one brings the permute bits of the evaluator's outputs.
+/// A run's tables, message by message. The last one brings the permute bits of the evaluator's
+/// outputs.
 #[derive(Clone)]
 pub(super) struct Chunks<'p> {
     cursor: Cursor<'p>,

@@ -21,7 +21,8 @@ pub(super) struct Kept<E: GateBackend> {
     terms: Terms,
     engine: Engine<E>,
     agreed: Agreed,
-    /// The stream of labels that the evaluator holds for the garbler's inputs, which is public. AGREEMENT.
+    /// The stream of labels that the evaluator holds for the garbler's inputs, which is public.
+    /// AGREEMENT.
     labels: Prg,
     wires: Zeroizing<Vec<E::Wire>>,
 }
@@ -90,7 +91,8 @@ impl<'p, E: GateBackend> Common<'p, E> {
         places.zip(wires).for_each(|(place, wire)| self.wires[place] = wire(end));
     }
 
-    /// Wires of the garbler's inputs, each from its public label: of the instance, for the plane of the input's bit.
+    /// Wires of the garbler's inputs, each from its public label: of the instance, for the plane of
+    /// the input's bit.
     pub(super) fn draw(&mut self, mut wire: impl FnMut(&mut E, Block, usize, usize) -> E::Wire) {
         let n = self.job.instances;
         let mut labels = [Block::ZERO; LABELS];

@@ -1,31 +1,34 @@
-//! Yao's protocol: two parties compute a circuit, and learn what they agreed to learn, nothing else.
+//! Yao's protocol: two parties compute a circuit, and learn what they agreed to learn, nothing
+//! else.
 //!
 //! # Functionality
-//! [`Party::run`] evaluates a program on any number of instances at once. Each input is one party's, each output goes to
-//! either party, both, or neither ([`TwoParty`]); inputs and outputs are bit planes ([`hushwire_circuit::planes`]). The
-//! garbler is party 0, the evaluator party 1.
+//! [`Party::run`] evaluates a program on any number of instances at once. Each input is one
+//! party's, each output goes to either party, both, or neither ([`TwoParty`]); inputs and outputs
+//! are bit planes ([`hushwire_circuit::planes`]). The garbler is party 0, the evaluator party 1.
 //!
 //! # Paper
-//! A. Yao (FOCS 1986), as M. Bellare, V. T. Hoang, P. Rogaway (CCS 2012) state it: projective garbling, and OT for
-//! the evaluator's inputs. Proof for two semi-honest parties: Y. Lindell, B. Pinkas (J. Cryptology 2009). The garbling
-//! is any private [`Scheme`].
+//! A. Yao (FOCS 1986), as M. Bellare, V. T. Hoang, P. Rogaway (CCS 2012) state it: projective
+//! garbling, and OT for the evaluator's inputs. Proof for two semi-honest parties: Y. Lindell, B.
+//! Pinkas (J. Cryptology 2009). The garbling is any private [`Scheme`].
 //!
 //! # Deviations
-//! - With free XOR the OTs' Δ is the scheme's: a correlated OT gives the evaluator t = q ⊕ bΔ, which is the label of b
-//!   where q is that of 0, and no message beside the choices moves (ALSZ, CCS 2013, section 5).
-//! - The garbler's labels are not sent. Both parties draw the label that the evaluator will hold from a public stream,
-//!   and the garbler makes it the label of its bit.
+//! - With free XOR the OTs' Δ is the scheme's: a correlated OT gives the evaluator t = q ⊕ bΔ,
+//!   which is the label of b where q is that of 0, and no message beside the choices moves (ALSZ,
+//!   CCS 2013, section 5).
+//! - The garbler's labels are not sent. Both parties draw the label that the evaluator will hold
+//!   from a public stream, and the garbler makes it the label of its bit.
 //! - Constants cost nothing; outputs are opened by permute bits and signals, one bit each way.
 //!
 //! # Security
-//! Semi-honest parties, κ = 128: the scheme's assumption, and that of semi-honest OT extension ([`hushwire_ot`]). The
-//! hash's start point is drawn by the garbler after the OTs are set up. Gates are numbered through the life of a party,
-//! so that no tweak of the hash serves twice under one Δ. The evaluator sends signals of the garbler's outputs; permute
-//! bits of those never leave the garbler. Neither party notices a peer that garbles or answers wrongly.
+//! Semi-honest parties, κ = 128: the scheme's assumption, and that of semi-honest OT extension
+//! ([`hushwire_ot`]). The hash's start point is drawn by the garbler after the OTs are set up.
+//! Gates are numbered through the life of a party, so that no tweak of the hash serves twice under
+//! one Δ. The evaluator sends signals of the garbler's outputs; permute bits of those never leave
+//! the garbler. Neither party notices a peer that garbles or answers wrongly.
 //!
 //! # Notation
-//! Δ: the correlation; q, t: what sender and receiver of a correlated OT hold; S: the public start point; permute bit: the
-//! signal of truth value 0; truth value = permute bit ⊕ signal.
+//! Δ: the correlation; q, t: what sender and receiver of a correlated OT hold; S: the public start
+//! point; permute bit: the signal of truth value 0; truth value = permute bit ⊕ signal.
 //!
 //! # Rounds and bytes
 //! ```text
@@ -38,15 +41,16 @@
 //!            output bit of the evaluator    ──►
 //!                                          ◄──      a signal for each output bit of the garbler
 //! ```
-//! The digest covers program, roles, instances and terms. Where it is that of the run before, the evaluator's choices
-//! follow at once and the garbler's digest comes with the tables: one round trip. Where it is new, the choices wait for the
-//! garbler's digest, so that both parties hear of a difference before anything else moves. Tables are [`Format`]'s bytes
-//! a gate, in one-way messages whose lengths follow from the program (`chunks.rs`); they are evaluated while others are
-//! made. Set-up and run are machines: [`Opening`], [`Run`].
+//! The digest covers program, roles, instances and terms. Where it is that of the run before, the
+//! evaluator's choices follow at once and the garbler's digest comes with the tables: one round
+//! trip. Where it is new, the choices wait for the garbler's digest, so that both parties hear of a
+//! difference before anything else moves. Tables are [`Format`]'s bytes a gate, in one-way messages
+//! whose lengths follow from the program (`chunks.rs`); they are evaluated while others are made.
+//! Set-up and run are machines: [`Opening`], [`Run`].
 //!
 //! # Constant time
-//! Secret are the inputs, Δ, labels, permute bits, and outputs towards the outside. Which register a bit is in, and
-//! how long a message is, both parties know from the circuit.
+//! Secret are the inputs, Δ, labels, permute bits, and outputs towards the outside. Which register
+//! a bit is in, and how long a message is, both parties know from the circuit.
 //!
 //! [`Format`]: crate::Format
 
@@ -87,7 +91,8 @@ pub struct Terms {
 }
 
 impl Default for Terms {
-    /// MI half gates, and SoftSpoken with trees of 16 leaves: few bytes, and set up within milliseconds.
+    /// MI half gates, and SoftSpoken with trees of 16 leaves: few bytes, and set up within
+    /// milliseconds.
     fn default() -> Self {
         Terms { scheme: Scheme::default(), ot: Protocol::SoftSpoken4 }
     }
@@ -122,8 +127,8 @@ const TABLES: &str = "garbled tables";
 const OUTPUTS: &str = "Yao outputs of the garbler";
 
 impl Party {
-    /// Sets up OTs and the garbling: an [`Opening`] over a channel. `context` is agreed and of no other set-up; `seed` is
-    /// this party's secret randomness for this set-up alone.
+    /// Sets up OTs and the garbling: an [`Opening`] over a channel. `context` is agreed and of no
+    /// other set-up; `seed` is this party's secret randomness for this set-up alone.
     ///
     /// # Errors
     /// The scheme is not private, the peer has other terms, or the channel failed.
@@ -149,11 +154,13 @@ impl Party {
         Party { side: self.side.with_width(width), ..self }
     }
 
-    /// Runs `program` on as many sets of inputs as the planes have instances: a [`Run`] over a channel. `inputs` are the inputs
-    /// that this party brings, in the circuit's order; gives the outputs that it learns, likewise.
+    /// Runs `program` on as many sets of inputs as the planes have instances: a [`Run`] over a
+    /// channel. `inputs` are the inputs that this party brings, in the circuit's order; gives the
+    /// outputs that it learns, likewise.
     ///
     /// # Errors
-    /// The peer runs another program, roles or instances, or the channel failed. After an error every later call fails.
+    /// The peer runs another program, roles or instances, or the channel failed. After an error
+    /// every later call fails.
     ///
     /// # Panics
     /// If `roles` are of another program, or `inputs` not as wide as they say (the caller's bug).

@@ -26,7 +26,8 @@ pub struct Opening {
     process: Process,
 }
 
-/// The side of a family, when both have the same terms, the OTs are set up and the start point is known.
+/// The side of a family, when both have the same terms, the OTs are set up and the start point is
+/// known.
 async fn set_up<F: Family + 'static>(
     talk: Talk,
     role: Role,
@@ -43,7 +44,8 @@ async fn set_up<F: Family + 'static>(
     compare(&terms_digest(&context, terms, other), &heard, TERMS)?;
     let mut ots = open(&context.child("yao inputs", 0), terms.ot, &ot_seed)?;
     talk.run(&mut ots).await?;
-    // The garbler draws the start point when nothing that the evaluator chooses can depend on it any more.
+    // The garbler draws the start point when nothing that the evaluator chooses can depend on it
+    // any more.
     let start = "Yao start point";
     if role == Role::Garbler {
         let public = SessionNonce(Prg::new(context.backend, &seed, "yao start point").next_block());

@@ -17,7 +17,8 @@ pub struct Stats {
     pub batches: Batches,
     /// The time of the set-up, OTs included.
     pub setup: Duration,
-    /// In the last run with tables, how long it took until the first were wanted (garbler) or had come (evaluator).
+    /// In the last run with tables, how long it took until the first were wanted (garbler) or had
+    /// come (evaluator).
     pub first_gate: Duration,
 }
 
@@ -40,7 +41,7 @@ impl<'p> Clock<'p> {
         self.stats.table_bytes += chunks.bytes as u64;
     }
 
-    /// The last gate is done; the end of this party has run so many batches in its life.
+    /// The last gate is done; the end of this party has run `batches` in its life.
     pub(super) fn done(&mut self, job: &Job<'_>, batches: Batches) {
         self.stats.ands += job.program.ands() * job.instances as u64;
         self.stats.batches = batches;

@@ -8,7 +8,7 @@ use hushwire_machine::{
     NetError,
     drive::{Exchanged, Lane, Lockstep, Machine, Misstep, Wiring},
 };
-use hushwire_ot::BitTriples;
+use hushwire_ot::ideal;
 use hushwire_prg::{Prg, Seed};
 use hushwire_testkit::{Digests, Trace};
 
@@ -18,17 +18,7 @@ fn prg(label: &str) -> Prg {
 
 /// Triples as OTs would have made them.
 fn dealt(count: u64) -> [Stock; 2] {
-    let mut prg = prg("triples");
-    let mut bytes = || {
-        let mut bytes = vec![0; count.div_ceil(8) as usize];
-        prg.fill(&mut bytes);
-        bytes
-    };
-    let [a, b, c0] = [[bytes(), bytes()], [bytes(), bytes()], [bytes(), vec![]]];
-    let product = |i: usize| (a[0][i] ^ a[1][i]) & (b[0][i] ^ b[1][i]);
-    let c1 = c0[0].iter().enumerate().map(|(i, c)| c ^ product(i)).collect();
-    let ([a0, a1], [b0, b1], [c0, _]) = (a, b, c0);
-    [BitTriples { a: a0, b: b0, c: c0 }, BitTriples { a: a1, b: b1, c: c1 }].map(|made| {
+    ideal::triples(&mut prg("triples"), count).map(|made| {
         let mut stock = Stock::new();
         stock.add(made);
         stock

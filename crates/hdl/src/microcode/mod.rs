@@ -2,7 +2,8 @@
 //! bits, many instances side by side.
 //!
 //! ```text
-//! Layered ─► symbolic sums (compile) ─► order and slots (schedule) ─► instructions ─► text file for $readmemh (text)
+//! Layered ─► symbolic sums (compile) ─► order and slots (schedule) ─► instructions
+//!         ─► text file for $readmemh (text)
 //! ```
 //!
 //! Inputs that are the same for all instances (common inputs, such as an expanded key) are not rows

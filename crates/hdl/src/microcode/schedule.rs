@@ -219,7 +219,7 @@ impl DataFlow {
         for (time, step) in steps.iter().enumerate() {
             self.reads(*step).for_each(|id| last[id as usize] = time);
         }
-        let mut of = vec![0; self.nodes.len()];
+        let mut slot_of = vec![0; self.nodes.len()];
         let (mut free, mut count) = (BinaryHeap::new(), 0usize);
         // Products that nothing reads keep their slots until they arrive.
         let mut unread: Vec<Id> = vec![];
@@ -235,7 +235,7 @@ impl DataFlow {
                 ScheduleStep::And(k) => Some(self.products[k]),
                 ScheduleStep::Out(_) => None,
             };
-            free.extend(dead.into_iter().map(|id| Reverse(of[id as usize])));
+            free.extend(dead.into_iter().map(|id| Reverse(slot_of[id as usize])));
             let Some(id) = made else { continue };
             let slot = free.pop().map_or_else(
                 || {
@@ -245,7 +245,7 @@ impl DataFlow {
                 },
                 |Reverse(slot)| slot,
             );
-            of[id as usize] = slot;
+            slot_of[id as usize] = slot;
             if !self.needed[id as usize] {
                 match step {
                     ScheduleStep::And(_) => unread.push(id),
@@ -253,6 +253,6 @@ impl DataFlow {
                 }
             }
         }
-        (of, count)
+        (slot_of, count)
     }
 }

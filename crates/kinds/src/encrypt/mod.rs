@@ -8,7 +8,7 @@
 //! | module | |
 //! |---|---|
 //! | `spec` | the job file |
-//! | `key`, `ledger`, `key_dir`, `book` | the owner's: a key that was given, the counters that were used, and their home |
+//! | `key`, `ledger`, `key_dir`, `book` | the owner's: a given key, used counters, and their home |
 //! | `share_file` | a party's: its share of a key that is kept |
 //! | `cut` | how a file is cut into chunks, threads and lanes, from agreed numbers alone |
 //! | `keystream` | shares of the keystream of a chunk: AES's kernels, its circuit, or a device |

@@ -1,6 +1,6 @@
 //! One member's part of an inference.
 
-use super::{InferTask, Inferred, plan::of_nn};
+use super::{InferTask, Inferred};
 use crate::ComputePart;
 use hushwire_compute::Tensor;
 use hushwire_fault::code;
@@ -59,12 +59,10 @@ fn bytes(name: &str, place: &InputPlace) -> Result<Zeroizing<Vec<u8>>, Fault> {
 }
 
 /// The error of a file that is not what it should be.
-fn of_file(place: &InputPlace, e: &hushwire_nn::NnError) -> Fault {
+fn of_file(place: &InputPlace, e: Fault) -> Fault {
     match place.path() {
-        Some(path) => {
-            Fault::new(code::MODEL_FILE, format!("{}, {}", path.display(), e.place()), e.cause(), e.remedy())
-        }
-        None => of_nn(e),
+        Some(path) => e.within(path.display()),
+        None => e,
     }
 }
 
@@ -74,7 +72,7 @@ fn of_file(place: &InputPlace, e: &hushwire_nn::NnError) -> Fault {
 /// The file cannot be read, or is no model.
 pub fn model(path: &Path) -> Result<Model, Fault> {
     let place = InputPlace::File(path.to_owned());
-    Model::read(&bytes(MODEL, &place)?).map_err(|e| of_file(&place, &e))
+    Model::read(&bytes(MODEL, &place)?).map_err(|e| of_file(&place, e))
 }
 
 /// The network of a model's file, for an input of a shape where one is given.
@@ -90,8 +88,8 @@ pub fn network_of(path: &Path, input: Option<&[usize]>) -> Result<Network, Fault
 /// # Errors
 /// As [`network_of`].
 pub fn network_in(place: &InputPlace, input: Option<&[usize]>) -> Result<Network, Fault> {
-    let model = Model::read(&bytes(MODEL, place)?).map_err(|e| of_file(place, &e))?;
-    Network::new(model, input).map_err(|e| of_file(place, &e))
+    let model = Model::read(&bytes(MODEL, place)?).map_err(|e| of_file(place, e))?;
+    Network::new(model, input).map_err(|e| of_file(place, e))
 }
 
 /// An array's file.
@@ -112,7 +110,7 @@ pub fn array_in(place: &InputPlace) -> Result<Array, Fault> {
 
 fn array(name: &str, place: &InputPlace) -> Result<Array, Fault> {
     let array = npy::read(&bytes(name, place)?);
-    array.and_then(|array| array.check_finite(name).map(|()| array)).map_err(|e| of_file(place, &e))
+    array.and_then(|array| array.check_finite(name).map(|()| array)).map_err(|e| of_file(place, e))
 }
 
 /// The inputs from which scales come: those that the model's owner has, or else inputs that are
@@ -129,7 +127,10 @@ pub fn samples(
         Some(array) => Samples::given(network, array),
         None => Samples::made_up(network, range),
     };
-    samples.map_err(|e| Fault::new(code::MODEL, format!("reading {}", e.place()), e.cause(), e.remedy()))
+    samples.map_err(|e| {
+        let step = format!("reading {}", e.step());
+        e.at(step).coded(code::MODEL)
+    })
 }
 
 /// The range of made-up inputs at a place of the owner's.
@@ -158,10 +159,9 @@ fn weights(task: &InferTask, config: &MemberConfig) -> Result<BTreeMap<String, T
     let calibration = config.inputs.get(CALIBRATION).map(|place| array(CALIBRATION, place)).transpose()?;
     let input = task.computation().inputs().find(|(name, _)| *name == INPUT);
     let lengths = input.and_then(|(_, ty)| ty.shape.lengths());
-    let read = Model::read(&bytes(MODEL, place)?).map_err(|e| of_file(place, &e))?;
-    let network = Network::new(read, lengths.as_deref()).map_err(|e| of_file(place, &e))?;
-    let secure =
-        Secure::new(&network, task.numbers(), &Members::default()).map_err(|e| of_file(place, &e))?;
+    let read = Model::read(&bytes(MODEL, place)?).map_err(|e| of_file(place, e))?;
+    let network = Network::new(read, lengths.as_deref()).map_err(|e| of_file(place, e))?;
+    let secure = Secure::new(&network, task.numbers(), &Members::default()).map_err(|e| of_file(place, e))?;
     if secure.computation() != task.computation() {
         let cause = "the model has another architecture than the network that was agreed on";
         let remedy = "write the network anew with `hushwire model plan`, and agree on that";
@@ -179,7 +179,7 @@ fn weights(task: &InferTask, config: &MemberConfig) -> Result<BTreeMap<String, T
     }
     let samples = samples(&network, calibration.as_ref(), range)?;
     let greatest = samples.greatest(&network, &secure);
-    secure.weights(&network, greatest, samples.headroom()).map_err(|e| of_file(place, &e))
+    secure.weights(&network, greatest, samples.headroom()).map_err(|e| of_file(place, e))
 }
 
 impl InferPart {
@@ -204,7 +204,7 @@ impl InferPart {
                 let remedy = "add input = { file = \"input.npy\" } under [inputs]";
                 Fault::new(code::MODEL, "reading the input", format!("{me} has no input"), remedy)
             })?;
-            let tensor = encode(task.computation(), &array(INPUT, place)?).map_err(|e| of_file(place, &e))?;
+            let tensor = encode(task.computation(), &array(INPUT, place)?).map_err(|e| of_file(place, e))?;
             inputs.insert(INPUT.to_owned(), tensor);
         }
         config.protect_inputs();

@@ -4,7 +4,7 @@ use super::{InferJob, InferPart};
 use crate::{Bound, ComputeJob, ComputeTask};
 use hushwire_compute::Computation;
 use hushwire_fault::code;
-use hushwire_nn::{Members, NnError, Numbers};
+use hushwire_nn::{Members, Numbers};
 use hushwire_ot::Protocol as Extension;
 use hushwire_session::{
     Agreement, Chosen, Fault, Forecast, FromDisk, Linear, MemberConfig, Preparable, Protocol, Task, Wants,
@@ -40,10 +40,6 @@ pub struct Inferred {
     pub from_disk: Option<FromDisk>,
 }
 
-pub(super) fn of_nn(e: &NnError) -> Fault {
-    Fault::new(code::MODEL, e.place(), e.cause(), e.remedy())
-}
-
 impl InferTask {
     /// Plans the inference.
     ///
@@ -51,7 +47,7 @@ impl InferTask {
     /// The network's file cannot be read, or is another computation than a network's.
     pub fn new(job: &InferJob) -> Result<Self, Fault> {
         let computation = Arc::new(job.network.load()?);
-        let numbers = Numbers::of_computation(&computation).map_err(|e| of_nn(&e))?;
+        let numbers = Numbers::of_computation(&computation)?;
         if let Some(bits) = job.bits.filter(|bits| *bits != numbers.bits) {
             let cause = format!("`bits` is {bits}, and the network has numbers of {} bits", numbers.bits);
             let remedy =

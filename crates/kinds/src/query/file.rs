@@ -11,7 +11,7 @@ use std::path::Path;
 /// A query, as its job file has it.
 ///
 /// ```toml
-/// sql = "SELECT city, AVG(salary) AS mean FROM salaries JOIN people ON salaries.person = people.id GROUP BY city"
+/// sql = "SELECT city, AVG(salary) AS mean FROM salaries JOIN people ON person = id GROUP BY city"
 /// to = ["client:analyst"]
 /// min-group = 5
 ///

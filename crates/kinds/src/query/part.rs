@@ -2,7 +2,7 @@
 
 use super::{
     Answer, QueryTask, RESULT,
-    plan::of_tables,
+    plan::of_query,
     rows::{csv, read, shown},
     source::{check_output, is_parquet},
 };
@@ -14,7 +14,6 @@ use hushwire_session::{
     run::{Links, MemberSession},
     suggest,
 };
-use hushwire_tables::TableError;
 use std::{collections::BTreeMap, io::Write, sync::Arc};
 use zeroize::Zeroizing;
 
@@ -38,8 +37,8 @@ pub struct QueryPart {
 }
 
 /// The error of rows that are not what was agreed on, with their file.
-fn of_file(e: TableError, place: &InputPlace) -> Fault {
-    let e = of_tables(e);
+fn of_file(e: Fault, place: &InputPlace) -> Fault {
+    let e = of_query(e);
     match place.path() {
         Some(path) => e.step_and(format_args!(", {}", path.display())),
         None => e,
@@ -74,7 +73,7 @@ impl QueryPart {
                 )
             })?;
             let taken = |e| of_file(e, place);
-            let mut incoming = query.incoming(&table.name, part).map_err(of_tables)?;
+            let mut incoming = query.incoming(&table.name, part).map_err(of_query)?;
             let ascii = query.ascii(&table.name);
             read(table, place, &task.digest_key(), &ascii, |rows| incoming.take(rows).map_err(taken))?;
             inputs.extend(incoming.finish().map_err(taken)?);
@@ -119,7 +118,7 @@ impl QueryPart {
             let tensor = Tensor::from_records(extent.scalar, &extent.lengths, records);
             (query.computation().outputs()[j].name.clone(), tensor)
         });
-        let values = query.rows(&outputs.collect()).map_err(of_tables)?;
+        let values = query.rows(&outputs.collect()).map_err(of_query)?;
         let rows = shown(query.schema(), &values);
         let mut bytes = vec![];
         if self.file.is_some() {

@@ -6,7 +6,7 @@ use hushwire_fault::Excuse;
 use hushwire_fault::code;
 use hushwire_session::{Fault, InputPlace};
 use hushwire_sql::{
-    SqlError, cell,
+    cell,
     schema::{self, Inferred},
 };
 use hushwire_tables::{
@@ -117,7 +117,7 @@ pub(super) fn read(
                 return Ok(digest(key, text, bits));
             }
             cell::read(text, column.ty)
-                .map_err(|e| wrong(format!("column {}: {}", column.name, e.cause()), e.remedy()))
+                .map_err(|e| wrong(format!("column {}: {}", column.name, e.cause()), &e.remedy()))
         };
         let row = columns.iter().enumerate().map(field).collect::<Result<Row, Fault>>()?;
         for (key, seen) in table.unique.iter().zip(&mut keys) {
@@ -163,7 +163,7 @@ pub struct InferredTable {
     pub guessed: Vec<String>,
 }
 
-fn of_column(step: String, name: &str, e: &SqlError) -> Fault {
+fn of_column(step: String, name: &str, e: &Fault) -> Fault {
     Fault::new(code::ROWS, step, format!("column {name}: {}", e.cause()), e.remedy()).whole()
 }
 

@@ -3,14 +3,17 @@
 
 pub(crate) mod operator;
 
+use crate::error::shape;
 use crate::{
-    Array, Kind, Network, NnError,
+    Array, Fault, Kind, Network,
     error::shown,
     onnx::{Data, Dim, Model, Node, ValueInfo},
     operators::{self, Input},
     passes,
 };
+use hushwire_fault::code;
 use operator::{Import, Known, Reading};
+use std::fmt::Display;
 use std::{
     collections::{HashMap, HashSet},
     sync::Arc,
@@ -38,24 +41,24 @@ impl Network {
     ///
     /// # Errors
     /// An operator is not supported, a value is missing, or shapes do not fit.
-    pub fn new(model: Model, input: Option<&[usize]>) -> Result<Self, NnError> {
+    pub fn new(model: Model, input: Option<&[usize]>) -> Result<Self, Fault> {
         let network = network(model, input)?;
         Ok(passes::rectified_last(&passes::folded(&network)))
     }
 }
 
 /// The layers of a model.
-fn network(model: Model, input: Option<&[usize]>) -> Result<Network, NnError> {
+fn network(model: Model, input: Option<&[usize]>) -> Result<Network, Fault> {
     let graph = model.graph;
     if !(7..=30).contains(&model.opset) {
-        let cause = format!("its operators are of set {}", model.opset);
-        return Err(NnError::new("the model", cause, "export it with an opset from 7 to 30"));
+        let fields: [(_, &dyn Display); 3] = [("opset", &model.opset), ("least", &7), ("most", &30)];
+        return Err(Fault::filled(code::OPSET, &fields).at("the model"));
     }
     let unsupported = unsupported(&graph.nodes);
     if !unsupported.is_empty() {
-        let cause = format!("it has operators that are not supported: {}", unsupported.join(", "));
-        let remedy = format!("write it with {}", operators::supported().join(", "));
-        return Err(NnError::new("the model", cause, remedy));
+        let (operators, known) = (unsupported.join(", "), operators::supported().join(", "));
+        let fields: [(_, &dyn Display); 2] = [("operators", &operators), ("known", &known)];
+        return Err(Fault::filled(code::OPERATORS_UNSUPPORTED, &fields).at("the model"));
     }
     let mut import = Import { layers: vec![], values: HashMap::new(), images: None, opset: model.opset };
     for weights in graph.weights {
@@ -65,7 +68,12 @@ fn network(model: Model, input: Option<&[usize]>) -> Result<Network, NnError> {
         };
         if import.values.insert(weights.name.clone(), known).is_some() {
             let place = format!("weights {}", shown(&weights.name));
-            return Err(NnError::new(place, "there are two of this name", "save the model anew"));
+            return Err(Fault::new(
+                code::MODEL_FILE,
+                place,
+                "there are two of this name",
+                "save the model anew",
+            ));
         }
     }
     let mut inputs = vec![];
@@ -84,7 +92,7 @@ fn network(model: Model, input: Option<&[usize]>) -> Result<Network, NnError> {
     }
     if inputs.len() != 1 {
         let cause = format!("it has {} inputs", inputs.len());
-        return Err(NnError::new("the model", cause, "a network has one input"));
+        return Err(Fault::new(code::MODEL_FILE, "the model", cause, "export it with one input"));
     }
     for at in in_order(&graph.nodes, &import.values)? {
         let node = &graph.nodes[at];
@@ -95,7 +103,7 @@ fn network(model: Model, input: Option<&[usize]>) -> Result<Network, NnError> {
         let Some(name) = node.outputs.first() else { continue };
         if import.values.insert(name.clone(), made).is_some() {
             let place = format!("value {}", shown(name));
-            return Err(NnError::new(place, "two operators make it", "save the model anew"));
+            return Err(Fault::new(code::MODEL_FILE, place, "two operators make it", "save the model anew"));
         }
     }
     let mut outputs = vec![];
@@ -103,18 +111,32 @@ fn network(model: Model, input: Option<&[usize]>) -> Result<Network, NnError> {
         let place = format!("output {}", shown(&value.name));
         match import.values.get(&value.name) {
             Some(Known::Layer(at)) => outputs.push((value.name.clone(), *at)),
-            Some(_) => return Err(NnError::new(place, "it does not depend on the input", "leave it out")),
-            None => return Err(NnError::new(place, "no operator makes it", "save the model anew")),
+            Some(_) => {
+                return Err(Fault::new(
+                    code::MODEL_FILE,
+                    place,
+                    "it does not depend on the input",
+                    "leave it out",
+                ));
+            }
+            None => {
+                return Err(Fault::new(
+                    code::MODEL_FILE,
+                    place,
+                    "no operator makes it",
+                    "save the model anew",
+                ));
+            }
         }
     }
     if outputs.is_empty() {
-        return Err(NnError::new("the model", "it has no output", "export it with one"));
+        return Err(Fault::new(code::MODEL_FILE, "the model", "it has no output", "export it with one"));
     }
     Ok(needed(Network { name: graph.name, layers: import.layers, inputs, outputs }))
 }
 
 /// Sorts operators so that each comes after its operands, whatever their order in the file.
-fn in_order(nodes: &[Node], known: &HashMap<String, Known>) -> Result<Vec<usize>, NnError> {
+fn in_order(nodes: &[Node], known: &HashMap<String, Known>) -> Result<Vec<usize>, Fault> {
     let mut made: HashMap<&str, usize> = HashMap::new();
     for (at, node) in nodes.iter().enumerate() {
         made.extend(node.outputs.iter().filter(|name| !name.is_empty()).map(|name| (&name[..], at)));
@@ -140,12 +162,12 @@ fn in_order(nodes: &[Node], known: &HashMap<String, Known>) -> Result<Vec<usize>
             let place = Reading::new(&nodes[at], at).place;
             let Some(from) = made.get(&name[..]) else {
                 let cause = format!("its input {} is neither weights nor made by an operator", shown(name));
-                return Err(NnError::new(place, cause, "save the model with its weights"));
+                return Err(Fault::new(code::MODEL_FILE, place, cause, "save the model with its weights"));
             };
             if !done[*from] {
                 if begun.contains(from) {
                     let cause = format!("its input {} depends on its own output", shown(name));
-                    return Err(NnError::new(place, cause, "a network has no cycles"));
+                    return Err(Fault::new(code::MODEL_FILE, place, cause, "export it without cycles"));
                 }
                 stack.push((*from, 0));
             }
@@ -176,7 +198,7 @@ fn needed(from: Network) -> Network {
 
 impl Import {
     /// The lengths of an input: the given ones, if they fit, or the model's.
-    fn input_lengths(&mut self, value: &ValueInfo, given: Option<&[usize]>) -> Result<Vec<usize>, NnError> {
+    fn input_lengths(&mut self, value: &ValueInfo, given: Option<&[usize]>) -> Result<Vec<usize>, Fault> {
         let place = format!("input {}", shown(&value.name));
         let said = value.lengths.clone().unwrap_or_default();
         if let Some(Dim::Known(n)) = said.first() {
@@ -186,17 +208,26 @@ impl Import {
             let length = |(axis, dim): (usize, &Dim)| match dim {
                 Dim::Known(n) => usize::try_from(*n as i64).map_err(|_| {
                     let cause = format!("its length along axis {axis} is {}", *n as i64);
-                    NnError::new(&place, cause, "export the model with lengths that are no less than 1")
+                    Fault::new(
+                        code::MODEL_FILE,
+                        &place,
+                        cause,
+                        "export the model with lengths that are no less than 1",
+                    )
                 }),
                 // One image, if the model leaves the number open.
                 Dim::Named(_) if axis == 0 => Ok(1),
                 Dim::Named(name) => {
-                    let cause = format!("its length {} is open", shown(name));
-                    Err(NnError::new(&place, cause, "give an input, or the shape with --shape"))
+                    Err(Fault::filled(code::INPUT_OPEN, &[("length", &shown(name))]).at(&place))
                 }
             };
             if value.lengths.is_none() {
-                return Err(NnError::new(&place, "the model does not say its shape", "give an input"));
+                return Err(Fault::new(
+                    code::MODEL_FILE,
+                    &place,
+                    "the model does not say its shape",
+                    "give an input",
+                ));
             }
             return said.iter().enumerate().map(length).collect();
         };
@@ -214,8 +245,8 @@ impl Import {
                     Dim::Named(name) => shown(name),
                 })
                 .collect();
-            let cause = format!("it has the shape {given:?}, and the model takes [{}]", said.join(", "));
-            return Err(NnError::new(place, cause, "bring as many along every axis but the first"));
+            let shapes = (format!("{given:?}"), format!("[{}]", said.join(", ")));
+            return Err(shape(shapes, "bring these lengths along every axis but the first").at(place));
         }
         if let (Some((_, images)), Some(n)) = (&mut self.images, given.first()) {
             *images = *n as i64;

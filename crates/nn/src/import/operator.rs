@@ -2,7 +2,7 @@
 //! errors that name it.
 
 use crate::{
-    Array, NnError,
+    Array, Fault,
     array::together,
     error::shown,
     network::Layer,
@@ -10,6 +10,8 @@ use crate::{
     operators::{Kind, Operator, Role},
     windows::Said,
 };
+use hushwire_fault::{IntoText, code};
+use std::fmt::Display;
 use std::{collections::HashMap, sync::Arc};
 
 /// LOCAL: the largest number of elements of a value.
@@ -44,15 +46,20 @@ impl Import {
         kind: Kind,
         reads: Vec<usize>,
         lengths: Vec<usize>,
-    ) -> Result<usize, NnError> {
+    ) -> Result<usize, Fault> {
         let count = lengths.iter().try_fold(1usize, |n, l| n.checked_mul(*l));
         if count.is_none_or(|n| n > ELEMENTS) || lengths.len() > 8 {
             let cause = format!("its value has the lengths {lengths:?}");
-            return Err(NnError::new(place, cause, "a value has at most 2^27 elements along 8 axes"));
+            return Err(Fault::new(
+                code::MODEL_FILE,
+                place,
+                cause,
+                "give it at most 2^27 elements along 8 axes",
+            ));
         }
         if count == Some(0) {
             let cause = format!("its value has the lengths {lengths:?}");
-            return Err(NnError::new(place, cause, "a value has an element at least"));
+            return Err(Fault::new(code::MODEL_FILE, place, cause, "give it at least one element"));
         }
         self.layers.push(Layer { name: shown(name), kind, reads, lengths });
         Ok(self.layers.len() - 1)
@@ -102,12 +109,12 @@ impl<'a> Reading<'a> {
         Reading { node, place: format!("node {} ({})", shown(&name), shown(&node.op)), name }
     }
 
-    pub(crate) fn error(&self, cause: impl Into<String>, remedy: &str) -> NnError {
-        NnError::new(&self.place, cause, remedy)
+    pub(crate) fn error(&self, cause: impl IntoText, remedy: &str) -> Fault {
+        Fault::new(code::OPERATOR, &self.place, cause, remedy)
     }
 
     /// An optional input.
-    pub(crate) fn maybe(&self, import: &Import, k: usize) -> Result<Option<Known>, NnError> {
+    pub(crate) fn maybe(&self, import: &Import, k: usize) -> Result<Option<Known>, Fault> {
         match self.node.inputs.get(k).map(String::as_str) {
             None | Some("") => Ok(None),
             Some(name) => match import.values.get(name) {
@@ -120,13 +127,13 @@ impl<'a> Reading<'a> {
         }
     }
 
-    pub(crate) fn input(&self, import: &Import, k: usize) -> Result<Known, NnError> {
+    pub(crate) fn input(&self, import: &Import, k: usize) -> Result<Known, Fault> {
         let missing = || self.error(format!("it has no input {k}"), "save the model anew");
         self.maybe(import, k)?.ok_or_else(missing)
     }
 
     /// An input that is a layer's value.
-    pub(crate) fn layer(&self, import: &Import, k: usize) -> Result<usize, NnError> {
+    pub(crate) fn layer(&self, import: &Import, k: usize) -> Result<usize, Fault> {
         match self.input(import, k)? {
             Known::Layer(at) => Ok(at),
             _ => Err(self.error(
@@ -137,16 +144,16 @@ impl<'a> Reading<'a> {
     }
 
     /// An input that is weights.
-    pub(crate) fn weights(&self, import: &Import, k: usize) -> Result<Arc<Array>, NnError> {
+    pub(crate) fn weights(&self, import: &Import, k: usize) -> Result<Arc<Array>, Fault> {
         let known = self.input(import, k)?;
         self.as_weights(known, k)
     }
 
-    pub(crate) fn maybe_weights(&self, import: &Import, k: usize) -> Result<Option<Arc<Array>>, NnError> {
+    pub(crate) fn maybe_weights(&self, import: &Import, k: usize) -> Result<Option<Arc<Array>>, Fault> {
         self.maybe(import, k)?.map(|known| self.as_weights(known, k)).transpose()
     }
 
-    fn as_weights(&self, known: Known, k: usize) -> Result<Arc<Array>, NnError> {
+    fn as_weights(&self, known: Known, k: usize) -> Result<Arc<Array>, Fault> {
         match known {
             Known::Floats(array) => {
                 if array.data.iter().any(|x| !x.is_finite()) {
@@ -166,22 +173,24 @@ impl<'a> Reading<'a> {
     }
 
     /// An input of known integers.
-    pub(crate) fn integers(&self, import: &Import, k: usize) -> Result<Option<Vec<i64>>, NnError> {
+    pub(crate) fn integers(&self, import: &Import, k: usize) -> Result<Option<Vec<i64>>, Fault> {
         Ok(match self.maybe(import, k)? {
             None => None,
             Some(Known::Ints(_, all)) => Some(all),
             Some(_) => {
                 let cause = format!("its input {k} is not known before the run");
-                return Err(self.error(cause, "shapes and axes do not depend on values"));
+                return Err(
+                    self.error(cause, "export the model with shapes and axes that do not depend on values")
+                );
             }
         })
     }
 
-    fn wrong(&self, name: &str) -> NnError {
+    fn wrong(&self, name: &str) -> Fault {
         self.error(format!("its attribute {name} is of another kind"), "save the model anew")
     }
 
-    pub(crate) fn int(&self, name: &str, default: i64) -> Result<i64, NnError> {
+    pub(crate) fn int(&self, name: &str, default: i64) -> Result<i64, Fault> {
         match self.node.attributes.get(name) {
             None => Ok(default),
             Some(Attribute::Int(n)) => Ok(*n),
@@ -189,11 +198,11 @@ impl<'a> Reading<'a> {
         }
     }
 
-    pub(crate) fn flag(&self, name: &str, default: bool) -> Result<bool, NnError> {
+    pub(crate) fn flag(&self, name: &str, default: bool) -> Result<bool, Fault> {
         Ok(self.int(name, default.into())? != 0)
     }
 
-    pub(crate) fn float(&self, name: &str, default: f32) -> Result<f32, NnError> {
+    pub(crate) fn float(&self, name: &str, default: f32) -> Result<f32, Fault> {
         match self.node.attributes.get(name) {
             None => Ok(default),
             Some(Attribute::Float(x)) => Ok(*x),
@@ -201,14 +210,14 @@ impl<'a> Reading<'a> {
         }
     }
 
-    pub(crate) fn maybe_float(&self, name: &str) -> Result<Option<f32>, NnError> {
+    pub(crate) fn maybe_float(&self, name: &str) -> Result<Option<f32>, Fault> {
         match self.node.attributes.get(name) {
             None => Ok(None),
             Some(_) => self.float(name, 0.0).map(Some),
         }
     }
 
-    pub(crate) fn ints(&self, name: &str) -> Result<Option<Vec<i64>>, NnError> {
+    pub(crate) fn ints(&self, name: &str) -> Result<Option<Vec<i64>>, Fault> {
         match self.node.attributes.get(name) {
             None => Ok(None),
             Some(Attribute::Ints(all)) => Ok(Some(all.clone())),
@@ -216,7 +225,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    pub(crate) fn text(&self, name: &str, default: &str) -> Result<String, NnError> {
+    pub(crate) fn text(&self, name: &str, default: &str) -> Result<String, Fault> {
         match self.node.attributes.get(name) {
             None => Ok(default.to_owned()),
             Some(Attribute::Text(text)) => Ok(text.clone()),
@@ -225,21 +234,17 @@ impl<'a> Reading<'a> {
     }
 
     /// A list of numbers that are not negative.
-    pub(crate) fn sizes<const N: usize>(
-        &self,
-        name: &str,
-        default: [usize; N],
-    ) -> Result<[usize; N], NnError> {
+    pub(crate) fn sizes<const N: usize>(&self, name: &str, default: [usize; N]) -> Result<[usize; N], Fault> {
         let Some(all) = self.ints(name)? else { return Ok(default) };
         let sizes: Option<Vec<usize>> = all.iter().map(|n| usize::try_from(*n).ok()).collect();
         let sizes = sizes.and_then(|sizes| <[usize; N]>::try_from(sizes).ok());
         sizes.ok_or_else(|| {
-            self.error(format!("its {name} are {all:?}"), "networks have windows over rows and columns")
+            self.error(format!("its {name} are {all:?}"), "take windows over rows and columns")
         })
     }
 
     /// An axis counted from the front; negative ones count from the end.
-    pub(crate) fn axis(&self, axis: i64, rank: usize) -> Result<usize, NnError> {
+    pub(crate) fn axis(&self, axis: i64, rank: usize) -> Result<usize, Fault> {
         let found = if axis < 0 { axis + rank as i64 } else { axis };
         let found = usize::try_from(found).ok().filter(|axis| *axis < rank);
         found.ok_or_else(|| self.error(format!("its axis is {axis} of {rank}"), "save the model anew"))
@@ -251,7 +256,7 @@ impl<'a> Reading<'a> {
     }
 
     /// The layers of an operator, or its value if that is known.
-    pub(super) fn layers(&self, operator: &Operator, import: &mut Import) -> Result<Known, NnError> {
+    pub(super) fn layers(&self, operator: &Operator, import: &mut Import) -> Result<Known, Fault> {
         self.check(operator, import)?;
         (operator.read)(self, import)
     }
@@ -259,20 +264,20 @@ impl<'a> Reading<'a> {
     /// Checks that all inputs, outputs and attributes are supported, and that values are of an
     /// accepted kind. Ignoring an attribute would give a wrong result, so an unsupported attribute
     /// is refused, whatever its value.
-    fn check(&self, operator: &Operator, import: &Import) -> Result<(), NnError> {
+    fn check(&self, operator: &Operator, import: &Import) -> Result<(), Fault> {
         let Operator { inputs, outputs, fewer, attributes, twice, moves, .. } = operator;
         if let Some(odd) = self.node.attributes.keys().find(|name| !attributes.contains(&&name[..])) {
-            let cause = format!("its attribute {} is not supported", shown(odd));
             let remedy = match attributes {
-                [] => "it has none here; leave it out".to_owned(),
-                _ => format!("it has {} here; leave it out", attributes.join(", ")),
+                [] => "leave it out".to_owned(),
+                _ => format!("leave it out, or take one of {}", attributes.join(", ")),
             };
-            return Err(self.error(cause, &remedy));
+            let fields: [(_, &dyn Display); 2] = [("attribute", &shown(odd)), ("remedy", &remedy)];
+            return Err(Fault::filled(code::ATTRIBUTE_UNSUPPORTED, &fields).at(&self.place));
         }
         let named = |all: &[String]| all.iter().rposition(|name| !name.is_empty()).map_or(0, |at| at + 1);
         if named(&self.node.inputs) > *inputs {
             let cause = format!("it has {} inputs", named(&self.node.inputs));
-            return Err(self.error(cause, &format!("it has at most {inputs}")));
+            return Err(self.error(cause, &format!("give it at most {inputs}")));
         }
         if named(&self.node.outputs) > *outputs {
             let cause = format!("it has {} outputs", named(&self.node.outputs));
@@ -298,7 +303,7 @@ impl<'a> Reading<'a> {
     }
 
     /// Refuses an operator in training mode.
-    pub(crate) fn not_training(&self, trains: bool) -> Result<(), NnError> {
+    pub(crate) fn not_training(&self, trains: bool) -> Result<(), Fault> {
         let remedy = "export the model for inference (model.eval() in PyTorch, training=False in Keras)";
         if trains { Err(self.error("it is in training mode", remedy)) } else { Ok(()) }
     }
@@ -309,19 +314,19 @@ impl<'a> Reading<'a> {
         kind: Kind,
         reads: Vec<usize>,
         lengths: Vec<usize>,
-    ) -> Result<Known, NnError> {
+    ) -> Result<Known, Fault> {
         import.layer(&self.place, &self.name, kind, reads, lengths).map(Known::Layer)
     }
 
     /// Adds a layer with its operand's shape.
-    pub(crate) fn alike(&self, import: &mut Import, kind: Kind) -> Result<Known, NnError> {
+    pub(crate) fn alike(&self, import: &mut Import, kind: Kind) -> Result<Known, Fault> {
         let at = self.layer(import, 0)?;
         let lengths = import.lengths(at).to_vec();
         self.made(import, kind, vec![at], lengths)
     }
 
     /// A layer's value, if it has images, channels, rows and columns.
-    pub(crate) fn images(&self, import: &Import) -> Result<(usize, [usize; 4]), NnError> {
+    pub(crate) fn images(&self, import: &Import) -> Result<(usize, [usize; 4]), Fault> {
         let at = self.layer(import, 0)?;
         let lengths = import.lengths(at);
         let four = <[usize; 4]>::try_from(lengths);
@@ -333,7 +338,7 @@ impl<'a> Reading<'a> {
     }
 
     /// The windows given by attributes.
-    pub(crate) fn said(&self, size: [usize; 2]) -> Result<Said, NnError> {
+    pub(crate) fn said(&self, size: [usize; 2]) -> Result<Said, Fault> {
         Ok(Said {
             size,
             strides: self.sizes("strides", [1; 2])?,
@@ -346,7 +351,7 @@ impl<'a> Reading<'a> {
 
     /// The two operands of an element-wise operator, whose axes of length 1 are repeated. `known`
     /// is the cause of the error if both are weights.
-    pub(crate) fn two(&self, import: &Import, known: &str) -> Result<Two, NnError> {
+    pub(crate) fn two(&self, import: &Import, known: &str) -> Result<Two, Fault> {
         let (reads, weights) = match (self.input(import, 0)?, self.input(import, 1)?) {
             (Known::Layer(a), Known::Layer(b)) => (vec![a, b], None),
             (Known::Layer(at), _) => (vec![at], Some(self.weights(import, 1)?)),
@@ -357,7 +362,7 @@ impl<'a> Reading<'a> {
         let b = weights.as_ref().map_or_else(|| import.lengths(reads[1]), |weights| &weights.lengths);
         let lengths = together(a, b).ok_or_else(|| {
             let cause = format!("its operands have the lengths {a:?} and {b:?}");
-            self.error(cause, "axes are as long, or of length 1")
+            self.error(cause, "give axes of equal lengths, or of length 1")
         })?;
         Ok((reads, weights, lengths))
     }

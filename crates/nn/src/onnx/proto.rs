@@ -1,6 +1,7 @@
 //! Protocol buffers on the wire: fields borrowed from bytes, and bytes written field by field.
 
-use crate::NnError;
+use crate::Fault;
+use hushwire_fault::code;
 
 /// One field's value.
 pub(super) enum Field<'a> {
@@ -15,12 +16,12 @@ pub(super) enum Field<'a> {
 /// The fields of a message, one after the other.
 pub(super) struct Fields<'a>(&'a [u8]);
 
-fn broken(cause: &str) -> NnError {
-    NnError::new("the model's file", cause, "is it a whole ONNX file?")
+fn broken(cause: &str) -> Fault {
+    Fault::filled(code::ONNX, &[("cause", &cause)]).at("the model's file")
 }
 
 /// Reads a number of at most ten bytes and 64 bits; returns it with the following bytes.
-fn varint(bytes: &[u8]) -> Result<(u64, &[u8]), NnError> {
+fn varint(bytes: &[u8]) -> Result<(u64, &[u8]), Fault> {
     let mut number = 0u64;
     for (i, byte) in bytes.iter().take(10).enumerate() {
         let part = u64::from(byte & 0x7f);
@@ -40,7 +41,7 @@ impl<'a> Fields<'a> {
         Fields(bytes)
     }
 
-    fn take(&mut self, n: usize) -> Result<&'a [u8], NnError> {
+    fn take(&mut self, n: usize) -> Result<&'a [u8], Fault> {
         let (taken, rest) = self
             .0
             .split_at_checked(n)
@@ -49,12 +50,12 @@ impl<'a> Fields<'a> {
         Ok(taken)
     }
 
-    fn fixed<const N: usize>(&mut self) -> Result<[u8; N], NnError> {
+    fn fixed<const N: usize>(&mut self) -> Result<[u8; N], Fault> {
         self.take(N)?.try_into().map_err(|_| broken("it ends within a number"))
     }
 
     /// The next field with its number; `None` at the end.
-    pub(super) fn next(&mut self) -> Result<Option<(u64, Field<'a>)>, NnError> {
+    pub(super) fn next(&mut self) -> Result<Option<(u64, Field<'a>)>, Fault> {
         if self.0.is_empty() {
             return Ok(None);
         }
@@ -82,26 +83,26 @@ impl<'a> Fields<'a> {
 }
 
 impl<'a> Field<'a> {
-    pub(super) fn bytes(&self) -> Result<&'a [u8], NnError> {
+    pub(super) fn bytes(&self) -> Result<&'a [u8], Fault> {
         match self {
             Field::Bytes(bytes) => Ok(bytes),
             _ => Err(broken("a number stands where a message belongs")),
         }
     }
 
-    pub(super) fn text(&self) -> Result<String, NnError> {
+    pub(super) fn text(&self) -> Result<String, Fault> {
         let text = std::str::from_utf8(self.bytes()?).map_err(|_| broken("a name is not UTF-8"))?;
         Ok(text.to_owned())
     }
 
-    pub(super) fn int(&self) -> Result<i64, NnError> {
+    pub(super) fn int(&self) -> Result<i64, Fault> {
         match self {
             Field::Varint(n) => Ok(n.cast_signed()),
             _ => Err(broken("something else stands where an integer belongs")),
         }
     }
 
-    pub(super) fn float(&self) -> Result<f32, NnError> {
+    pub(super) fn float(&self) -> Result<f32, Fault> {
         match self {
             Field::Four(bytes) => Ok(f32::from_le_bytes(*bytes)),
             _ => Err(broken("something else stands where a number belongs")),
@@ -109,7 +110,7 @@ impl<'a> Field<'a> {
     }
 
     /// Integers, packed or a single one.
-    pub(super) fn ints(&self, to: &mut Vec<i64>) -> Result<(), NnError> {
+    pub(super) fn ints(&self, to: &mut Vec<i64>) -> Result<(), Fault> {
         match self {
             Field::Varint(n) => to.push(n.cast_signed()),
             Field::Bytes(bytes) => {
@@ -126,7 +127,7 @@ impl<'a> Field<'a> {
     }
 
     /// 32-bit numbers, packed or a single one.
-    pub(super) fn floats(&self, to: &mut Vec<f32>) -> Result<(), NnError> {
+    pub(super) fn floats(&self, to: &mut Vec<f32>) -> Result<(), Fault> {
         match self {
             Field::Four(bytes) => to.push(f32::from_le_bytes(*bytes)),
             Field::Bytes(bytes) => {
@@ -142,7 +143,7 @@ impl<'a> Field<'a> {
     }
 
     /// 64-bit numbers, packed or a single one.
-    pub(super) fn doubles(&self, to: &mut Vec<f32>) -> Result<(), NnError> {
+    pub(super) fn doubles(&self, to: &mut Vec<f32>) -> Result<(), Fault> {
         match self {
             Field::Eight(bytes) => to.push(f64::from_le_bytes(*bytes) as f32),
             Field::Bytes(bytes) => {

@@ -5,7 +5,8 @@ use super::{
     Attribute, Data, Dim, Graph, Model, Node, Tensor, ValueInfo,
     proto::{Field, Fields},
 };
-use crate::{NnError, error::shown};
+use crate::{Fault, error::shown};
+use hushwire_fault::code;
 
 /// LOCAL: the largest number of operators of a graph.
 const NODES: usize = 1 << 16;
@@ -18,7 +19,7 @@ impl Model {
     /// # Errors
     /// The bytes are not a model, or have unsupported parts: weights in other files, functions,
     /// subgraphs.
-    pub fn read(bytes: &[u8]) -> Result<Self, NnError> {
+    pub fn read(bytes: &[u8]) -> Result<Self, Fault> {
         let (mut model, mut fields, mut has_graph) = (Model::default(), Fields::new(bytes), false);
         while let Some((number, field)) = fields.next()? {
             match number {
@@ -32,19 +33,24 @@ impl Model {
                 }
                 25 => {
                     let remedy = "export the model with its functions inlined";
-                    return Err(NnError::new("the model", "it has functions of its own", remedy));
+                    return Err(Fault::new(
+                        code::MODEL_FILE,
+                        "the model",
+                        "it has functions of its own",
+                        remedy,
+                    ));
                 }
                 _ => {}
             }
         }
         if !has_graph {
-            return Err(NnError::new("the model's file", "it has no graph", "is it an ONNX file?"));
+            return Err(Fault::filled(code::ONNX, &[("cause", &"it has no graph")]).at("the model's file"));
         }
         Ok(model)
     }
 }
 
-fn opset(bytes: &[u8]) -> Result<(String, i64), NnError> {
+fn opset(bytes: &[u8]) -> Result<(String, i64), Fault> {
     let (mut domain, mut version, mut fields) = (String::new(), 0, Fields::new(bytes));
     while let Some((number, field)) = fields.next()? {
         match number {
@@ -56,13 +62,13 @@ fn opset(bytes: &[u8]) -> Result<(String, i64), NnError> {
     Ok((domain, version))
 }
 
-fn graph(bytes: &[u8]) -> Result<Graph, NnError> {
+fn graph(bytes: &[u8]) -> Result<Graph, Fault> {
     let (mut graph, mut odd, mut fields) = (Graph::default(), vec![], Fields::new(bytes));
     while let Some((number, field)) = fields.next()? {
         match number {
             1 if graph.nodes.len() == NODES => {
                 let cause = format!("it has more than {NODES} operators");
-                return Err(NnError::new("the model's graph", cause, "take a smaller one"));
+                return Err(Fault::new(code::MODEL_FILE, "the model's graph", cause, "take a smaller one"));
             }
             1 => graph.nodes.push(node(field.bytes()?)?),
             2 => graph.name = field.text()?,
@@ -78,7 +84,12 @@ fn graph(bytes: &[u8]) -> Result<Graph, NnError> {
             12 => graph.outputs.push(value_info(field.bytes()?)?.0),
             15 => {
                 let remedy = "export the model with dense ones";
-                return Err(NnError::new("the model's graph", "it has sparse weights", remedy));
+                return Err(Fault::new(
+                    code::MODEL_FILE,
+                    "the model's graph",
+                    "it has sparse weights",
+                    remedy,
+                ));
             }
             _ => {}
         }
@@ -90,12 +101,12 @@ fn graph(bytes: &[u8]) -> Result<Graph, NnError> {
             format!("its elements are {}, and a network computes with real numbers", kind_name(*kind));
         let remedy =
             "export the model with a float32 input; arithmetic of integers, which wraps, is not supported";
-        return Err(NnError::new(format!("input {}", shown(name)), cause, remedy));
+        return Err(Fault::new(code::MODEL_FILE, format!("input {}", shown(name)), cause, remedy));
     }
     Ok(graph)
 }
 
-fn node(bytes: &[u8]) -> Result<Node, NnError> {
+fn node(bytes: &[u8]) -> Result<Node, Fault> {
     let (mut node, mut fields) = (Node::default(), Fields::new(bytes));
     while let Some((number, field)) = fields.next()? {
         match number {
@@ -108,7 +119,7 @@ fn node(bytes: &[u8]) -> Result<Node, NnError> {
                 if node.attributes.contains_key(&name) {
                     let place = format!("node {} ({})", shown(&node.name), shown(&node.op));
                     let cause = format!("it has two attributes {}", shown(&name));
-                    return Err(NnError::new(place, cause, "save the model anew"));
+                    return Err(Fault::new(code::MODEL_FILE, place, cause, "save the model anew"));
                 }
                 node.attributes.insert(name, attribute);
             }
@@ -119,7 +130,7 @@ fn node(bytes: &[u8]) -> Result<Node, NnError> {
     Ok(node)
 }
 
-fn attribute(bytes: &[u8]) -> Result<(String, Attribute), NnError> {
+fn attribute(bytes: &[u8]) -> Result<(String, Attribute), Fault> {
     let (mut name, mut kind) = (String::new(), None);
     let (mut float, mut int, mut text, mut one) = (0.0, 0, None, None);
     let (mut floats, mut ints) = (vec![], vec![]);
@@ -158,7 +169,7 @@ struct Elements<'a> {
     ints: Vec<i64>,
 }
 
-fn tensor(bytes: &[u8]) -> Result<Tensor, NnError> {
+fn tensor(bytes: &[u8]) -> Result<Tensor, Fault> {
     let (mut name, mut dims, mut kind) = (String::new(), vec![], 0);
     let (mut elements, mut external) = (Elements::default(), false);
     let mut fields = Fields::new(bytes);
@@ -179,16 +190,21 @@ fn tensor(bytes: &[u8]) -> Result<Tensor, NnError> {
     let place = format!("weights {}", shown(&name));
     if external {
         let remedy = "save the model as one file (onnx.save_model with save_as_external_data=False)";
-        return Err(NnError::new(place, "its elements are in another file", remedy));
+        return Err(Fault::new(code::MODEL_FILE, place, "its elements are in another file", remedy));
     }
     if dims.len() > AXES {
         let cause = format!("it has {} axes", dims.len());
-        return Err(NnError::new(place, cause, format!("a tensor has at most {AXES}")));
+        return Err(Fault::new(code::MODEL_FILE, place, cause, format!("give it at most {AXES}")));
     }
     let lengths: Option<Vec<usize>> = dims.iter().map(|d| usize::try_from(*d).ok()).collect();
     let count = lengths.as_ref().and_then(|l| l.iter().try_fold(1usize, |n, l| n.checked_mul(*l)));
     let (Some(lengths), Some(count)) = (lengths, count) else {
-        return Err(NnError::new(place, format!("it has the lengths {dims:?}"), "save the model anew"));
+        return Err(Fault::new(
+            code::MODEL_FILE,
+            place,
+            format!("it has the lengths {dims:?}"),
+            "save the model anew",
+        ));
     };
     let data = data(&place, kind, elements)?;
     let found = match &data {
@@ -197,16 +213,16 @@ fn tensor(bytes: &[u8]) -> Result<Tensor, NnError> {
     };
     if found != count {
         let cause = format!("it has {found} elements, and its lengths {lengths:?} make {count}");
-        return Err(NnError::new(place, cause, "save the model anew"));
+        return Err(Fault::new(code::MODEL_FILE, place, cause, "save the model anew"));
     }
     Ok(Tensor { name, lengths, data })
 }
 
-fn raw<const N: usize, T>(place: &str, bytes: &[u8], each: impl Fn([u8; N]) -> T) -> Result<Vec<T>, NnError> {
+fn raw<const N: usize, T>(place: &str, bytes: &[u8], each: impl Fn([u8; N]) -> T) -> Result<Vec<T>, Fault> {
     let (whole, rest) = bytes.as_chunks::<N>();
     if !rest.is_empty() {
         let cause = format!("its {} bytes are no multiple of {N}", bytes.len());
-        return Err(NnError::new(place, cause, "save the model anew"));
+        return Err(Fault::new(code::MODEL_FILE, place, cause, "save the model anew"));
     }
     Ok(whole.iter().map(|bytes| each(*bytes)).collect())
 }
@@ -223,7 +239,7 @@ fn half(bits: u16) -> f32 {
     if sign == 1 { -size } else { size }
 }
 
-fn data(place: &str, kind: i64, elements: Elements<'_>) -> Result<Data, NnError> {
+fn data(place: &str, kind: i64, elements: Elements<'_>) -> Result<Data, Fault> {
     let Elements { raw: bytes, floats, ints } = elements;
     let Some(bytes) = bytes else {
         // Halves are stored as integers unless they are raw.
@@ -247,9 +263,9 @@ fn data(place: &str, kind: i64, elements: Elements<'_>) -> Result<Data, NnError>
         13 => {
             let all = raw(place, bytes, |b| i64::try_from(u64::from_le_bytes(b)))?;
             let all = all.into_iter().collect::<Result<Vec<_>, _>>();
-            Data::Ints(
-                all.map_err(|_| NnError::new(place, "an element is 2^63 or more", "save it as int64"))?,
-            )
+            Data::Ints(all.map_err(|_| {
+                Fault::new(code::MODEL_FILE, place, "an element is 2^63 or more", "save it as int64")
+            })?)
         }
         12 => Data::Ints(raw(place, bytes, |b| i64::from(u32::from_le_bytes(b)))?),
         _ => return Err(kind_refused(place, kind)),
@@ -281,13 +297,13 @@ pub(crate) fn kind_name(kind: i64) -> String {
     name.map_or_else(|| format!("of ONNX's type {kind}"), |name| (*name).to_owned())
 }
 
-fn kind_refused(place: &str, kind: i64) -> NnError {
+fn kind_refused(place: &str, kind: i64) -> Fault {
     let cause = format!("its elements are of ONNX's type {kind}: {}", kind_name(kind));
-    NnError::new(place, cause, "save the model with float32 weights")
+    Fault::new(code::MODEL_FILE, place, cause, "save the model with float32 weights")
 }
 
 /// A value, and the type of its elements if the file gives one: 0 if it is not a tensor.
-fn value_info(bytes: &[u8]) -> Result<(ValueInfo, Option<i64>), NnError> {
+fn value_info(bytes: &[u8]) -> Result<(ValueInfo, Option<i64>), Fault> {
     let (mut value, mut kind, mut fields) = (ValueInfo::default(), None, Fields::new(bytes));
     while let Some((number, field)) = fields.next()? {
         match number {
@@ -304,7 +320,7 @@ fn value_info(bytes: &[u8]) -> Result<(ValueInfo, Option<i64>), NnError> {
 }
 
 /// The type of a tensor's elements; `None` for an empty type.
-fn kind_of(bytes: &[u8]) -> Result<Option<i64>, NnError> {
+fn kind_of(bytes: &[u8]) -> Result<Option<i64>, Fault> {
     let Some(tensor) = within(bytes, 1)? else { return Ok((!bytes.is_empty()).then_some(0)) };
     let (mut kind, mut fields) = (None, Fields::new(tensor));
     while let Some((number, field)) = fields.next()? {
@@ -316,7 +332,7 @@ fn kind_of(bytes: &[u8]) -> Result<Option<i64>, NnError> {
 }
 
 /// The message in a field, if the field is present.
-fn within(bytes: &[u8], wanted: u64) -> Result<Option<&[u8]>, NnError> {
+fn within(bytes: &[u8], wanted: u64) -> Result<Option<&[u8]>, Fault> {
     let (mut found, mut fields) = (None, Fields::new(bytes));
     while let Some((number, field)) = fields.next()? {
         if number == wanted {
@@ -327,7 +343,7 @@ fn within(bytes: &[u8], wanted: u64) -> Result<Option<&[u8]>, NnError> {
 }
 
 /// The lengths of a type; `None` if it is not a tensor's, or has no lengths.
-fn lengths(bytes: &[u8]) -> Result<Option<Vec<Dim>>, NnError> {
+fn lengths(bytes: &[u8]) -> Result<Option<Vec<Dim>>, Fault> {
     let Some(tensor) = within(bytes, 1)? else { return Ok(None) };
     let Some(shape) = within(tensor, 2)? else { return Ok(None) };
     let (mut dims, mut fields) = (vec![], Fields::new(shape));
@@ -339,7 +355,7 @@ fn lengths(bytes: &[u8]) -> Result<Option<Vec<Dim>>, NnError> {
     Ok(Some(dims))
 }
 
-fn dim(bytes: &[u8]) -> Result<Dim, NnError> {
+fn dim(bytes: &[u8]) -> Result<Dim, Fault> {
     let (mut dim, mut fields) = (Dim::Named(String::new()), Fields::new(bytes));
     while let Some((number, field)) = fields.next()? {
         match (number, &field) {

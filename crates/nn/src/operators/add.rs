@@ -36,7 +36,7 @@ impl Definition for Add {
         Array { lengths: to.to_vec(), data: a.data.iter().zip(&b.data).map(|(a, b)| a + b).collect() }
     }
 
-    fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, NnError> {
+    fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, Fault> {
         let (at, from, to) = (site.at, site.reads[0], site.lengths);
         let x = lower.value(from);
         let node = lower.node(from);
@@ -56,7 +56,7 @@ impl Definition for Add {
     }
 }
 
-fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, NnError> {
+fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     let (reads, weights, lengths) = op.two(import, "it adds weights")?;
     op.made(import, Kind::Add(Add { weights }), reads, lengths)
 }

@@ -5,7 +5,7 @@ use super::prelude::*;
 pub(super) const BATCH_NORMALIZATION: Operator = Operator {
     inputs: 5,
     // A second output means training.
-    fewer: "that is training mode; export the model for inference",
+    fewer: "export the model for inference, not for training",
     // The momentum is only for training.
     attributes: &["epsilon", "momentum", "spatial", "training_mode"],
     ..Operator::new(
@@ -56,7 +56,7 @@ impl Definition for Affine {
         Array { lengths: to.to_vec(), data: reads[0].data.iter().enumerate().map(one).collect() }
     }
 
-    fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, NnError> {
+    fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, Fault> {
         let (at, from, to) = (site.at, site.reads[0], shape(site.lengths));
         let x = lower.value(from);
         let node = lower.classes.fresh();
@@ -68,7 +68,7 @@ impl Definition for Affine {
     }
 }
 
-fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, NnError> {
+fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     op.not_training(op.flag("training_mode", false)?)?;
     let at = op.layer(import, 0)?;
     let lengths = import.lengths(at).to_vec();
@@ -81,7 +81,7 @@ fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, NnError> {
         let weights = op.weights(import, k)?;
         if weights.data.len() != channels {
             let cause = format!("its input {k} has {} elements for {channels} channels", weights.data.len());
-            return Err(op.error(cause, "it has one for each channel, which is axis 1"));
+            return Err(op.error(cause, "give it one for each channel, which is axis 1"));
         }
         of.push(weights);
     }

@@ -40,14 +40,14 @@ impl Definition for ArgMax {
         Array { lengths: to.to_vec(), data: firsts.into_iter().map(one).collect() }
     }
 
-    fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, NnError> {
+    fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, Fault> {
         let held = lower.held(site.reads[0]);
         let places = held.val.reduce(Reduction::ArgMax, self.axis as u8);
         Ok(Held::cut_already(places.reshape(shape(site.lengths)), lower.classes.fresh()))
     }
 }
 
-fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, NnError> {
+fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     let at = op.layer(import, 0)?;
     let mut lengths = import.lengths(at).to_vec();
     let axis = op.axis(op.int("axis", 0)?, lengths.len())?;

@@ -41,7 +41,7 @@ impl Definition for Clip {
         reads[0].each(|x| x.max(low).min(high))
     }
 
-    fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, NnError> {
+    fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, Fault> {
         let held = lower.held(site.reads[0]);
         let Placed { node, wide, half } = held.placed;
         let mut x = held.val;
@@ -59,7 +59,7 @@ impl Definition for Clip {
     }
 }
 
-fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, NnError> {
+fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     let bound = |import: &Import, k: usize, name: &str| match op.maybe_weights(import, k)? {
         Some(array) => match array.data[..] {
             [x] => Ok(Some(x)),
@@ -69,7 +69,7 @@ fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, NnError> {
     };
     let (low, high) = (bound(import, 1, "min")?, bound(import, 2, "max")?);
     if low.zip(high).is_some_and(|(low, high)| low > high) {
-        return Err(op.error("its bounds are turned", "the lower comes first"));
+        return Err(op.error("its bounds are turned", "give the lower bound first"));
     }
     op.alike(import, Kind::Clip(Clip { low, high }))
 }

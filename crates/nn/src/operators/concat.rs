@@ -35,7 +35,7 @@ impl Definition for Concat {
         Array { lengths: to.to_vec(), data }
     }
 
-    fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, NnError> {
+    fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, Fault> {
         let node = lower.node(site.reads[0]);
         let mut parts = vec![lower.value(site.reads[0])];
         for (k, read) in site.reads[1..].iter().enumerate() {
@@ -46,11 +46,11 @@ impl Definition for Concat {
 }
 
 /// The axis has no default.
-fn axis(op: &Reading<'_>) -> Result<i64, NnError> {
+fn axis(op: &Reading<'_>) -> Result<i64, Fault> {
     if op.has("axis") { op.int("axis", 0) } else { Err(op.error("it has no axis", "save the model anew")) }
 }
 
-fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, NnError> {
+fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     let all = (0..op.node.inputs.len()).map(|k| op.input(import, k));
     let all = all.collect::<Result<Vec<_>, _>>()?;
     if !all.iter().any(|known| matches!(known, Known::Layer(_))) {
@@ -64,7 +64,7 @@ fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, NnError> {
         let same = (0..lengths.len()).all(|k| k == axis || other.get(k) == Some(&lengths[k]));
         if other.len() != lengths.len() || !same {
             let cause = format!("it joins values of the lengths {lengths:?} and {other:?} along axis {axis}");
-            return Err(op.error(cause, "all other axes are of one length"));
+            return Err(op.error(cause, "give all other axes one length"));
         }
         lengths[axis] += other[axis];
     }
@@ -72,13 +72,13 @@ fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, NnError> {
 }
 
 /// Joins lists of integers.
-fn joined(op: &Reading<'_>, all: Vec<Known>) -> Result<Known, NnError> {
+fn joined(op: &Reading<'_>, all: Vec<Known>) -> Result<Known, Fault> {
     op.axis(axis(op)?, 1)?;
     let mut joined = vec![];
     for known in all {
         match known {
             Known::Ints(lengths, some) if lengths.len() == 1 => joined.extend(some),
-            _ => return Err(op.error("it joins weights", "it joins values, or shapes")),
+            _ => return Err(op.error("it joins weights", "join values, or shapes")),
         }
     }
     Ok(Known::Ints(vec![joined.len()], joined))

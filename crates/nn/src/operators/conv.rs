@@ -54,7 +54,7 @@ impl Definition for Conv {
         convolved(self, &reads[0], to)
     }
 
-    fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, NnError> {
+    fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, Fault> {
         let (at, from) = (site.at, site.reads[0]);
         let x = lower.value(from);
         let node = lower.classes.fresh();
@@ -65,18 +65,18 @@ impl Definition for Conv {
     }
 }
 
-fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, NnError> {
+fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     let (at, [n, channels, rows, columns]) = op.images(import)?;
     let weights = op.weights(import, 1)?;
     let groups = usize::try_from(op.int("group", 1)?).unwrap_or(0);
     let [outputs, inner, height, width] = weights.lengths[..] else {
         let cause = format!("its weights have the lengths {:?}", weights.lengths);
-        return Err(op.error(cause, "they are [out, in / groups, rows, columns]"));
+        return Err(op.error(cause, "give them the shape [out, in / groups, rows, columns]"));
     };
     if groups == 0 || inner.checked_mul(groups) != Some(channels) || outputs % groups != 0 {
         let cause =
             format!("{outputs} filters of {inner} channels in {groups} groups meet {channels} channels");
-        return Err(op.error(cause, "a filter has as many channels as its group"));
+        return Err(op.error(cause, "give each filter the channels of its group"));
     }
     if op.sizes("kernel_shape", [height, width])? != [height, width] {
         let cause = format!("its kernel_shape is another than that of its weights, {:?}", weights.lengths);
@@ -86,7 +86,7 @@ fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, NnError> {
     let (steps, [down, across]) = said.over(&op.place, [rows, columns])?;
     let dilated = (0..2).map(|k| (said.size[k] - 1) * said.dilations[k] + 1).product::<usize>();
     if (outputs * inner).checked_mul(dilated).is_none_or(|n| n > ELEMENTS) {
-        return Err(op.error("its dilated weights are too many", "a tensor has at most 2^27 elements"));
+        return Err(op.error("its dilated weights are too many", "give a tensor at most 2^27 elements"));
     }
     let weights = spread(weights, said.dilations);
     let bias = match op.maybe_weights(import, 2)? {

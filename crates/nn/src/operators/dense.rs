@@ -46,7 +46,7 @@ impl Definition for Dense {
         dense(&reads[0], &self.weights, &self.bias, to)
     }
 
-    fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, NnError> {
+    fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, Fault> {
         let (at, from) = (site.at, site.reads[0]);
         let x = lower.value(from);
         let node = lower.classes.fresh();
@@ -73,7 +73,7 @@ pub(super) fn dense(x: &Array, weights: &Array, bias: &[f32], to: &[usize]) -> A
     out
 }
 
-fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, NnError> {
+fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     let at = op.layer(import, 0)?;
     let weights = op.weights(import, 1)?;
     if op.flag("transA", false)? {
@@ -86,7 +86,7 @@ fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, NnError> {
     };
     let [_, outputs] = weights.lengths[..] else {
         let cause = format!("its weights have the lengths {:?}", weights.lengths);
-        return Err(op.error(cause, "they are a matrix"));
+        return Err(op.error(cause, "give it a matrix"));
     };
     let (alpha, beta) = (op.float("alpha", 1.0)?, op.float("beta", 1.0)?);
     let weights = if alpha == 1.0 {
@@ -103,7 +103,7 @@ fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, NnError> {
         Some(bias) if bias.data.len() == 1 => vec![bias.data[0] * beta; outputs],
         Some(bias) => {
             let cause = format!("its bias has the lengths {:?} for {outputs} outputs", bias.lengths);
-            return Err(op.error(cause, "it has one number for each output"));
+            return Err(op.error(cause, "give it one number for each output"));
         }
         None => vec![0.0; outputs],
     };
@@ -117,15 +117,15 @@ pub(super) fn made(
     at: usize,
     weights: Arc<Array>,
     bias: Vec<f32>,
-) -> Result<Known, NnError> {
+) -> Result<Known, Fault> {
     let mut lengths = import.lengths(at).to_vec();
     let (Some(last), [inputs, outputs]) = (lengths.last_mut(), &weights.lengths[..]) else {
         let cause = format!("its weights have the lengths {:?}", weights.lengths);
-        return Err(op.error(cause, "they are a matrix, and the value has an axis"));
+        return Err(op.error(cause, "give it a matrix, and a value with an axis"));
     };
     if *last != *inputs {
         let cause = format!("its value has {last} columns, and its weights {inputs} rows");
-        return Err(op.error(cause, "both are equal"));
+        return Err(op.error(cause, "give both the same length"));
     }
     *last = *outputs;
     op.made(import, Kind::Dense(Dense { weights, bias: Arc::new(bias) }), vec![at], lengths)

@@ -4,7 +4,7 @@ use super::prelude::*;
 
 pub(super) const GELU: Operator = Operator {
     attributes: &["approximate"],
-    ..Operator::new("Gelu", "x Φ(x); on shares by its approximation with tanh.", read)
+    ..Operator::new("Gelu", "x (x); on shares by its approximation with tanh.", read)
 };
 
 /// x Φ(x).
@@ -42,7 +42,7 @@ impl Definition for Gelu {
     /// x times the logistic function of 2 √(2/π) (x + 0.044715 x³), which is within 0.0005 of x
     /// Φ(x) (D. Hendrycks and K. Gimpel, "Gaussian error linear units", 2016). Beyond ±8 the
     /// differences to 0 and x vanish.
-    fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, NnError> {
+    fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, Fault> {
         let x = lower.at_nominal(site.reads[0], site.at);
         let frac = lower.numbers.frac;
         let steps = |x: f64| (x * 2f64.powi(frac.into())).round() as i128;
@@ -66,11 +66,11 @@ impl Definition for Gelu {
     }
 }
 
-fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, NnError> {
+fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     match &op.text("approximate", "none")?[..] {
         "none" => op.alike(import, Kind::Gelu(Gelu { near: false })),
         "tanh" => op.alike(import, Kind::Gelu(Gelu { near: true })),
-        other => Err(op.error(format!("its approximate is {}", shown(other)), "it is none or tanh")),
+        other => Err(op.error(format!("its approximate is {}", shown(other)), "take none or tanh")),
     }
 }
 

@@ -20,7 +20,7 @@ impl Definition for Input {
         reads.first().map_or_else(Array::default, |x| Array::clone(x))
     }
 
-    fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, NnError> {
+    fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, Fault> {
         Ok(lower.input(site.lengths))
     }
 }

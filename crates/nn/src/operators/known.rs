@@ -38,7 +38,7 @@ pub(super) const ALL: &[Operator] = &[
     },
 ];
 
-fn dropout(op: &Reading<'_>, import: &mut Import) -> Result<Known, NnError> {
+fn dropout(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     op.not_training(match op.maybe(import, 2)? {
         None => false,
         Some(Known::Ints(_, all)) => all != [0],
@@ -48,7 +48,7 @@ fn dropout(op: &Reading<'_>, import: &mut Import) -> Result<Known, NnError> {
 }
 
 /// The value of a constant.
-fn constant(op: &Reading<'_>, _: &mut Import) -> Result<Known, NnError> {
+fn constant(op: &Reading<'_>, _: &mut Import) -> Result<Known, Fault> {
     let attributes: Vec<_> = op.node.attributes.iter().map(|(name, of)| (&name[..], of)).collect();
     Ok(match attributes[..] {
         [("value", Attribute::Tensor(tensor))] => match &tensor.data {
@@ -70,7 +70,7 @@ fn constant(op: &Reading<'_>, _: &mut Import) -> Result<Known, NnError> {
 }
 
 /// The lengths of a value, or some of them if attributes say so.
-fn sizes(op: &Reading<'_>, import: &mut Import) -> Result<Known, NnError> {
+fn sizes(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     let of = op.input(import, 0)?;
     let lengths = import.lengths_of(&of);
     // Negative axes count from the end; axes are clamped to those that exist.
@@ -82,7 +82,7 @@ fn sizes(op: &Reading<'_>, import: &mut Import) -> Result<Known, NnError> {
 }
 
 /// A known value in another type.
-fn cast(op: &Reading<'_>, import: &mut Import) -> Result<Known, NnError> {
+fn cast(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     let of = op.input(import, 0)?;
     let to = op.int("to", 0)?;
     let range = match to {
@@ -109,7 +109,7 @@ fn cast(op: &Reading<'_>, import: &mut Import) -> Result<Known, NnError> {
     };
     Ok(match (of, &range) {
         (Known::Layer(_), _) => {
-            return Err(op.error("it casts a value", "values are floating-point numbers throughout"));
+            return Err(op.error("it casts a value", "leave the cast out: values are floating-point numbers"));
         }
         (Known::Floats(array), Some(_)) => {
             let whole = |x: &f32| match to {
@@ -133,13 +133,13 @@ fn cast(op: &Reading<'_>, import: &mut Import) -> Result<Known, NnError> {
 }
 
 /// Integers at places along the first axis.
-fn gather(op: &Reading<'_>, import: &mut Import) -> Result<Known, NnError> {
+fn gather(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     let (of, places) = (op.input(import, 0)?, op.input(import, 1)?);
     let (Known::Ints(from, all), Known::Ints(lengths, places)) = (of, places) else {
-        return Err(op.error("it gathers values", "it is supported on shapes alone"));
+        return Err(op.error("it gathers values", "gather from shapes alone"));
     };
     if from.len() != 1 {
-        return Err(op.error("it gathers rows", "it is supported on lists alone"));
+        return Err(op.error("it gathers rows", "gather from lists alone"));
     }
     op.axis(op.int("axis", 0)?, 1)?;
     let one = |place: &i64| {

@@ -106,7 +106,7 @@ impl Definition for LayerNorm {
     /// Distances d from the mean, times √n / √(Σ d² + n ε). Squares and their sum are whole numbers
     /// in 64-bit words, so that rows of small variance lose nothing. The scale of the operand
     /// cancels, so it can be arbitrary; ε at that scale is an input of the owner.
-    fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, NnError> {
+    fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, Fault> {
         let Numbers { bits, frac, cut } = lower.numbers;
         let n = self.count();
         let rows = site.lengths.iter().product::<usize>() / n;
@@ -158,7 +158,7 @@ fn spread(row: &[f32]) -> (f32, f32) {
     (mean, row.iter().map(|x| (x - mean).powi(2)).sum())
 }
 
-fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, NnError> {
+fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     let at = op.layer(import, 0)?;
     let lengths = import.lengths(at).to_vec();
     let axis = op.axis(op.int("axis", -1)?, lengths.len())?;
@@ -175,7 +175,7 @@ fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, NnError> {
         }
         let (own, elements) = (&array.lengths, &lengths[axis..]);
         let cause = format!("it has weights of the lengths {own:?} for elements of {elements:?}");
-        Err(op.error(cause, "it has one for each"))
+        Err(op.error(cause, "give it one for each"))
     };
     let scale = Arc::new(fits(op.weights(import, 1)?)?);
     let shift = Arc::new(op.maybe_weights(import, 2)?.map_or(Ok(vec![0.0; count]), fits)?);

@@ -36,7 +36,7 @@ impl Definition for LeakyRelu {
 
     /// The rectified value, plus the rest times the factor, rounded to the nearest and therefore 0
     /// if the rest is 0.
-    fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, NnError> {
+    fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, Fault> {
         let cut = lower.numbers.cut;
         let x = lower.value(site.reads[0]);
         let recipe = Recipe { frac: cut, shift: cut, ..Recipe::of(site.at, Part::Factors, vec![]) };
@@ -54,7 +54,7 @@ impl Definition for LeakyRelu {
     }
 }
 
-fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, NnError> {
+fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     let alpha = op.float("alpha", 0.01)?;
     if !alpha.is_finite() {
         return Err(op.error("its alpha is not finite", "save the model anew"));

@@ -38,7 +38,7 @@ impl Definition for MatMul {
         out
     }
 
-    fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, NnError> {
+    fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, Fault> {
         let frac = lower.numbers.frac;
         let x = lower.at_nominal(site.reads[0], site.at);
         let y = lower.at_nominal(site.reads[1], site.at + 1_000_000);
@@ -65,7 +65,7 @@ impl Definition for MatMul {
     }
 }
 
-fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, NnError> {
+fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     let at = op.layer(import, 0)?;
     let Known::Layer(by) = op.input(import, 1)? else {
         let weights = op.weights(import, 1)?;
@@ -76,7 +76,7 @@ fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, NnError> {
     let rank = a.len();
     if rank < 2 || b.len() != rank || a[..rank - 2] != b[..rank - 2] || a[rank - 1] != b[rank - 2] {
         let cause = format!("its values have the lengths {a:?} and {b:?}");
-        return Err(op.error(cause, "they are matrices, as many of both, that fit each other"));
+        return Err(op.error(cause, "give it matrices that fit each other, equally many on both sides"));
     }
     let lengths = [&a[..rank - 1], &b[rank - 1..]].concat();
     op.made(import, Kind::MatMul(MatMul), vec![at, by], lengths)

@@ -38,7 +38,7 @@ mod tanh;
 mod transpose;
 
 use crate::{
-    Array, NnError,
+    Array, Fault,
     import::operator::{Import, Known, Reading},
     secure::{
         context::{Held, Lower, Site},
@@ -61,7 +61,7 @@ pub(crate) use transpose::Transpose;
 mod prelude {
     pub(super) use super::{Definition, Factors, Kind, Operator, Role};
     pub(super) use crate::{
-        Array, NnError, Numbers,
+        Array, Fault, Numbers,
         error::shown,
         import::operator::{Import, Known, Reading},
         secure::{
@@ -91,7 +91,7 @@ pub(crate) trait Definition {
     ///
     /// # Errors
     /// Values of such shapes are not supported.
-    fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, NnError>;
+    fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, Fault>;
 
     /// A part of its weights.
     fn part(&self, _: Part) -> Cow<'_, [f32]> {
@@ -137,7 +137,7 @@ pub(crate) enum Role {
     Places(usize),
     /// It is a function of each element that costs as much as many products.
     Function,
-    /// None of these.
+    /// Any other operation.
     Other,
 }
 
@@ -168,7 +168,7 @@ pub(crate) struct Operator {
 }
 
 /// Reads an operator as layers, or as its value if that is known.
-pub(crate) type Read = fn(&Reading<'_>, &mut Import) -> Result<Known, NnError>;
+pub(crate) type Read = fn(&Reading<'_>, &mut Import) -> Result<Known, Fault>;
 
 impl Operator {
     /// An operator with one input, one output, and no attributes.
@@ -220,7 +220,7 @@ operators! {
     Concat = concat, "Values joined along an axis.", [CONCAT];
     Conv = conv, "A convolution over rows and columns.", [CONV];
     Dense = dense, "A product with a matrix along the last axis, and a bias.", [GEMM];
-    Gelu = gelu, "x Φ(x).", [GELU];
+    Gelu = gelu, "x (x).", [GELU];
     LayerNorm = layer_norm, "Along all axes from one on: minus the mean, divided by the standard deviation, times weights, plus weights.", [LAYER_NORMALIZATION];
     LeakyRelu = leaky_relu, "The element where it is not below 0, else a factor times the element.", [LEAKY_RELU];
     MatMul = matmul, "The product of two matrices of values.", [MATMUL];

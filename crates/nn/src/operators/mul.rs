@@ -46,7 +46,7 @@ impl Definition for Mul {
 
     /// Weights convert any scale to any other. Values have the nominal scale, and their product has
     /// twice the fractional bits until it is cut.
-    fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, NnError> {
+    fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, Fault> {
         let (at, from, to) = (site.at, site.reads[0], site.lengths);
         let half = |lower: &Lower<'b>, bits: u8| {
             lower.b.number(lower.fixed(lower.numbers.frac + bits), 1 << (bits - 1))
@@ -74,7 +74,7 @@ impl Definition for Mul {
     }
 }
 
-fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, NnError> {
+fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     let (reads, weights, lengths) = op.two(import, "it multiplies weights")?;
     op.made(import, Kind::Mul(Mul { weights }), reads, lengths)
 }
@@ -101,7 +101,7 @@ mod tests {
         }
     }
 
-    /// Of a value with itself, and of a wide one with a column that is repeated; cutting rounds.
+    /// A value times itself, and a wide value times a repeated column; cutting rounds.
     #[test]
     fn products_of_values() {
         let mut w = Writer::new("mul", 1, &[2, 3, 4]);

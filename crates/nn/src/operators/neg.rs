@@ -22,7 +22,7 @@ impl Definition for Neg {
         reads[0].each(|x| -x)
     }
 
-    fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, NnError> {
+    fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, Fault> {
         let held = lower.held(site.reads[0]);
         if !held.placed.half {
             return Ok(held.with(-held.val));

@@ -34,7 +34,7 @@ impl Definition for Pad {
         out
     }
 
-    fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, NnError> {
+    fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, Fault> {
         let from = site.reads[0];
         let (mut x, mut lengths) = (lower.value(from), lower.lengths(from).to_vec());
         for (axis, [before, after]) in self.around.iter().enumerate() {
@@ -59,7 +59,7 @@ impl Definition for Pad {
     }
 }
 
-fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, NnError> {
+fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     let at = op.layer(import, 0)?;
     let from = import.lengths(at).to_vec();
     let mode = op.text("mode", "constant")?;

@@ -53,7 +53,7 @@ pub struct Pool {
     pub steps: Steps,
 }
 
-fn windows(op: &Reading<'_>, import: &Import) -> Result<(usize, Pool, Vec<usize>, Said), NnError> {
+fn windows(op: &Reading<'_>, import: &Import) -> Result<(usize, Pool, Vec<usize>, Said), Fault> {
     let (at, [n, channels, rows, columns]) = op.images(import)?;
     let size = op.sizes("kernel_shape", [0; 2])?;
     let said = op.said(size)?;
@@ -95,7 +95,7 @@ impl Definition for MaxPool {
         maxima(&self.windows, &reads[0], to)
     }
 
-    fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, NnError> {
+    fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, Fault> {
         let held = lower.held(site.reads[0]);
         let size = self.windows.size.map(|n| n as u32);
         Ok(held.with(held.val.pool(Reduction::Max, size, self.windows.steps)))
@@ -170,7 +170,7 @@ impl Definition for AveragePool {
 
     /// Sums of windows, shifted by the bits of their count; the scale takes the rest of the
     /// division.
-    fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, NnError> {
+    fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, Fault> {
         let from = site.reads[0];
         let (x, steps) = (lower.value(from), self.windows.steps);
         let size = self.windows.size.map(|n| n as u32);

@@ -20,20 +20,9 @@ pub fn reference() -> String {
 mod tests {
     use super::*;
 
-    /// The page has the table, which is made anew with HUSHWIRE_WRITE_REFERENCE=1.
     #[test]
     fn the_page_has_the_table() {
-        const BEGIN: &str = "<!-- from the table of operators in crates/nn -->\n";
-        const END: &str = "<!-- end -->\n";
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/operators.md");
-        let page = std::fs::read_to_string(path).expect("the page is there");
-        let (before, rest) = page.split_once(BEGIN).expect("the table begins");
-        let (table, after) = rest.split_once(END).expect("the table ends");
-        if std::env::var_os("HUSHWIRE_WRITE_REFERENCE").is_some() {
-            std::fs::write(path, format!("{before}{BEGIN}{}{END}{after}", reference()))
-                .expect("it is written");
-            return;
-        }
-        assert_eq!(table, reference(), "run this test with HUSHWIRE_WRITE_REFERENCE=1");
+        let begin = "<!-- from the table of operators in crates/nn -->\n";
+        hushwire_testkit::page("reference/operators.md", begin, &reference());
     }
 }

@@ -23,7 +23,7 @@ impl Definition for Relu {
         reads[0].each(|x| x.max(0.0))
     }
 
-    fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, NnError> {
+    fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, Fault> {
         // Applied to the wide value: three parties then cut it for free, and convert only the
         // remaining bits to a number.
         let held = lower.held(site.reads[0]);

@@ -45,19 +45,14 @@ impl Definition for Reshape {
         Array::clone(&reads[0]).reshaped(to)
     }
 
-    fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, NnError> {
+    fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, Fault> {
         let held = lower.held(site.reads[0]);
         Ok(held.with(held.val.reshape(shape(site.lengths))))
     }
 }
 
 /// The same elements along other axes.
-fn to_lengths(
-    op: &Reading<'_>,
-    import: &mut Import,
-    of: Known,
-    lengths: Vec<usize>,
-) -> Result<Known, NnError> {
+fn to_lengths(op: &Reading<'_>, import: &mut Import, of: Known, lengths: Vec<usize>) -> Result<Known, Fault> {
     let count: usize = lengths.iter().product();
     match of {
         Known::Floats(array) if array.data.len() == count => {
@@ -71,13 +66,13 @@ fn to_lengths(
         Known::Layer(at) if import.lengths(at).iter().product::<usize>() != count => {
             let from = import.lengths(at);
             let cause = format!("its value has the lengths {from:?}, and becomes {lengths:?}");
-            Err(op.error(cause, "the model may be for another number of images"))
+            Err(op.error(cause, "check that the model is for this number of images"))
         }
         Known::Layer(at) => op.made(import, Kind::Reshape(Reshape), vec![at], lengths),
     }
 }
 
-fn reshape(op: &Reading<'_>, import: &mut Import) -> Result<Known, NnError> {
+fn reshape(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     let of = op.input(import, 0)?;
     let from = import.lengths_of(&of);
     let to = match op.integers(import, 1)? {
@@ -108,13 +103,13 @@ fn reshape(op: &Reading<'_>, import: &mut Import) -> Result<Known, NnError> {
     let count: usize = from.iter().product();
     if open > 1 || (open == 1 && (known == 0 || !count.is_multiple_of(known))) {
         let cause = format!("its value has the lengths {from:?}, and becomes {to:?}");
-        return Err(op.error(cause, "the model may be for another number of images"));
+        return Err(op.error(cause, "check that the model is for this number of images"));
     }
     let lengths = lengths.iter().map(|n| n.unwrap_or_else(|| count / known)).collect();
     to_lengths(op, import, of, lengths)
 }
 
-fn flatten(op: &Reading<'_>, import: &mut Import) -> Result<Known, NnError> {
+fn flatten(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     let of = op.input(import, 0)?;
     let from = import.lengths_of(&of);
     let axis = match op.int("axis", 1)? {
@@ -125,14 +120,14 @@ fn flatten(op: &Reading<'_>, import: &mut Import) -> Result<Known, NnError> {
     to_lengths(op, import, of, lengths)
 }
 
-fn axes(op: &Reading<'_>, import: &Import) -> Result<Option<Vec<i64>>, NnError> {
+fn axes(op: &Reading<'_>, import: &Import) -> Result<Option<Vec<i64>>, Fault> {
     match op.integers(import, 1)? {
         Some(axes) => Ok(Some(axes)),
         None => op.ints("axes"),
     }
 }
 
-fn squeeze(op: &Reading<'_>, import: &mut Import) -> Result<Known, NnError> {
+fn squeeze(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     let of = op.input(import, 0)?;
     let from = import.lengths_of(&of);
     let gone: Vec<usize> = match axes(op, import)? {
@@ -148,7 +143,7 @@ fn squeeze(op: &Reading<'_>, import: &mut Import) -> Result<Known, NnError> {
     to_lengths(op, import, of, lengths)
 }
 
-fn unsqueeze(op: &Reading<'_>, import: &mut Import) -> Result<Known, NnError> {
+fn unsqueeze(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     let of = op.input(import, 0)?;
     let from = import.lengths_of(&of);
     let axes = axes(op, import)?.unwrap_or_default();

@@ -39,7 +39,7 @@ impl Definition for Softmax {
     }
 
     /// Row by row; the rows' operations run side by side.
-    fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, NnError> {
+    fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, Fault> {
         let (axis, lengths) = (self.axis, site.lengths);
         let x = lower.at_nominal(site.reads[0], site.at);
         let rank = lengths.len();
@@ -60,7 +60,7 @@ impl Definition for Softmax {
     }
 }
 
-fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, NnError> {
+fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     let rank = import.lengths(op.layer(import, 0)?).len();
     let before = import.opset < 13;
     let axis = op.axis(op.int("axis", if before { 1 } else { -1 })?, rank)?;

@@ -22,7 +22,7 @@ impl Definition for Tanh {
         reads[0].each(f32::tanh)
     }
 
-    fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, NnError> {
+    fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, Fault> {
         Ok(Held::nominal(lower.at_nominal(site.reads[0], site.at).tanh()))
     }
 }

@@ -28,14 +28,14 @@ impl Definition for Transpose {
         reads[0].transposed(&self.axes)
     }
 
-    fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, NnError> {
+    fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, Fault> {
         let held = lower.held(site.reads[0]);
         let axes = self.axes.iter().map(|axis| *axis as u8).collect();
         Ok(held.with(lower.b.apply(Op::Transpose(axes), &[held.val])))
     }
 }
 
-fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, NnError> {
+fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     let of = op.input(import, 0)?;
     let from = import.lengths_of(&of);
     let axes = match op.ints("perm")? {

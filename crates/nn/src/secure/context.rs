@@ -1,8 +1,9 @@
 //! A network that is being lowered to shares, as operators see it.
 
 use super::recipe::{Part, Recipe, Squares};
-use crate::{NnError, Numbers, numbers::INPUT, scale::Classes};
+use crate::{Fault, Numbers, numbers::INPUT, scale::Classes};
 use hushwire_compute::{Builder, Dim, Member, Scalar, Shape, Tensor, Val};
+use hushwire_fault::code;
 
 /// LOCAL: the largest number of rows of a softmax, and of products of matrices of one layer, each
 /// of which takes operations of its own.
@@ -62,12 +63,17 @@ pub(crate) struct Site<'a> {
 
 impl Site<'_> {
     /// Refuses more rows than are supported.
-    pub(crate) fn check_rows(&self, op: &str, rows: usize) -> Result<(), NnError> {
+    pub(crate) fn check_rows(&self, op: &str, rows: usize) -> Result<(), Fault> {
         if rows <= ROWS {
             return Ok(());
         }
         let place = format!("layer {} ({op})", self.name);
-        Err(NnError::new(place, format!("it has {rows} rows"), format!("at most {ROWS} are supported")))
+        Err(Fault::new(
+            code::MODEL_FILE,
+            place,
+            format!("it has {rows} rows"),
+            format!("give it at most {ROWS}"),
+        ))
     }
 }
 

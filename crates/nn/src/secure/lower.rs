@@ -5,8 +5,10 @@ use super::{
     context::{Lower, Site},
     value_name,
 };
-use crate::{Kind, Members, Network, NnError, Numbers, error::shown, operators::Role, scale::Classes};
+use crate::{Fault, Kind, Members, Network, Numbers, error::shown, operators::Role, scale::Classes};
 use hushwire_compute::{Builder, Val};
+use hushwire_fault::code;
+use std::fmt::Display;
 
 /// The layer with weights whose wide value becomes the output: no later layer cuts it.
 fn whole(network: &Network, mut at: usize) -> Option<usize> {
@@ -25,12 +27,12 @@ pub(super) fn lowered(
     numbers: Numbers,
     members: &Members,
     probe: bool,
-) -> Result<Secure, NnError> {
+) -> Result<Secure, Fault> {
     numbers.check()?;
     let [(_, result)] = network.outputs[..] else {
         let names: Vec<String> = network.outputs.iter().map(|(name, _)| shown(name)).collect();
-        let cause = format!("it has {} outputs: {}", names.len(), names.join(", "));
-        return Err(NnError::new("the model", cause, "export it with the one that the client is to learn"));
+        let fields: [(_, &dyn Display); 2] = [("found", &names.len()), ("outputs", &names.join(", "))];
+        return Err(Fault::filled(code::OUTPUTS, &fields).at("the model"));
     };
     let b = Builder::new("network");
     let owner = b.member(&members.owner);

@@ -24,17 +24,20 @@ pub(crate) mod room;
 mod rooms;
 mod weights;
 
+use crate::error::{of_layer, shape};
 use crate::{
-    Array, Layer, Members, Network, NnError, Numbers,
+    Array, Fault, Layer, Members, Network, Numbers,
     numbers::INPUT,
     operators::Role,
     scale::{Bound, Classes, Scales},
 };
 use context::Placed;
 use hushwire_compute::{Computation, Scalar, Tensor};
+use hushwire_fault::code;
 use recipe::{Part, Recipe};
 use room::Limits;
 use std::collections::BTreeMap;
+use std::fmt::Display;
 
 /// A network as a computation. It follows from operators, shapes and numbers; it contains none of
 /// the network's weights.
@@ -53,12 +56,12 @@ impl Secure {
     /// # Errors
     /// The numbers are invalid, the network has several outputs, or a layer does not support its
     /// value's shape.
-    pub fn new(network: &Network, numbers: Numbers, members: &Members) -> Result<Self, NnError> {
+    pub fn new(network: &Network, numbers: Numbers, members: &Members) -> Result<Self, Fault> {
         lower::lowered(network, numbers, members, false)
     }
 
     /// The computation whose outputs are the values of all layers, only for the plain evaluator.
-    pub(crate) fn probed(network: &Network, numbers: Numbers) -> Result<Self, NnError> {
+    pub(crate) fn probed(network: &Network, numbers: Numbers) -> Result<Self, Fault> {
         lower::lowered(network, numbers, &Members::default(), true)
     }
 
@@ -75,19 +78,13 @@ impl Secure {
     }
 
     /// The scales for values of these greatest sizes, with `headroom` bits left free.
-    pub(crate) fn scales(
-        &self,
-        network: &Network,
-        greatest: &[f32],
-        headroom: u8,
-    ) -> Result<Scales, NnError> {
+    pub(crate) fn scales(&self, network: &Network, greatest: &[f32], headroom: u8) -> Result<Scales, Fault> {
         let Numbers { bits, frac, cut } = self.numbers;
         let mut bounds = vec![];
         for (at, (layer, placed)) in network.layers.iter().zip(&self.placed).enumerate() {
             let size = f64::from(greatest[at]);
             if !size.is_finite() {
-                let cause = "its values are not finite on the calibration inputs";
-                return Err(NnError::new(format!("layer {}", layer.name), cause, "train the model again"));
+                return Err(of_layer(code::LAYER_NOT_FINITE, &layer.name, &[]));
             }
             let room = |wide: u8| 2f64.powi(i32::from(bits - 1) - i32::from(wide));
             let free = 2f64.powi(headroom.into());
@@ -138,7 +135,7 @@ impl Secure {
         network: &Network,
         greatest: &[f32],
         headroom: u8,
-    ) -> Result<BTreeMap<String, Tensor>, NnError> {
+    ) -> Result<BTreeMap<String, Tensor>, Fault> {
         let scales = self.scales(network, greatest, headroom)?;
         let one = |(name, recipe): &(String, Recipe)| {
             Ok((name.clone(), recipe.tensor(network, self.numbers, &scales)?))
@@ -150,7 +147,7 @@ impl Secure {
     ///
     /// # Errors
     /// An element is too large for the ring.
-    pub fn input(&self, array: &Array) -> Result<Tensor, NnError> {
+    pub fn input(&self, array: &Array) -> Result<Tensor, Fault> {
         encode(&self.computation, array)
     }
 
@@ -177,22 +174,27 @@ fn whole(value: &Tensor) -> Array {
 /// # Errors
 /// It is not a network's computation, the array has another shape, or an element is not finite or
 /// too large for the ring.
-pub fn encode(computation: &Computation, array: &Array) -> Result<Tensor, NnError> {
+pub fn encode(computation: &Computation, array: &Array) -> Result<Tensor, Fault> {
     let place = format!("input {INPUT}");
     let found = computation.inputs().find(|(name, _)| *name == INPUT);
-    let (Some((_, ty)), remedy) = (found, "is it a network's computation?") else {
-        return Err(NnError::new(place, "the computation has none", "is it a network's computation?"));
+    let (Some((_, ty)), remedy) = (found, "bring a network's computation") else {
+        return Err(Fault::new(
+            code::MODEL_FILE,
+            place,
+            "the computation has none",
+            "bring a network's computation",
+        ));
     };
     let Scalar::Fixed { bits, frac } = ty.scalar else {
-        return Err(NnError::new(place, format!("it is {ty}"), remedy));
+        return Err(Fault::new(code::MODEL_FILE, place, format!("it is {ty}"), remedy));
     };
     if ty.shape.lengths().as_deref() != Some(&array.lengths[..]) {
-        let cause = format!("it has the shape {:?}, and the network takes {}", array.lengths, ty.shape);
-        let shape = array.lengths.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
+        let shapes = (format!("{:?}", array.lengths), ty.shape.to_string());
+        let given = array.lengths.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
         let remedy = format!(
-            "bring an array of that shape, or agree on a network for this one (`hushwire model plan --shape {shape}`)"
+            "bring an array of that shape, or agree on a network for this one (`hushwire model plan --shape {given}`)"
         );
-        return Err(NnError::new(place, cause, remedy));
+        return Err(shape(shapes, &remedy).at(place));
     }
     array.check_finite(&place)?;
     let most = 2f64.powi(i32::from(bits) - 1);
@@ -200,8 +202,8 @@ pub fn encode(computation: &Computation, array: &Array) -> Result<Tensor, NnErro
     for (i, x) in array.data.iter().enumerate() {
         let steps = (f64::from(*x) * 2f64.powi(frac.into())).round();
         if steps.abs() >= most {
-            let cause = format!("element {i} does not fit {}", ty.scalar);
-            return Err(NnError::new(place, cause, "prepare inputs as the network was trained with"));
+            let fields: [(_, &dyn Display); 2] = [("element", &i), ("type", &ty.scalar)];
+            return Err(Fault::filled(code::ELEMENT_TOO_LARGE, &fields).at(place));
         }
         numbers.push(steps as i128);
     }

@@ -5,7 +5,7 @@ use super::{
     recipe::Part,
     room::{Read, Room},
 };
-use crate::{Floats, Network, NnError, scale::Scales};
+use crate::{Fault, Floats, Network, scale::Scales};
 
 impl Secure {
     /// The number of bits above the greatest number of each layer, for these values, where scales
@@ -20,7 +20,7 @@ impl Secure {
         greatest: &[f32],
         headroom: u8,
         floats: &Floats,
-    ) -> Result<Vec<f32>, NnError> {
+    ) -> Result<Vec<f32>, Fault> {
         Ok(self.rooms_at(network, &self.scales(network, greatest, headroom)?, floats))
     }
 

@@ -4,9 +4,12 @@ use super::{
     Secure,
     recipe::{Part, Recipe, Squares},
 };
-use crate::{Kind, Network, NnError, Numbers, operators::Factors, scale::Scales};
+use crate::error::of_layer;
+use crate::{Fault, Kind, Network, Numbers, operators::Factors, scale::Scales};
 use hushwire_compute::Tensor;
+use hushwire_fault::code;
 use std::borrow::Cow;
+use std::fmt::Display;
 
 /// The greatest weight of each row and column of a layer's factors; rows and columns without
 /// weights are left out.
@@ -34,7 +37,7 @@ impl Secure {
         greatest: &[f32],
         headroom: u8,
         layer: usize,
-    ) -> Result<Option<(f32, f64)>, NnError> {
+    ) -> Result<Option<(f32, f64)>, Fault> {
         let scales = self.scales(network, greatest, headroom)?;
         let of = |node: Option<usize>| node.map_or(1.0, |node| scales.of(node));
         let factors = self.recipes.iter().find(|(_, r)| r.layer == layer && r.part == Part::Factors);
@@ -52,7 +55,7 @@ impl Recipe {
         network: &Network,
         numbers: Numbers,
         scales: &Scales,
-    ) -> Result<Tensor, NnError> {
+    ) -> Result<Tensor, Fault> {
         let layer = &network.layers[self.layer];
         let scalar = self.scalar(numbers);
         let data = match self.part {
@@ -63,7 +66,12 @@ impl Recipe {
         if data.len() != self.lengths.iter().product::<usize>() {
             let cause =
                 format!("it has {} weights where the agreed network has {:?}", data.len(), self.lengths);
-            return Err(NnError::new(place, cause, "agree on the network's computation again"));
+            return Err(Fault::new(
+                code::MODEL_FILE,
+                place,
+                cause,
+                "agree on the network's computation again",
+            ));
         }
         let of = |node: Option<usize>| node.map_or(1.0, |node| scales.of(node));
         let times = match self.squares {
@@ -83,12 +91,8 @@ impl Recipe {
             let steps = if clips { steps.clamp(1.0 - most / 2.0, most / 2.0 - 1.0) } else { steps };
             let steps = if self.part == Part::Least && steps < 1.0 { 1.0 } else { steps };
             if steps.abs() >= most || steps.is_nan() {
-                let remedy = "take more bits (--bits), or calibrate with inputs that the network sees";
-                return Err(NnError::new(
-                    place,
-                    format!("a weight, {x}, does not fit {} bits", scalar.bits()),
-                    remedy,
-                ));
+                let fields: [(_, &dyn Display); 2] = [("weight", x), ("bits", &scalar.bits())];
+                return Err(of_layer(code::WEIGHT_TOO_LARGE, &layer.name, &fields));
             }
             all.push(steps as i128);
         }

@@ -17,8 +17,10 @@ mod resnet;
 mod squeezenet;
 mod writer;
 
-use crate::{Array, NnError, onnx::Model};
+use crate::{Array, Fault, onnx::Model};
+use hushwire_fault::code;
 pub use random::Random;
+use std::fmt::Display;
 pub use writer::Writer;
 
 /// The names of the networks.
@@ -28,15 +30,15 @@ pub const NAMES: [&str; 4] = ["squeezenet", "squeezenet-cifar", "resnet50", "den
 ///
 /// # Errors
 /// No network has this name.
-pub fn make(name: &str, seed: u64) -> Result<Model, NnError> {
+pub fn make(name: &str, seed: u64) -> Result<Model, Fault> {
     Ok(match name {
         "squeezenet" => squeezenet::imagenet(seed),
         "squeezenet-cifar" => squeezenet::cifar(seed),
         "resnet50" => resnet::fifty(seed),
         "densenet121" => densenet::one_hundred_twenty_one(seed),
         _ => {
-            let remedy = format!("there are {}", NAMES.join(", "));
-            return Err(NnError::new("the network", format!("there is none called {name:?}"), remedy));
+            let fields: [(_, &dyn Display); 2] = [("network", &name), ("known", &NAMES.join(", "))];
+            return Err(Fault::filled(code::NETWORK_UNKNOWN, &fields));
         }
     })
 }

@@ -1,20 +1,20 @@
-//! A model put together operator by operator.
+//! Builds a model operator by operator.
 
 use super::Random;
 use crate::onnx::{Attribute, Data, Dim, Graph, Model, Node, Tensor, ValueInfo};
 
-/// The version of the operators' set that models are written with.
+/// The opset version of the models.
 const OPSET: i64 = 13;
 
-/// A model under construction, whose weights are random: as large as keeps values as large as they
-/// are (K. He et al., "Delving deep into rectifiers", 2015).
+/// A model under construction with random weights, scaled so that values keep their size from layer
+/// to layer (K. He et al., "Delving deep into rectifiers", 2015).
 pub struct Writer {
     graph: Graph,
     random: Random,
 }
 
 impl Writer {
-    /// A model with one input, whose first length is the number of images.
+    /// A model with one input, whose first axis counts the images.
     #[must_use]
     pub fn new(name: &str, seed: u64, input: &[usize]) -> Self {
         let lengths = input.iter().enumerate().map(|(axis, n)| match axis {
@@ -26,7 +26,7 @@ impl Writer {
         Writer { graph, random: Random::new(seed) }
     }
 
-    /// An operator on values by name; its value has the operator's name and number.
+    /// Appends an operator on named values. Its value is named after the operator, with a number.
     pub fn op(&mut self, op: &str, inputs: &[&str], attributes: &[(&str, Attribute)]) -> String {
         let name = format!("{}_{}", op.to_lowercase(), self.graph.nodes.len());
         self.graph.nodes.push(Node {
@@ -40,7 +40,7 @@ impl Writer {
         name
     }
 
-    /// Weights of these elements.
+    /// Appends weights with these elements.
     pub fn weights(&mut self, lengths: &[usize], data: Vec<f32>) -> String {
         let name = format!("weights_{}", self.graph.weights.len());
         let tensor = Tensor { name: name.clone(), lengths: lengths.to_vec(), data: Data::Floats(data) };
@@ -48,14 +48,14 @@ impl Writer {
         name
     }
 
-    /// Normally distributed weights of a deviation.
+    /// Appends normally distributed weights with mean 0.
     pub fn random(&mut self, lengths: &[usize], deviation: f32) -> String {
         let n = lengths.iter().product();
         let data = (0..n).map(|_| deviation * self.random.normal()).collect();
         self.weights(lengths, data)
     }
 
-    /// A convolution of square windows, with a bias if so said.
+    /// Appends a convolution with a square window, with or without a bias.
     pub fn conv(
         &mut self,
         x: &str,
@@ -83,12 +83,12 @@ impl Writer {
         )
     }
 
-    /// A normalization of channels.
+    /// Appends a batch normalization of `channels` channels.
     pub fn batch_norm(&mut self, x: &str, channels: usize) -> String {
         self.batch_norm_by(x, channels, 1.0)
     }
 
-    /// A normalization of channels to a deviation of about `by`.
+    /// Appends a batch normalization that scales to a standard deviation of about `by`.
     pub fn batch_norm_by(&mut self, x: &str, channels: usize, by: f32) -> String {
         let random = &mut self.random;
         let mut around =
@@ -99,12 +99,12 @@ impl Writer {
         self.op("BatchNormalization", &inputs, &[("epsilon", Attribute::Float(1e-5))])
     }
 
-    /// A rectifier.
+    /// Appends a ReLU.
     pub fn relu(&mut self, x: &str) -> String {
         self.op("Relu", &[x], &[])
     }
 
-    /// Pooling by square windows.
+    /// Appends a pooling operator with a square window.
     pub fn pool(&mut self, op: &str, x: &str, size: i64, stride: i64, pad: i64, ceil: bool) -> String {
         self.op(
             op,
@@ -118,14 +118,14 @@ impl Writer {
         )
     }
 
-    /// A product with a matrix.
+    /// Appends a product with a matrix of random weights, with a bias.
     pub fn gemm(&mut self, x: &str, [from, to]: [usize; 2]) -> String {
         let w = self.random(&[to, from], (1.0 / from as f32).sqrt());
         let bias = self.random(&[to], 0.05);
         self.op("Gemm", &[x, &w, &bias], &[("transB", Attribute::Int(1))])
     }
 
-    /// The model whose output is a value.
+    /// The finished model, whose output is the value `output`.
     #[must_use]
     pub fn finish(mut self, output: &str) -> Model {
         self.graph.outputs = vec![ValueInfo { name: output.to_owned(), lengths: None }];

@@ -3,7 +3,7 @@
 use super::{network, sample};
 use hushwire_compute::evaluate;
 use hushwire_nn::{
-    Array, Choice, Floats, INPUT, Members, Network, NnError, Numbers, Range, Samples, Secure, Wanted, decode,
+    Array, Choice, Fault, Floats, INPUT, Members, Network, Numbers, Range, Samples, Secure, Wanted, decode,
     judged,
     onnx::Attribute,
     zoo::{self, Random, Writer},
@@ -11,7 +11,7 @@ use hushwire_nn::{
 
 const AUTO: Wanted = Wanted { bits: None, frac: None, cut: None };
 
-fn output(network: &Network, numbers: Numbers, samples: &Samples, input: &Array) -> Result<Array, NnError> {
+fn output(network: &Network, numbers: Numbers, samples: &Samples, input: &Array) -> Result<Array, Fault> {
     let secure = Secure::new(network, numbers, &Members::default())?;
     let mut inputs = secure.weights(network, samples.greatest(network, &secure), samples.headroom())?;
     inputs.insert(INPUT.to_owned(), secure.input(input)?);
@@ -142,7 +142,7 @@ fn networks_that_fit_keep_32_bits() {
     }
 }
 
-/// Of places that a network finds, those count that are not as good as equal.
+/// Among the places that a network finds, those count that are not as good as equal.
 #[test]
 fn places_that_differ_are_told() {
     let mut w = Writer::new("m", 3, &[4, 3]);

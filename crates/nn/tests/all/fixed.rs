@@ -62,8 +62,8 @@ fn errors_are_steps() {
     for seed in 0..3 {
         let network = network(&every_operator(seed), Some(&[2, 3, 9, 9]));
         let input = sample(&network, seed);
-        // So many bits of which a third lie behind the point; a deviation that grows by every
-        // layer's rounding.
+        // The width of numbers, a third of whose bits lie behind the point, and the allowed
+        // deviation, which grows by every layer's rounding.
         for (bits, allowed) in [(32, 0.03), (41, 0.004), (64, 0.001)] {
             let report = report(&network, Numbers::of(bits), &input);
             for layer in &report.layers {

@@ -164,7 +164,7 @@ fn functions_are_their_definitions() {
     let mut w = Writer::new("m", 1, &x.lengths);
     let [scale, shift] = [vec![2.0, 1.0, 0.5], vec![0.0, 1.0, -1.0]].map(|data| w.weights(&[3], data));
     let y = w.op("LayerNormalization", &["input", &scale, &shift], &[("epsilon", Attribute::Float(0.0))]);
-    // Of −1, 0.5 and 2 the mean is 0.5 and the variance 1.5.
+    // The mean of −1, 0.5 and 2 is 0.5 and the variance 1.5.
     let first = run(&w.finish(&y), &x).data;
     let unit = 1.5f32.sqrt();
     for (found, expected) in first.iter().zip([-2.0 * unit, 1.0, 0.5 * unit - 1.0]) {
@@ -246,8 +246,7 @@ fn a_normalization_after_a_product_is_one_of_channels() {
         run(&w.finish(&y), &x)
     };
     let (before, found) = (build(true), build(false));
-    // Of each channel, what is added to 0 and what 1 is multiplied by are those of two of its
-    // elements, and hold for all others.
+    // A channel's shift and factor, computed from two of its elements, hold for all others.
     for channel in 0..3 {
         let of = |x: &Array, i: usize| f64::from(x.data[((i / 12) * 3 + channel) * 12 + i % 12]);
         let factor = (of(&found, 1) - of(&found, 0)) / (of(&before, 1) - of(&before, 0));

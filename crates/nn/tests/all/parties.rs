@@ -42,7 +42,7 @@ impl Tap for Lengths {
 /// Lengths of messages in order: a list for each party that sends them.
 pub(crate) type Said<const N: usize> = [Vec<usize>; N];
 
-/// The outputs of a computation that three parties run, and the lengths of what each said.
+/// The outputs of a computation that three parties run, and the lengths of each party's messages.
 pub(crate) fn three(c: &Computation, inputs: &Values) -> (Values, Said<3>) {
     let plan = Plan::new(c).unwrap();
     let mut prg = Prg::new(Backend::best(), &Seed::random(), "test");
@@ -70,7 +70,7 @@ pub(crate) fn three(c: &Computation, inputs: &Values) -> (Values, Said<3>) {
 }
 
 /// The outputs of a computation between two parties, all of which the second learns, and the
-/// lengths of what each said on each lane. `owners` has the party that brings each input.
+/// lengths of each party's messages on each lane. `owners` has the party that brings each input.
 pub(crate) fn two(
     c: &Computation,
     plan: &hushwire_two::Plan,

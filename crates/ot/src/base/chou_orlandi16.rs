@@ -7,7 +7,8 @@
 //! ```text
 //! S → R   A = a G
 //! R → S   B_g = β_g G + c_g A                     c_g = Σ 2^l b_{4g+l}, l < 4: the choices of four OTs
-//! S → R   e_{g,c} = H(g, A, B_g, a B_g − c a A) ⊕ (m_{4g,c_0}, m_{4g+1,c_1}, m_{4g+2,c_2}, m_{4g+3,c_3})        c < 16, c_l its bits
+//! S → R   e_{g,c} = H(g, A, B_g, a B_g − c a A) ⊕ (m_{4g,c_0}, m_{4g+1,c_1}, m_{4g+2,c_2}, m_{4g+3,c_3})
+//!                 c < 16, c_l its bits
 //! R       m_{4g+l,b} of e_{g,c_g} ⊕ H(g, A, B_g, β_g A)
 //! ```
 //!

@@ -10,10 +10,11 @@
 //! R → S   seed, B_i = α_i G + b_i T                                   T = H1(seed), i < n
 //! S → R   z = r G
 //!         per OT c_{i,0}, c_{i,1}, χ_i; Π
-//!             ρ_{i,0} = r B_i, ρ_{i,1} = ρ_{i,0} − r T                p_{i,b} = H2(i, ρ_{i,b})
-//!             c_{i,b} = p_{i,b} ⊕ m_{i,b}                             χ_i = H3(i, p_{i,0}) ⊕ H3(i, p_{i,1})
-//!             otans = H4(H3(0, p_{0,0}), H3(1, p_{1,0}), …)           Π = H(otans, what was said)
-//! R → S   otans' = H4(H3(i, p_i) ⊕ b_i χ_i, …)                        p_i = H2(i, α_i z), m_i = c_{i,b_i} ⊕ p_i
+//!           ρ_{i,0} = r B_i, ρ_{i,1} = ρ_{i,0} − r T        p_{i,b} = H2(i, ρ_{i,b})
+//!           c_{i,b} = p_{i,b} ⊕ m_{i,b}                     χ_i = H3(i, p_{i,0}) ⊕ H3(i, p_{i,1})
+//!           otans = H4(H3(0, p_{0,0}), H3(1, p_{1,0}), …)   Π = H(otans, both messages)
+//! R → S   otans' = H4(H3(i, p_i) ⊕ b_i χ_i, …)
+//!         p_i = H2(i, α_i z), m_i = c_{i,b_i} ⊕ p_i
 //! ```
 //!
 //! R checks Π before it answers, S checks otans' = otans. Every hash takes the session's name.

@@ -3,12 +3,17 @@
 //! Functionality: n OTs; the sender gets keys (m_{i,0}, m_{i,1}), 128 bits each, the receiver has bits b_i and gets
 //! m_{i,b_i}. Keys are random where the sender is honest.
 //!
-//! | protocol | withstands | messages | bytes from the receiver, from the sender | source | deviations |
-//! |---|---|---|---|---|---|
-//! | [`NaorPinkas`] | semi-honest parties | 2 | 32 n, 64 | Naor–Pinkas, SODA 2001 | hashes take session and i |
-//! | [`ChouOrlandi`] | semi-honest parties | 2 | 32 n, 32 | Chou–Orlandi, Latincrypt 2015 | hashes take session and i |
-//! | [`ChouOrlandi16`] | semi-honest parties | 3 | 8 n, 32 + 256 n | the same, out of sixteen | four OTs of one, whose keys the sender draws |
-//! | [`Csw`] | malicious parties, with selective failure | 3 | 64 + 32 N, 64 + 48 N, where N = max(n, 80) | Canetti–Sarkar–Wang, PKC 2020 | Π binds both messages; short batches are filled up; z goes ahead of the rest |
+//! | protocol | messages | bytes from the receiver, from the sender | source |
+//! |---|---|---|---|
+//! | [`NaorPinkas`] | 2 | 32 n, 64 | Naor–Pinkas, SODA 2001 |
+//! | [`ChouOrlandi`] | 2 | 32 n, 32 | Chou–Orlandi, Latincrypt 2015 |
+//! | [`ChouOrlandi16`] | 3 | 8 n, 32 + 256 n | the same, out of sixteen |
+//! | [`Csw`] | 3 | 64 + 32 N, 64 + 48 N, N = max(n, 80) | Canetti–Sarkar–Wang, PKC 2020 |
+//!
+//! The first three withstand semi-honest parties, and [`Csw`] malicious ones, with selective failure.
+//! **Deviations.** Hashes of the first two take session and i. [`ChouOrlandi16`] makes four OTs of one,
+//! whose keys the sender draws. In [`Csw`] Π binds both messages, short batches are filled up, and z
+//! goes ahead of the rest.
 //!
 //! Levels are types: an extension asks for base OTs that are strong enough, and nothing makes weak ones strong.
 //!

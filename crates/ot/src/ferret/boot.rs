@@ -1,6 +1,5 @@
 //! Set-up: row-based COTs make one round of the small set, which makes the base of the wanted set.
 
-use hushwire_block::Buffer;
 use hushwire_machine::{
     drive::{Line, Talk},
     passed_on,
@@ -12,10 +11,10 @@ use super::end::{Ferret, buffer};
 use super::params::{SPARE, Set};
 use super::tree::{End, SpcotReceiver, SpcotSender};
 use crate::pipeline::SEGMENT;
-use crate::{CheckStep, Context, Extension, Level, OtError, Role, Security};
+use crate::{Context, Extension, Level, OtError, Role, Security, steps::Steps};
 
-/// Trees of one message of the small set: long enough that messages cost little, short enough that both parties work at
-/// once. AGREEMENT.
+/// Trees of one message of the small set: long enough that messages cost little, short enough that
+/// both parties work at once. AGREEMENT.
 const BURST: usize = 64;
 
 /// The set-up of one end; see [`super::SenderBoot`] and [`super::ReceiverBoot`].
@@ -24,8 +23,8 @@ pub struct Boot<S: Security, E>(Line<'static, Ferret<S, E>, OtError>);
 passed_on!([S: Security, E] Boot<S, E>, OtError, self => self.0);
 
 impl<S: Security> Boot<S, SpcotSender> {
-    /// The sender's set-up for `set`, from the sender's end of a row-based extension, whose Δ it keeps. `seed` is this
-    /// party's secret randomness.
+    /// The sender's set-up for `set`, from the sender's end of a row-based extension, whose Δ it
+    /// keeps. `seed` is this party's secret randomness.
     ///
     /// # Panics
     /// If `rows` is not a sender.
@@ -39,8 +38,8 @@ impl<S: Security> Boot<S, SpcotSender> {
 }
 
 impl<S: Security> Boot<S, SpcotReceiver> {
-    /// The receiver's set-up for `set`, from the receiver's end of a row-based extension; it needs no randomness of its
-    /// own, for its choices come from there.
+    /// The receiver's set-up for `set`, from the receiver's end of a row-based extension; it needs
+    /// no randomness of its own, for its choices come from there.
     ///
     /// # Panics
     /// If `rows` is not a receiver.
@@ -77,7 +76,7 @@ async fn boot<S: Security, E: End>(
     mut rows: Box<dyn Extension<S>>,
     [bootstrap, end]: [E; 2],
 ) -> Result<Ferret<S, E>, OtError> {
-    let mut steps = Steps { talk, role: E::ROLE, message: Buffer::new() };
+    let mut steps = Steps::new(talk, E::ROLE);
     let mut base = Zeroizing::new(buffer(set.rows()));
     let mut have = 0;
     while have < set.rows() {
@@ -124,43 +123,4 @@ async fn boot<S: Security, E: End>(
     base[16 * set.base()..].zeroize();
     base.set_len(16 * set.base());
     Ok(Ferret::new(&context, set, end, std::mem::take(&mut base)))
-}
-
-/// Messages one way, which an end makes or takes.
-struct Steps {
-    talk: Talk,
-    role: Role,
-    message: Buffer,
-}
-
-impl Steps {
-    /// A message of so many bytes. OTs in stock need none.
-    async fn take(
-        &mut self,
-        name: &'static str,
-        from: Role,
-        bytes: usize,
-        act: impl FnOnce(&[u8], &mut [u8]) -> Result<(), OtError>,
-    ) -> Result<(), OtError> {
-        let mut message = std::mem::take(&mut self.message);
-        if from == self.role {
-            self.talk.ready(name, bytes, 0).await;
-            message.set_len(bytes);
-            act(&[], &mut message)?;
-            self.message = self.talk.exchange_in(name, message, 0).await;
-        } else {
-            message.set_len(0);
-            self.message = self.talk.exchange_in(name, message, bytes).await;
-            act(&self.message, &mut [])?;
-        }
-        Ok(())
-    }
-
-    /// The check of the segment that was closed.
-    async fn check<S: Security>(&mut self, end: &mut dyn Extension<S>) -> Result<(), OtError> {
-        for (i, CheckStep { name, from, bytes }) in end.check_steps().to_vec().into_iter().enumerate() {
-            self.take(name, from, bytes, |heard, said| end.check(i, heard, said)).await?;
-        }
-        Ok(())
-    }
 }

@@ -1,7 +1,7 @@
 //! ALSZ15's 192 rows become blocks of 128 bits.
 //!
 //! ```text
-//! block = (rows 0 to 127)  ⊕  χ · (rows 128 to 191)      in GF(2^128), but for bit 0, which stays row 0's
+//! block = (rows 0 to 127)  ⊕  χ · (rows 128 to 191)   in GF(2^128), but bit 0 stays row 0's
 //! ```
 //!
 //! A linear map, the same on q, t and Δ, so that it keeps t = q ⊕ bΔ. It is fixed: a receiver may know it when it

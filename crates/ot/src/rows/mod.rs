@@ -6,17 +6,18 @@
 //! [`RootReceiver::fork`] make any number of extensions from them, one a lane.
 //!
 //! ```text
-//! receiver, tree i, leaves x       u_i = ⊕ r_x      v_{i,b} = ⊕ of those r_x where bit b of x is 1     r_x = AES_leaf x(counter)
-//! message                          d_i = u_i ⊕ u_0, for i ≥ 1        the choices are u_0
-//! sender, all leaves but α_i       w_{i,b} = ⊕ of those r_x where bit b of x ⊕ α_i is 1, then ⊕ α_{i,b} d_i
-//! so                               w_{i,b} = v_{i,b} ⊕ α_{i,b} u_0   128 rows, turned into a block an OT
+//! receiver, tree i, leaves x   u_i = ⊕ r_x, v_{i,b} = ⊕ of those r_x where bit b of x is 1,
+//!                              r_x = AES_leaf x(counter)
+//! message                      d_i = u_i ⊕ u_0, for i ≥ 1; the choices are u_0
+//! sender, all leaves but α_i   w_{i,b} = ⊕ of those r_x where bit b of x ⊕ α_i is 1, then ⊕ α_{i,b} d_i
+//! so                           w_{i,b} = v_{i,b} ⊕ α_{i,b} u_0: 128 rows, turned into a block an OT
 //! ```
 //!
 //! # Paper
 //! | kind | rows of Δ | k | trees | source |
 //! |---|---|---|---|---|
 //! | `iknp` | 128 | 1 | 127 | IKNP (CRYPTO 2003), with streams from seeds as ALSZ (CCS 2013) |
-//! | `kos` | 128 | 1 | 127 | KOS (CRYPTO 2015), with the check of Roy (CRYPTO 2022, ePrint 2022/192) |
+//! | `kos` | 128 | 1 | 127 | KOS (CRYPTO 2015), with the check of Roy (ePrint 2022/192) |
 //! | `alsz` | 192 | 1 | 191 | ALSZ (EUROCRYPT 2015) |
 //! | `softspoken2`, `4`, `8` | 128 | 2, 4, 8 | 64, 32, 16 | Roy, ePrint 2022/192 |
 //!

@@ -1,8 +1,9 @@
 //! ALSZ15's check: hashes over pairs of rows.
 //!
 //! ```text
-//! g_i^c            fold of the stream of row i's key c        row i's message folds to d_i = g_i^0 ⊕ g_i^1 ⊕ x
-//! h_{ij}^{pq}      H(segment, challenge, pair, g_i^p ⊕ g_j^q)  four hashes a pair, from the receiver
+//! g_i^c            fold of the stream of row i's key c;
+//!                  row i's message folds to d_i = g_i^0 ⊕ g_i^1 ⊕ x
+//! h_{ij}^{pq}      H(segment, challenge, pair, g_i^p ⊕ g_j^q): four hashes a pair, from the receiver
 //! the sender       holds g_i^p and g_j^q, p = ¬Δ_i, q = ¬Δ_j, and with d_i ⊕ d_j also g_i^¬p ⊕ g_j^¬q: it checks two
 //! ```
 //!

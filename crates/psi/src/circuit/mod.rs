@@ -11,7 +11,7 @@
 //! ```text
 //! R         a cuckoo table: each item x in one of three bins, under the hash function j that put
 //!           it there
-//! R ──► S   as in a plain intersection ([`crate::plain`]) with items (x, j): F(x, j) is R's, F is S's
+//! R ──► S   as in a plain intersection (`crate::plain`) of items (x, j): F(x, j) is R's, F is S's
 //! S         for each bin i a random r_i; a store of (y, j) → F(y, j) ⊕ r_i, i = h_j(y), for j = 1,
 //!           2, 3
 //! S ──► R   the store; its free entries are random

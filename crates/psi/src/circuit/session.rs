@@ -11,7 +11,7 @@ use zeroize::Zeroizing;
 use super::opprf::{answer, ask, hear, low, tell};
 use super::program::{COUNT, GROUP, mask_planes, planes, program};
 use super::sum;
-use super::table::{HASHES, Places, distinct};
+use super::table::{BinPlaces, HASHES, distinct};
 use super::{Parameters, Reveal};
 use crate::PsiError;
 use crate::okvs::Digest;
@@ -83,7 +83,7 @@ pub fn receive(
     observer(0, STEPS);
     let (firsts, like) = distinct(digests);
     let own: Vec<Digest> = firsts.iter().map(|item| digests[*item as usize]).collect();
-    let places = Places::new(context, parameters.bins());
+    let places = BinPlaces::new(context, parameters.bins());
     let table = places.cuckoo(context, &own, &seed.derive("psi table", &context.sid.0))?;
     let held: Vec<(usize, u32)> =
         (0..).zip(&table).filter_map(|(bin, held)| Some((bin, held.as_ref()?.0))).collect();
@@ -102,7 +102,7 @@ pub fn receive(
         bins[*bin] = low(*value) ^ told;
     }
     observer(2, STEPS);
-    let run = Run { context, parameters, seed: &part("psi gmw") };
+    let run = GmwRun { context, parameters, seed: &part("psi gmw") };
     let learnt = run.compare(channel, 0, &bins, &[], &[])?;
     observer(3, STEPS);
     let mut learnt = learnt.into_iter();
@@ -147,7 +147,7 @@ pub fn send(
     }
     observer(0, STEPS);
     let (firsts, _) = distinct(digests);
-    let places = Places::new(context, parameters.bins());
+    let places = BinPlaces::new(context, parameters.bins());
     let all: Vec<(usize, usize)> =
         firsts.iter().flat_map(|item| (0..HASHES).map(|j| (*item as usize, j))).collect();
     let asked = places.digests(context.backend, all.iter().map(|(item, j)| (digests[*item], *j as u8)));
@@ -166,7 +166,7 @@ pub fn send(
         || -> Zeroizing<Vec<u64>> { Zeroizing::new((0..instances).map(|_| random.next_u64()).collect()) };
     let (counts, flags) = (masks(), masks());
     observer(2, STEPS);
-    let run = Run { context, parameters, seed: &part("psi gmw") };
+    let run = GmwRun { context, parameters, seed: &part("psi gmw") };
     run.compare(channel, 1, &bins, &counts, &flags)?;
     observer(3, STEPS);
     if parameters.reveal == Reveal::Flags {
@@ -181,13 +181,13 @@ pub fn send(
     open(channel, parameters, [count, total])
 }
 
-struct Run<'a> {
+struct GmwRun<'a> {
     context: &'a Context,
     parameters: &'a Parameters,
     seed: &'a Seed,
 }
 
-impl Run<'_> {
+impl GmwRun<'_> {
     /// Runs the circuit on all bins for party `index`; the masks are the sender's. Returns the
     /// outputs, instance by instance.
     fn compare(
@@ -198,7 +198,7 @@ impl Run<'_> {
         counts: &[u64],
         flags: &[u64],
     ) -> Result<Vec<Zeroizing<Vec<u64>>>, PsiError> {
-        let Run { context, parameters, seed } = *self;
+        let GmwRun { context, parameters, seed } = *self;
         let (program, roles) = program(parameters);
         let instances = bins.len() / GROUP;
         let mut inputs = vec![planes(bins, parameters.width())];

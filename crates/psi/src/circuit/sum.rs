@@ -4,8 +4,8 @@
 //! ```text
 //! bin      b = b_R ⊕ b_S; R has b_R and the number v of its item, or 0, S has b_S
 //! b v      = b_R v + b_S (1 − 2 b_R) v, modulo 2^64
-//! OT       for b_S and c = (1 − 2 b_R) v: R has pads m_0, m_1 and says d = m_0 + c − m_1; it keeps
-//!          −m_0, S has m_b + b d = m_0 + b c
+//! OT       for b_S and c = (1 − 2 b_R) v: R has pads m_0, m_1 and sends d = m_0 + c − m_1; R keeps
+//!          −m_0, S has m_b + b_S d = m_0 + b_S c
 //! ```
 //!
 //! Gilboa's product (CRYPTO 1999) of a bit, on random OTs. Semi-honest, like the protocol that uses

@@ -20,14 +20,14 @@ const TRIES: u64 = 8;
 const EMPTY: u32 = u32::MAX;
 
 /// The hash functions that place items.
-pub(super) struct Places {
+pub(super) struct BinPlaces {
     bins: usize,
     key: [u8; 32],
 }
 
-impl Places {
+impl BinPlaces {
     pub(super) fn new(context: &Context, bins: usize) -> Self {
-        Places { bins, key: blake3::derive_key(DOMAIN, &context.sid.0) }
+        BinPlaces { bins, key: blake3::derive_key(DOMAIN, &context.sid.0) }
     }
 
     /// The item's bin under function `j`.

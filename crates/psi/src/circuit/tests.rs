@@ -9,7 +9,7 @@ use hushwire_ot::{Context, Sid};
 use hushwire_prg::Seed;
 use proptest::prelude::*;
 
-use super::table::{HASHES, Places, distinct};
+use super::table::{BinPlaces, HASHES, distinct};
 use super::*;
 use crate::plain::{Digester, ItemDigest};
 
@@ -131,7 +131,7 @@ fn a_table_holds_every_item_in_a_bin_of_its_own() {
         reveal: Reveal::Size,
         store: Store::Clustered,
     };
-    let places = Places::new(&context(), parameters.bins());
+    let places = BinPlaces::new(&context(), parameters.bins());
     let table = places.cuckoo(&context(), &digests, &Seed::from_bytes([3; 16])).expect("there is room");
     let mut seen = vec![false; items.len()];
     for (bin, held) in table.iter().enumerate() {
@@ -145,7 +145,7 @@ fn a_table_holds_every_item_in_a_bin_of_its_own() {
 
 #[test]
 fn an_item_has_another_digest_under_each_function() {
-    let places = Places::new(&context(), 100);
+    let places = BinPlaces::new(&context(), 100);
     let digests = digests(&[1, 2]);
     let pairs: Vec<_> = digests.iter().flat_map(|digest| (0..HASHES as u8).map(|j| (*digest, j))).collect();
     let all: HashSet<_> = places.digests(Backend::best(), pairs.into_iter()).into_iter().collect();
@@ -179,7 +179,7 @@ fn more_items_than_agreed_are_refused() {
 /// gives for them.
 fn asked(channel: &mut Channel, parameters: &Parameters, receiver: &[u64]) -> (Vec<ItemDigest>, Vec<Block>) {
     let (context, own, seed) = (context(), digests(receiver), Seed::from_bytes([9; 16]));
-    let places = Places::new(&context, parameters.bins());
+    let places = BinPlaces::new(&context, parameters.bins());
     let table = places.cuckoo(&context, &own, &seed).expect("there is room");
     let pairs: Vec<_> = table.iter().flatten().map(|(item, j)| (own[*item as usize], *j)).collect();
     let asked = places.digests(context.backend, pairs.into_iter());

@@ -179,14 +179,14 @@ impl Keys {
 
     /// The encoded key of each row; `None` if it has none.
     pub fn each(&self) -> impl Iterator<Item = Option<&[u8]>> {
-        self.blocks.iter().flat_map(|block| Records(block))
+        self.blocks.iter().flat_map(|block| KeyRecords(block))
     }
 
     /// Passes the encoded keys of rows to `take`, a block at a time, and frees a block when it is
     /// done.
     pub(super) fn drain(mut self, mut take: impl FnMut(&mut dyn Iterator<Item = Option<&[u8]>>)) {
         for block in std::mem::take(&mut self.blocks) {
-            take(&mut Records(&block));
+            take(&mut KeyRecords(&block));
         }
     }
 
@@ -198,9 +198,9 @@ impl Keys {
 }
 
 /// The records of a block.
-struct Records<'a>(&'a [u8]);
+struct KeyRecords<'a>(&'a [u8]);
 
-impl<'a> Iterator for Records<'a> {
+impl<'a> Iterator for KeyRecords<'a> {
     type Item = Option<&'a [u8]>;
 
     fn next(&mut self) -> Option<Self::Item> {

@@ -16,10 +16,10 @@ use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 /// `phone:+49`. All of them but `exact` drop white space around a field; the word `trim` may be
 /// omitted beside another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Normal(Form);
+pub struct Normal(NormalForm);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Form {
+enum NormalForm {
     Exact,
     Text {
         nfc: bool,
@@ -44,7 +44,7 @@ pub enum Formed {
 impl Default for Normal {
     /// `trim`.
     fn default() -> Self {
-        Self(Form::Text { nfc: false, case: false })
+        Self(NormalForm::Text { nfc: false, case: false })
     }
 }
 
@@ -57,13 +57,13 @@ impl Normal {
         let (std, crate_) = (version(char::UNICODE_VERSION), version(unicode_normalization::UNICODE_VERSION));
         match self.0 {
             // White space has not changed since Unicode 6.3.
-            Form::Exact | Form::Text { nfc: false, case: false } => self.to_string(),
+            NormalForm::Exact | NormalForm::Text { nfc: false, case: false } => self.to_string(),
             #[cfg(feature = "phone")]
-            Form::Phone(_) => format!("{self} ({PLANS})"),
-            Form::Text { nfc: true, case: false } => tables(&crate_),
-            Form::Text { nfc: false, case: true } => tables(&std),
-            Form::Text { .. } => tables(&format!("{std}, {crate_}")),
-            Form::Email => tables(&format!("{std}, {crate_}; {}", email::TABLES)),
+            NormalForm::Phone(_) => format!("{self} ({PLANS})"),
+            NormalForm::Text { nfc: true, case: false } => tables(&crate_),
+            NormalForm::Text { nfc: false, case: true } => tables(&std),
+            NormalForm::Text { .. } => tables(&format!("{std}, {crate_}")),
+            NormalForm::Email => tables(&format!("{std}, {crate_}; {}", email::TABLES)),
         }
     }
 
@@ -71,23 +71,23 @@ impl Normal {
     pub fn apply(&self, field: &str, out: &mut String) -> Formed {
         out.clear();
         match self.0 {
-            Form::Exact => out.push_str(field),
-            Form::Text { nfc, case } => text(field.trim(), nfc, case, out),
-            Form::Email => return email::apply(field.trim(), out),
+            NormalForm::Exact => out.push_str(field),
+            NormalForm::Text { nfc, case } => text(field.trim(), nfc, case, out),
+            NormalForm::Email => return email::apply(field.trim(), out),
             #[cfg(feature = "phone")]
-            Form::Phone(phone) => return phone.apply(field.trim(), out),
+            NormalForm::Phone(phone) => return phone.apply(field.trim(), out),
         }
         if out.is_empty() { Formed::Empty } else { Formed::Text }
     }
 }
 
 #[cfg(feature = "phone")]
-fn phone(code: &str) -> Result<Form, String> {
-    Ok(Form::Phone(code.parse()?))
+fn phone(code: &str) -> Result<NormalForm, String> {
+    Ok(NormalForm::Phone(code.parse()?))
 }
 
 #[cfg(not(feature = "phone"))]
-fn phone(code: &str) -> Result<Form, String> {
+fn phone(code: &str) -> Result<NormalForm, String> {
     Err(format!(
         "phone:{code} takes numbering plans, and this hushwire was built without them; build it with `cargo build --release \
          -p hushwire-cli --features phone`, or bring both files into one form and write trim"
@@ -122,11 +122,11 @@ pub(super) fn text(field: &str, nfc: bool, case: bool, out: &mut String) {
 impl fmt::Display for Normal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            Form::Exact => f.write_str("exact"),
-            Form::Email => f.write_str("email"),
+            NormalForm::Exact => f.write_str("exact"),
+            NormalForm::Email => f.write_str("email"),
             #[cfg(feature = "phone")]
-            Form::Phone(phone) => write!(f, "phone:{phone}"),
-            Form::Text { nfc, case } => {
+            NormalForm::Phone(phone) => write!(f, "phone:{phone}"),
+            NormalForm::Text { nfc, case } => {
                 f.write_str("trim")?;
                 f.write_str(if nfc { " nfc" } else { "" })?;
                 f.write_str(if case { " case" } else { "" })
@@ -146,8 +146,8 @@ impl FromStr for Normal {
         };
         match words.first() {
             None => return Err("it names no form".to_owned()),
-            Some(&"exact") => return alone(Form::Exact),
-            Some(&"email") => return alone(Form::Email),
+            Some(&"exact") => return alone(NormalForm::Exact),
+            Some(&"email") => return alone(NormalForm::Email),
             Some(&"phone") => return Err("phone needs a country code, as in phone:+49".to_owned()),
             Some(word) => {
                 if let Some(code) = word.strip_prefix("phone:") {
@@ -167,7 +167,7 @@ impl FromStr for Normal {
                 }
             }
         }
-        Ok(Self(Form::Text { nfc, case }))
+        Ok(Self(NormalForm::Text { nfc, case }))
     }
 }
 

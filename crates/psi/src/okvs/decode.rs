@@ -7,7 +7,7 @@ use hushwire_block::Block;
 use hushwire_ot::vole::{Base, Field};
 use hushwire_simd::clmul::{Clmul, ClmulWords, WordKernel};
 
-use super::layout::Rows;
+use super::layout::RowForm;
 use super::polynomial::Evaluate;
 use super::two_core::dense_powers;
 use super::{DENSE, Digest, Layout, band, dense};
@@ -42,13 +42,13 @@ where
         );
         let clmul = Clmul::best();
         let band = match self.layout.rows() {
-            Rows::Clustered => return clmul.run(Clustered(self)),
-            Rows::Polynomial => return clmul.run(Evaluate(self)),
-            Rows::Band(band) => band,
+            RowForm::Clustered => return clmul.run(Clustered(self)),
+            RowForm::Polynomial => return clmul.run(Evaluate(self)),
+            RowForm::Band(band) => band,
         };
         let Decode { bin, digests, delta, add, out, field, .. } = self;
         band::decode(backend, band, bin, digests.clone(), out);
-        clmul.run(Add { digests, delta, add, out, field });
+        clmul.run(AddDecoded { digests, delta, add, out, field });
     }
 }
 
@@ -81,7 +81,7 @@ where
 }
 
 /// `out[i]` += `add(i, digest)` · `delta`.
-struct Add<'a, F: Field, D, A> {
+struct AddDecoded<'a, F: Field, D, A> {
     digests: D,
     delta: Block,
     add: A,
@@ -89,7 +89,7 @@ struct Add<'a, F: Field, D, A> {
     field: PhantomData<F>,
 }
 
-impl<'a, F, D, A> WordKernel for Add<'a, F, D, A>
+impl<'a, F, D, A> WordKernel for AddDecoded<'a, F, D, A>
 where
     F: Field,
     D: Iterator<Item = &'a Digest>,

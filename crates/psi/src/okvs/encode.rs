@@ -15,7 +15,7 @@ pub(super) const MOST: usize = 1 << 11;
 
 /// The rows that have a position: their number, and the XOR of their numbers.
 #[derive(Clone, Copy, Default)]
-struct Cell {
+struct PeelCell {
     rows: u32,
     sum: u32,
 }
@@ -27,7 +27,7 @@ pub(crate) struct Peeler<B, V> {
     positions: Vec<[u32; 3]>,
     dense: Vec<u64>,
     values: Vec<V>,
-    cells: Vec<Cell>,
+    cells: Vec<PeelCell>,
     /// The rows, and the positions at which they were peeled, in that order.
     order: Vec<[u32; 2]>,
     stack: Vec<u32>,
@@ -80,7 +80,7 @@ impl<B: Base, V: Module<B>> Peeler<B, V> {
 
     fn count(&mut self) {
         self.cells.clear();
-        self.cells.resize(self.layout.bin_entries() - DENSE, Cell::default());
+        self.cells.resize(self.layout.bin_entries() - DENSE, PeelCell::default());
         self.order.clear();
         for (row, positions) in self.positions.iter().enumerate() {
             for at in positions {
@@ -97,7 +97,7 @@ impl<B: Base, V: Module<B>> Peeler<B, V> {
     fn peel(&mut self, at: u32) {
         let mut next = Some(at);
         while let Some(at) = next {
-            let Cell { rows: 1, sum: row } = self.cells[at as usize] else {
+            let PeelCell { rows: 1, sum: row } = self.cells[at as usize] else {
                 next = self.stack.pop();
                 continue;
             };

@@ -4,7 +4,8 @@
 //! ```text
 //! store        ≤ bins · (P[a bin gets more than its capacity] + P[a full bin has no solution])
 //! polynomial   two points are equal: n (n − 1) / 2 · 2^−64
-//! band         w = m: random bits: Σ_{i < n} 2^{i − m} ≤ 2^{n − m};  else the queue's bound besides, n e^{−η (w − 8)} (`band`)
+//! band         w = m: random bits: Σ_{i < n} 2^{i − m} ≤ 2^{n − m};
+//!              else the queue's bound besides, n e^{−η (w − 8)} (`band`)
 //! clustered    more dependencies than dense entries, or a core that is too large to be eliminated
 //! ```
 //! **Dependencies.** Rows whose sparse parts cancel. There are A_s = C(n, s) · 2^−m Σ_j C(m, j)
@@ -27,7 +28,7 @@ use hushwire_aes::Backend;
 use hushwire_block::Gf64;
 
 use super::encode::MOST;
-use super::layout::{CLUSTERED, Form, POLYNOMIAL, Rows};
+use super::layout::{CLUSTERED, POLYNOMIAL, RowForm, StoreForm};
 use super::tests::digests;
 use super::{DENSE, Encoder, Layout, Store, tail};
 
@@ -110,8 +111,8 @@ fn of_bin(layout: &Layout) -> f64 {
     let (n, m) = (layout.capacity(), layout.bin_entries());
     let rows = n as f64;
     match layout.rows() {
-        Rows::Polynomial => rows * (rows - 1.0) / 2.0 * f64::exp2(-64.0),
-        Rows::Band(band) => {
+        RowForm::Polynomial => rows * (rows - 1.0) / 2.0 * f64::exp2(-64.0),
+        RowForm::Band(band) => {
             let random = f64::exp2(rows - m as f64);
             if band.width() == m {
                 return random;
@@ -120,7 +121,7 @@ fn of_bin(layout: &Layout) -> f64 {
             let eta = decay((m - 48) as f64 / rows - 1.0);
             random + rows * (-eta * (band.width() - 8) as f64).exp()
         }
-        Rows::Clustered => {
+        RowForm::Clustered => {
             let sparse = m - DENSE;
             // A smaller core is eliminated.
             let large = large(rows, sparse as f64).max(large_by_formula(rows, sparse as f64));
@@ -166,7 +167,7 @@ fn stores_of_every_size_have_a_solution_but_for_a_chance_of_2_to_minus_40() {
 /// range goes up to 350.)
 #[test]
 fn clustered_stores_of_few_pairs_would_fail_more_often() {
-    let of = |items| log2_failure(&Layout::with_bins(Form::Clustered, items, 1));
+    let of = |items| log2_failure(&Layout::with_bins(StoreForm::Clustered, items, 1));
     assert!((-36.5..-34.0).contains(&of(30)), "{}", of(30));
     assert!((9..=310).all(|items| of(items) > -40.0) && of(400) < -40.0);
 }

@@ -23,7 +23,7 @@ pub(crate) const CLUSTERED: usize = 8192;
 /// The form of the rows of a store's digests, which follows from its kind and the number of pairs.
 /// AGREEMENT.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Rows {
+pub(super) enum RowForm {
     /// Powers of a point.
     Polynomial,
     /// Consecutive entries, selected by random bits.
@@ -34,19 +34,19 @@ pub(super) enum Rows {
 
 /// The form of rows, without sizes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Form {
+pub(crate) enum StoreForm {
     Polynomial,
     Band,
     Clustered,
 }
 
-impl Form {
+impl StoreForm {
     /// The form of a store of that kind for `items` pairs.
     pub(crate) fn of(store: Store, items: usize) -> Self {
         match store {
-            _ if items < POLYNOMIAL => Form::Polynomial,
-            Store::Clustered if items >= CLUSTERED => Form::Clustered,
-            Store::Clustered | Store::Band => Form::Band,
+            _ if items < POLYNOMIAL => StoreForm::Polynomial,
+            Store::Clustered if items >= CLUSTERED => StoreForm::Clustered,
+            Store::Clustered | Store::Band => StoreForm::Band,
         }
     }
 }
@@ -61,7 +61,7 @@ pub(crate) struct Layout {
     capacity: usize,
     /// The number of entries of a bin, including dense ones.
     entries: usize,
-    rows: Rows,
+    rows: RowForm,
 }
 
 /// ln x for x > 0 by operations that every machine rounds alike.
@@ -110,28 +110,28 @@ impl Layout {
     /// The layout for up to `items` pairs.
     #[must_use]
     pub(crate) fn new(store: Store, items: usize) -> Self {
-        Self::with_bins(Form::of(store, items), items, items.div_ceil(BIN).max(1))
+        Self::with_bins(StoreForm::of(store, items), items, items.div_ceil(BIN).max(1))
     }
 
     /// The layout for up to `items` pairs in `bins` bins.
     ///
     /// # Panics
     /// If a polynomial would have several bins (the caller's bug).
-    pub(crate) fn with_bins(form: Form, items: usize, bins: usize) -> Self {
-        assert!(form != Form::Polynomial || bins == 1, "a polynomial has one bin");
+    pub(crate) fn with_bins(form: StoreForm, items: usize, bins: usize) -> Self {
+        assert!(form != StoreForm::Polynomial || bins == 1, "a polynomial has one bin");
         let lambda = LAMBDA + log2(bins as f64);
         let capacity = capacity(items, bins, lambda).max(1);
         let size = capacity as f64;
         let (entries, rows) = match form {
-            Form::Polynomial => (capacity, Rows::Polynomial),
-            Form::Band => {
+            StoreForm::Polynomial => (capacity, RowForm::Polynomial),
+            StoreForm::Band => {
                 let band = Band::new(capacity, lambda + log2(size));
-                (band.columns(), Rows::Band(band))
+                (band.columns(), RowForm::Band(band))
             }
-            Form::Clustered => {
+            StoreForm::Clustered => {
                 let expansion = 1.223 + (lambda + 9.2) / exp2(0.555 * log2(size) + 2.336);
                 let sparse = ((expansion * size) as usize + 1).max(DENSE);
-                (sparse + DENSE, Rows::Clustered)
+                (sparse + DENSE, RowForm::Clustered)
             }
         };
         Layout {
@@ -148,17 +148,17 @@ impl Layout {
     /// A clustered store of one bin with sizes of a test.
     #[cfg(test)]
     pub(crate) fn with_sparse(items: usize, sparse: usize) -> Self {
-        Layout { items, bins: 1, capacity: items, entries: sparse + DENSE, rows: Rows::Clustered }
+        Layout { items, bins: 1, capacity: items, entries: sparse + DENSE, rows: RowForm::Clustered }
     }
 
     /// The rows of its digests.
-    pub(super) fn rows(&self) -> &Rows {
+    pub(super) fn rows(&self) -> &RowForm {
         &self.rows
     }
 
     /// The rows of a bin, if they are bands.
     pub(super) fn band(&self) -> Option<&Band> {
-        if let Rows::Band(band) = &self.rows { Some(band) } else { None }
+        if let RowForm::Band(band) = &self.rows { Some(band) } else { None }
     }
 
     /// The number of pairs that it holds.
@@ -292,8 +292,8 @@ mod tests {
         // 1.249 at 2^20 with bins of 2^18, 1.285 with bins of 2^16, 1.35 with bins of 2^14.
         let expansion = |layout: Layout| layout.entries() as f64 / layout.items() as f64;
         assert!((expansion(Layout::new(Store::Clustered, 1 << 20)) - 1.249).abs() < 0.005);
-        assert!((expansion(Layout::with_bins(Form::Clustered, 1 << 20, 16)) - 1.285).abs() < 0.01);
-        assert!((expansion(Layout::with_bins(Form::Clustered, 1 << 20, 64)) - 1.35).abs() < 0.01);
+        assert!((expansion(Layout::with_bins(StoreForm::Clustered, 1 << 20, 16)) - 1.285).abs() < 0.01);
+        assert!((expansion(Layout::with_bins(StoreForm::Clustered, 1 << 20, 64)) - 1.35).abs() < 0.01);
         for items in [0, 1, 2, 3, 10, 1000, 262_144, 262_145, 10_000_000] {
             let layout = Layout::new(Store::Clustered, items);
             assert!(layout.capacity() * layout.bins() >= items && layout.entries >= layout.capacity());

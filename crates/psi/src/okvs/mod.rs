@@ -13,8 +13,7 @@
 //! P         bins, each: sparse entries │ 3 dense ones
 //! value     = P[p1] + P[p2] + P[p3] + k̂ d1 + k̂² d2 + k̂³ d3, all of the digest's bin
 //! solve     peel positions that one row alone has; what is left, the core, by elimination; rows
-//!           whose positions cancel
-//!           are equations in d1, d2, d3
+//!           whose positions cancel are equations in d1, d2, d3
 //! ```
 //!
 //! **Deviations.** Both bounds below include the union over bins. Repeated rows count once.
@@ -58,7 +57,7 @@ mod two_core;
 pub(crate) use decode::{Decode, Shift, no_addition};
 pub use kind::Store;
 #[cfg(test)]
-pub(crate) use layout::Form;
+pub(crate) use layout::StoreForm;
 pub(crate) use layout::{Binned, DENSE, Layout};
 pub(crate) use module::Module;
 pub(crate) use store::Encoder;

@@ -10,8 +10,8 @@
 //! ```text
 //! digest    … 8 │ point x: 8 or 16 bytes, an element of B │ value 8, the last ones      bytes
 //! value     = P[0] + P[1] x + P[2] x² + …
-//! solve     pair by pair: P += (v − P(x)) / Z(x) · Z, then Z *= X + x; in the end P += R Z, R
-//!           random, where entries are left
+//! solve     pair by pair: P += (v − P(x)) / Z(x) · Z, then Z *= X + x; then, where entries
+//!           are left, P += R Z with R random
 //! ```
 //!
 //! **Failure.** Two digests have the same point: with n pairs this has probability below n² ·

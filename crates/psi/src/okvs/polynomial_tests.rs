@@ -13,10 +13,10 @@ use super::NoSolution;
 use super::layout::POLYNOMIAL;
 use super::polynomial::{Evaluate, point};
 use super::tests::{digests, prg};
-use super::{Decode, Digest, Encoder, Form, Layout, Module, Store, no_addition, tail};
+use super::{Decode, Digest, Encoder, Layout, Module, Store, StoreForm, no_addition, tail};
 
 fn layout(items: usize) -> Layout {
-    Layout::with_bins(Form::Polynomial, items, 1)
+    Layout::with_bins(StoreForm::Polynomial, items, 1)
 }
 
 /// Σ P[i] x^i, power by power.

@@ -6,7 +6,7 @@ use hushwire_prg::Prg;
 
 use super::band::Solver;
 use super::encode::Peeler;
-use super::layout::Rows;
+use super::layout::RowForm;
 use super::polynomial::Interpolator;
 use super::{Digest, Layout, Module, NoSolution};
 
@@ -20,9 +20,9 @@ pub(crate) enum Encoder<B, V> {
 impl<B: Base, V: Module<B>> Encoder<B, V> {
     pub(crate) fn new(backend: Backend, layout: &Layout) -> Self {
         match layout.rows() {
-            Rows::Clustered => Self::Clustered(Peeler::new(layout)),
-            Rows::Band(band) => Self::Band(Box::new(Solver::new(backend, band))),
-            Rows::Polynomial => Self::Polynomial(Interpolator::new(layout.entries())),
+            RowForm::Clustered => Self::Clustered(Peeler::new(layout)),
+            RowForm::Band(band) => Self::Band(Box::new(Solver::new(backend, band))),
+            RowForm::Polynomial => Self::Polynomial(Interpolator::new(layout.entries())),
         }
     }
 

@@ -74,7 +74,7 @@ fn round_trip<B: Base, V: Module<B>>(
 fn every_pair_comes_back() {
     let mut values = prg(1);
     for (items, bins) in [(0, 1), (1, 1), (2, 1), (100, 1), (100, 7), (5000, 3)] {
-        let layout = Layout::with_bins(Form::Clustered, items, bins);
+        let layout = Layout::with_bins(StoreForm::Clustered, items, bins);
         let digests = digests(items as u64, items);
         let words: Vec<_> = digests.iter().map(|digest| Gf64(tail(digest))).collect();
         round_trip::<Gf64, Gf64>(&layout, &digests, &words, None).expect("there is a solution");
@@ -87,7 +87,7 @@ fn every_pair_comes_back() {
 #[test]
 fn a_filled_store_looks_random() {
     // No entry is zero, and two fills differ everywhere but for chance.
-    let layout = Layout::with_bins(Form::Clustered, 50, 1);
+    let layout = Layout::with_bins(StoreForm::Clustered, 50, 1);
     let digests = digests(3, 50);
     let mut encoder = Encoder::<Gf64, Gf64>::new(Backend::best(), &layout);
     let stores = [4, 5].map(|seed| {
@@ -111,7 +111,7 @@ fn at_positions(encoder: &mut Encoder<Gf64, Gf64>, count: usize, word: u32) {
 
 #[test]
 fn the_dense_part_holds_as_many_collisions_as_it_has_entries() {
-    let layout = Layout::with_bins(Form::Clustered, 100, 1);
+    let layout = Layout::with_bins(StoreForm::Clustered, 100, 1);
     let mut encoder = Encoder::<Gf64, Gf64>::new(Backend::best(), &layout);
     let mut store = vec![Gf64::ZERO; layout.entries()];
     for (rows, bound) in [(1, Ok(0)), (2, Ok(1)), (3, Ok(2)), (4, Ok(3)), (5, Err(NoSolution))] {
@@ -124,7 +124,7 @@ fn the_dense_part_holds_as_many_collisions_as_it_has_entries() {
 
 #[test]
 fn duplicates_count_once_and_contradictions_are_no_pairs() {
-    let layout = Layout::with_bins(Form::Clustered, 3000, 2);
+    let layout = Layout::with_bins(StoreForm::Clustered, 3000, 2);
     let mut all = digests(5, 3000);
     // Each twice, one a thousand times.
     all.extend(all.clone());
@@ -141,7 +141,7 @@ fn decodes<F: Field>()
 where
     F::Base: Module<F::Base>,
 {
-    let layout = Layout::with_bins(Form::Clustered, 700, 3);
+    let layout = Layout::with_bins(StoreForm::Clustered, 700, 3);
     let digests = digests(8, 700);
     let binned = Binned::new(&layout, &digests);
     let mut random = prg(9);
@@ -201,7 +201,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
     #[test]
     fn any_number_of_pairs_in_any_bins(items in 0..400usize, bins in 1..9usize, seed in any::<u64>()) {
-        let layout = Layout::with_bins(Form::Clustered, items, bins);
+        let layout = Layout::with_bins(StoreForm::Clustered, items, bins);
         let digests = digests(seed, items);
         let values: Vec<_> = digests.iter().map(|digest| Gf64(tail(digest))).collect();
         prop_assert!(round_trip::<Gf64, Gf64>(&layout, &digests, &values, None).is_ok());

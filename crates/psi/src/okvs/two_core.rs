@@ -19,13 +19,13 @@ pub(super) fn dense_powers<B: Base, W: ClmulWords>(dense: u64, words: W) -> [B; 
 /// An equation: the sum of the sparse entries at `positions`, in descending order, and of multiples
 /// of the dense ones.
 #[derive(Clone)]
-struct Row<B, V> {
+struct CoreRow<B, V> {
     positions: Vec<u32>,
     dense: [B; DENSE],
     value: V,
 }
 
-impl<B: Base, V: Module<B>> Row<B, V> {
+impl<B: Base, V: Module<B>> CoreRow<B, V> {
     fn add(&mut self, other: &Self) {
         let mut sum = Vec::with_capacity(self.positions.len() + other.positions.len());
         let (mut a, mut b) = (self.positions.iter().peekable(), other.positions.iter().peekable());
@@ -56,9 +56,9 @@ impl<B: Base, V: Module<B>> Row<B, V> {
 
 /// Equations in echelon form: each leads with a different position, its largest.
 pub(super) struct Core<B, V> {
-    rows: Vec<Row<B, V>>,
+    rows: Vec<CoreRow<B, V>>,
     /// Equations that only contain dense entries.
-    dense: Vec<Row<B, V>>,
+    dense: Vec<CoreRow<B, V>>,
     field: PhantomData<B>,
 }
 
@@ -69,7 +69,7 @@ impl<B: Base, V: Module<B>> Core<B, V> {
 
     pub(super) fn add(&mut self, mut positions: [u32; 3], dense: [B; DENSE], value: V) {
         positions.sort_unstable_by(|a, b| b.cmp(a));
-        let mut row = Row { positions: positions.to_vec(), dense, value };
+        let mut row = CoreRow { positions: positions.to_vec(), dense, value };
         while let Some(lead) = row.positions.first().copied() {
             match self.rows.binary_search_by_key(&lead, |row| row.positions[0]) {
                 Ok(at) => row.add(&self.rows[at]),
@@ -98,7 +98,7 @@ impl<B: Base, V: Module<B>> Core<B, V> {
     }
 
     fn solve_dense<W: ClmulWords>(&mut self, dense: &mut [V], words: W) -> Result<usize, NoSolution> {
-        let mut solved: Vec<(usize, Row<B, V>)> = Vec::new();
+        let mut solved: Vec<(usize, CoreRow<B, V>)> = Vec::new();
         for mut row in core::mem::take(&mut self.dense) {
             for (lead, other) in &solved {
                 scaled_away(&mut row, *lead, other, words);
@@ -135,9 +135,9 @@ fn sum_of<B: Base, V: Module<B>, W: ClmulWords>(value: V, factors: &[B; DENSE], 
 /// Subtracts the multiple of `other`, whose factor at `lead` is one, that cancels `row`'s factor
 /// there.
 fn scaled_away<B: Base, V: Module<B>, W: ClmulWords>(
-    row: &mut Row<B, V>,
+    row: &mut CoreRow<B, V>,
     lead: usize,
-    other: &Row<B, V>,
+    other: &CoreRow<B, V>,
     words: W,
 ) {
     let factor = row.dense[lead];

@@ -1,7 +1,8 @@
 //! The published list: values in order, split at their first bits.
 //!
 //! ```text
-//! magic 8 | public key 32 | items n 8 | prefix bits p 8 | length of forms 8, forms | starts (2^p + 1) × 4 | n × 6 | BLAKE3 of all that 32
+//! magic 8 | public key 32 | items n 8 | prefix bits p 8 | length of forms 8, forms
+//! starts (2^p + 1) × 4 | n × 6 | BLAKE3 of all that 32
 //! ```
 //! A value's first p bits are its bucket, in which the next 48 bits are stored in order; `starts`
 //! says where buckets begin. Numbers are little endian. p = ⌈log n⌉ − 5, so a bucket has 16 to 32

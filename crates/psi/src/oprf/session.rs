@@ -2,11 +2,12 @@
 //!
 //! ```text
 //! asker ──► count 8
-//! owner ──► 0: it answers; 1: more than it answers at once; 2: more than it answers for now; then how many it would, 8
+//! owner ──► 0: it answers; 1: more than it answers at once; 2: more than it answers for now;
+//!           then how many it would, 8
 //!           the whole query is off the owner's budget before it says 0
 //! asker ──► count × 32: blinded items
-//!           if they do not come, the query is on the budget again; if they do, whatever they are,
-//!           it is not
+//!           if they do not come, the query is on the budget again; otherwise it stays off,
+//!           whatever they are
 //! owner ──► count × 32: the same times its key
 //! ```
 

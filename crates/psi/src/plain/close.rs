@@ -189,8 +189,8 @@ mod tests {
         }
     }
 
-    /// The words at the end differ by the party that says them, so that none is said back, by the
-    /// session, and by what either party said.
+    /// The closing words differ by the party that sends them, so that no party can echo them, by
+    /// the session, and by what either party sent.
     #[test]
     fn words_on_what_was_said_differ_by_party_session_and_message() {
         let roles = [Role::Sender, Role::Receiver];

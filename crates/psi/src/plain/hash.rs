@@ -25,7 +25,7 @@ pub(super) struct Functions {
 }
 
 /// The oblivious PRF's value of an item.
-pub(super) struct Output {
+pub(super) struct OprfOutput {
     pub(super) value: u128,
     /// Proof that its sender knows the item; only in the malicious mode.
     pub(super) tag: u64,
@@ -59,7 +59,7 @@ impl Functions {
         digests: &[ItemDigest],
         x: &[Block],
         scratch: &mut Vec<Block>,
-        mut take: impl FnMut(usize, Output),
+        mut take: impl FnMut(usize, OprfOutput),
     ) {
         if self.level == Level::Malicious {
             let inputs = digests.iter().zip(x).map(|(digest, x)| {
@@ -71,7 +71,7 @@ impl Functions {
             self.outputs.each(inputs, |i, hash| {
                 let (value, rest) = hash.split_first_chunk().expect("32 bytes hold 16");
                 let tag = u64::from_le_bytes(*rest.first_chunk().expect("16 bytes hold 8"));
-                take(i, Output { value: u128::from_le_bytes(*value), tag });
+                take(i, OprfOutput { value: u128::from_le_bytes(*value), tag });
             });
             return;
         }
@@ -81,7 +81,7 @@ impl Functions {
         scratch.resize(x.len(), Block::ZERO);
         self.context.backend.ccr(&key, x, scratch);
         for (i, value) in scratch.iter().enumerate() {
-            take(i, Output { value: value.to_u128(), tag: 0 });
+            take(i, OprfOutput { value: value.to_u128(), tag: 0 });
         }
     }
 }
@@ -144,7 +144,7 @@ mod tests {
     fn outputs<S: Security>(sid: u8, bin: usize, mask: u128, x: u128) -> Vec<(u128, u64)> {
         let (digests, mut scratch, mut outputs) = (digests(), vec![], vec![]);
         let x = vec![Block::from_u128(x); digests.len()];
-        let take = |i, Output { value, tag }| {
+        let take = |i, OprfOutput { value, tag }| {
             assert_eq!(i, outputs.len());
             outputs.push((value, tag));
         };

@@ -14,17 +14,17 @@ const PIECE: usize = 1 << 16;
 
 /// The sizes of a list. AGREEMENT.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Shape {
+pub(super) struct ListShape {
     count: usize,
     bits: u32,
     low: u32,
 }
 
-impl Shape {
+impl ListShape {
     /// The sizes for `count` values of `bits` bits, count > 0.
     pub(super) fn new(count: usize, bits: u32) -> Self {
         // At least one bit is high, so that no shift is as long as a word.
-        Shape { count, bits, low: bits - count.ilog2().max(1) }
+        ListShape { count, bits, low: bits - count.ilog2().max(1) }
     }
 
     /// The number of values.
@@ -69,7 +69,7 @@ fn mask(bits: u32) -> u128 {
 }
 
 /// Writes the high part of ascending values.
-pub(super) fn write_high(shape: &Shape, values: impl Iterator<Item = u128>, out: &mut [u8]) {
+pub(super) fn write_high(shape: &ListShape, values: impl Iterator<Item = u128>, out: &mut [u8]) {
     out.fill(0);
     for (i, value) in values.enumerate() {
         let at = i + (value >> shape.low) as usize;
@@ -78,7 +78,7 @@ pub(super) fn write_high(shape: &Shape, values: impl Iterator<Item = u128>, out:
 }
 
 /// Writes message `piece` of low parts; `value` returns the i-th value.
-pub(super) fn write_low(shape: &Shape, piece: usize, value: impl Fn(usize) -> u128, out: &mut [u8]) {
+pub(super) fn write_low(shape: &ListShape, piece: usize, value: impl Fn(usize) -> u128, out: &mut [u8]) {
     let (mut held, mut bits, mut at) = (0u128, 0, 0);
     for i in shape.piece(piece) {
         // At most 64 bits at a time, so that they fit after up to 63.
@@ -99,7 +99,7 @@ pub(super) fn write_low(shape: &Shape, piece: usize, value: impl Fn(usize) -> u1
 
 /// A received list.
 pub(super) struct List {
-    shape: Shape,
+    shape: ListShape,
     /// The number of values before each bucket, and of all values.
     starts: Vec<u32>,
     /// The low parts; each message starts at a byte, and padding allows reads past the end.
@@ -108,7 +108,7 @@ pub(super) struct List {
 
 impl List {
     /// A list from its high part; `None` if that does not have the right number of values.
-    pub(super) fn new(shape: &Shape, high: &[u8]) -> Option<Self> {
+    pub(super) fn new(shape: &ListShape, high: &[u8]) -> Option<Self> {
         let mut starts = Vec::with_capacity(shape.buckets() + 1);
         starts.push(0);
         let mut ones = 0u32;
@@ -182,7 +182,7 @@ pub(super) const AHEAD: usize = 64;
 const PAD: usize = 17;
 
 /// A random value.
-pub(super) fn random(shape: &Shape, prg: &mut Prg) -> u128 {
+pub(super) fn random(shape: &ListShape, prg: &mut Prg) -> u128 {
     prg.next_block().to_u128() & shape.mask()
 }
 
@@ -191,7 +191,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn list(shape: &Shape, values: &[u128]) -> List {
+    fn list(shape: &ListShape, values: &[u128]) -> List {
         let mut high = vec![0xff; shape.high_bytes()];
         write_high(shape, values.iter().copied(), &mut high);
         let mut list = List::new(shape, &high).expect("as many values");
@@ -213,7 +213,7 @@ mod tests {
             values.iter_mut().for_each(|value| *value &= mask(bits));
             values.sort_unstable();
             values.dedup();
-            let shape = Shape::new(values.len(), bits);
+            let shape = ListShape::new(values.len(), bits);
             let list = list(&shape, &values);
             for (i, value) in values.iter().enumerate() {
                 prop_assert_eq!(list.find(*value), Some(i));
@@ -227,7 +227,7 @@ mod tests {
     #[test]
     fn several_messages_of_low_parts_are_one_list() {
         let values: Vec<u128> = (0..150_000u128).map(|i| i << 45 | ((i * i) & 0xff)).collect();
-        let shape = Shape::new(values.len(), 63);
+        let shape = ListShape::new(values.len(), 63);
         assert_eq!(shape.pieces(), 3);
         let list = list(&shape, &values);
         for i in (0..values.len()).step_by(97) {
@@ -238,7 +238,7 @@ mod tests {
 
     #[test]
     fn a_high_part_of_another_number_of_values_is_refused() {
-        let shape = Shape::new(5, 50);
+        let shape = ListShape::new(5, 50);
         let mut high = vec![0; shape.high_bytes()];
         write_high(&shape, (0..5).map(|i| i << 47), &mut high);
         assert!(List::new(&shape, &high).is_some());

@@ -13,16 +13,17 @@
 //! ([`hushwire_ot::vole`]).
 //!
 //! ```text
-//! both      sid from both parties' fresh bytes, after the sets are fixed; d(x) = BLAKE3 keyed by
-//!           it
-//! VOLE      S: Δ, q    R: u, t = q + uΔ                                        one entry for each of the store
-//! R ──► S   A' = u + P, bin by bin; P is the store of d(x) → h(x)               S: q' = q + A'Δ = t + PΔ
+//! both      sid from both parties' fresh bytes, after the sets are fixed; d(x) = BLAKE3 under it
+//! VOLE      S: Δ, q    R: u, t = q + uΔ, one entry for each entry of the store
+//! R ──► S   A' = u + P, bin by bin; P is the store of d(x) → h(x)   S: q' = q + A'Δ = t + PΔ
 //! S ──► R   f(y) = H(Decode(q', y) + h(y)Δ), all in order of size
 //! R         x is common iff H(Decode(t, x)) is among them
-//! S ──► R   where payloads go with items: each sealed under a key that comes from its item's PRF, in the same order
+//! S ──► R   where payloads go with items: each sealed under a key that comes from its item's PRF,
+//!           in the same order
 //! R ──► S   where both learn: a bit for each of S's values
 //!
-//! malicious: S ──► R a commitment to w_S first; R ──► S w_R, S ──► R w_S between A' and the values; at last both a digest
+//! malicious: S ──► R a commitment to w_S first; R ──► S w_R, S ──► R w_S between A' and the
+//!            values; at last both a digest
 //! ```
 //!
 //! **Deviations.** Values are sent as lists in the code of Elias and Fano, not of Rice: the number

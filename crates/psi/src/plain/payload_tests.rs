@@ -156,13 +156,13 @@ fn round_of_payloads(parameters: &Parameters, receiver: &[u64], sender: &[u64]) 
     sealed[0].0
 }
 
-/// A payload that was changed on the way: who follows the protocol counts it if the item is common,
-/// and cannot know of others; the malicious mode compares what was said.
+/// A payload is changed on the way. A party that follows the protocol counts it if the item is
+/// common, and cannot know of others; the malicious mode compares what was sent.
 #[test]
 fn changed_payloads_are_noticed() {
     let items: Vec<u64> = (0..7).collect();
     for security in LEVELS {
-        // Of seven items the receiver has the first three.
+        // The receiver has the first three of seven items.
         let parameters = parameters(security, [3, 7], 21, false);
         let round = round_of_payloads(&parameters, &items[..3], &items);
         let mut damaged = 0;
@@ -197,8 +197,8 @@ fn changed_payloads_are_noticed() {
         spoil(&|message| message.rotate_left(record));
         spoil(&|message| message.fill(0));
         if security == Level::SemiHonest {
-            // Of 29 changes some hit common items, of the seven three; turned and zeroed ones hit
-            // all three.
+            // Some of the 29 changes by place hit common items; three of the seven changed first
+            // bytes do; a rotated and a zeroed message hit all three.
             assert!((3 + 3 + 3..29 + 9).contains(&damaged), "{damaged}");
         }
     }
@@ -220,8 +220,7 @@ fn truncated_and_replayed_payloads_are_noticed() {
             });
             assert!(matches!(end, Err(PsiError::Net(_))), "{security:?}: {end:?}");
         }
-        // A run before, with another store: so few items of so many more that all its bands are
-        // others.
+        // An earlier run, whose store is sized for 40 items: all its bands differ.
         let mut before = vec![];
         let others = Parameters { receiver_items: 40, ..parameters };
         let earlier = round_of_payloads(&others, &items[..4], &items);

@@ -16,7 +16,7 @@ use hushwire_prg::{Prg, Seed};
 
 use super::close::{DIGEST, MASK, Mask, Noted, OPENING, Spoken, block};
 use super::hash::Functions;
-use super::list::{AHEAD, List, Shape};
+use super::list::{AHEAD, List, ListShape};
 use super::payload::{Incoming, Pieces};
 use super::{ItemDigest, Opened, Parameters};
 use crate::PsiError;
@@ -40,9 +40,9 @@ impl Receiver {
     ) -> Result<Self, PsiError> {
         parameters.check(digests.len(), parameters.receiver_items)?;
         let line = match (parameters.security, parameters.is_short()) {
-            (Level::SemiHonest, true) => State::<Pair64>::begin::<SemiHonest>,
-            (Level::SemiHonest, false) => State::<Full128>::begin::<SemiHonest>,
-            (Level::Malicious, _) => State::<Full128>::begin::<Malicious>,
+            (Level::SemiHonest, true) => ReceiverState::<Pair64>::begin::<SemiHonest>,
+            (Level::SemiHonest, false) => ReceiverState::<Full128>::begin::<SemiHonest>,
+            (Level::Malicious, _) => ReceiverState::<Full128>::begin::<Malicious>,
         };
         Ok(Receiver(line(context, parameters, digests, seed)?))
     }
@@ -69,11 +69,11 @@ impl Receiver {
 passed_on!([] Receiver, PsiError, self => self.0);
 
 /// A receiver's items and the values computed from them.
-struct State<F: Field> {
+struct ReceiverState<F: Field> {
     context: Context,
     parameters: Parameters,
     layout: Layout,
-    shape: Shape,
+    shape: ListShape,
     /// In the order of bins.
     digests: Vec<ItemDigest>,
     binned: Binned,
@@ -94,7 +94,7 @@ struct State<F: Field> {
     cheat: hostile::Cheat,
 }
 
-impl<F: Field> State<F>
+impl<F: Field> ReceiverState<F>
 where
     F::Base: Module<F::Base>,
 {
@@ -104,7 +104,7 @@ where
         digests: Vec<ItemDigest>,
         seed: &Seed,
     ) -> Result<Line<'static, Opened, PsiError>, PsiError> {
-        State::<F>::new::<S>(context, parameters, digests, seed).line::<S>(seed)
+        ReceiverState::<F>::new::<S>(context, parameters, digests, seed).line::<S>(seed)
     }
 
     fn new<S: Security>(
@@ -116,11 +116,11 @@ where
         let layout = parameters.layout();
         let binned = Binned::new(&layout, &digests);
         let digests = binned.grouped(digests);
-        State {
+        ReceiverState {
             context: *context,
             parameters: *parameters,
             layout,
-            shape: if parameters.is_empty() { Shape::new(1, 40) } else { parameters.shape() },
+            shape: if parameters.is_empty() { ListShape::new(1, 40) } else { parameters.shape() },
             binned,
             bins: (0..threads(&layout)).map(|_| Bin::new(context.backend, &layout)).collect(),
             ahead: Vec::new(),

@@ -11,8 +11,8 @@ use hushwire_prg::{Prg, Seed};
 use hushwire_simd::clmul::Clmul;
 
 use super::close::{MASK, Mask, Noted, Spoken, block};
-use super::hash::{Functions, Output};
-use super::list::{self, Shape};
+use super::hash::{Functions, OprfOutput};
+use super::list::{self, ListShape};
 use super::payload::{Outgoing, Pieces};
 use super::{ItemDigest, Parameters, Payloads};
 use crate::PsiError;
@@ -59,9 +59,9 @@ impl Sender {
         assert_eq!(payloads.width(), parameters.payload_bytes, "payloads of the length agreed on");
         assert!(payloads.width() == 0 || payloads.count() == digests.len(), "a payload for each item");
         let line = match (parameters.security, parameters.is_short()) {
-            (Level::SemiHonest, true) => State::<Pair64>::begin::<SemiHonest>,
-            (Level::SemiHonest, false) => State::<Full128>::begin::<SemiHonest>,
-            (Level::Malicious, _) => State::<Full128>::begin::<Malicious>,
+            (Level::SemiHonest, true) => SenderState::<Pair64>::begin::<SemiHonest>,
+            (Level::SemiHonest, false) => SenderState::<Full128>::begin::<SemiHonest>,
+            (Level::Malicious, _) => SenderState::<Full128>::begin::<Malicious>,
         };
         Ok(Sender(line(context, parameters, digests, payloads, seed)?))
     }
@@ -83,13 +83,13 @@ passed_on!([] Sender, PsiError, self => self.0);
 const KEY: u32 = 96;
 
 /// A sender's items and the values computed from them.
-struct State<F: Field> {
+struct SenderState<F: Field> {
     context: Context,
     /// The number of items, including duplicates.
     items: usize,
     parameters: Parameters,
     layout: Layout,
-    shape: Shape,
+    shape: ListShape,
     /// In the order of bins.
     digests: Vec<ItemDigest>,
     binned: Binned,
@@ -119,7 +119,7 @@ struct State<F: Field> {
     damages: bool,
 }
 
-impl<F: Field> State<F> {
+impl<F: Field> SenderState<F> {
     fn begin<S: Security>(
         context: &Context,
         parameters: &Parameters,
@@ -127,7 +127,7 @@ impl<F: Field> State<F> {
         payloads: Payloads,
         seed: &Seed,
     ) -> Result<Line<'static, Option<Vec<u32>>, PsiError>, PsiError> {
-        State::<F>::new::<S>(context, parameters, digests, payloads, seed).line::<S>(seed)
+        SenderState::<F>::new::<S>(context, parameters, digests, payloads, seed).line::<S>(seed)
     }
 
     fn new<S: Security>(
@@ -142,12 +142,12 @@ impl<F: Field> State<F> {
         let digests = binned.grouped(digests);
         let mut pads = Prg::new(context.backend, &seed.derive("psi sender", &context.sid.0), "psi masks");
         let is_malicious = parameters.security == Level::Malicious;
-        State {
+        SenderState {
             context: *context,
             items: digests.len(),
             parameters: *parameters,
             layout,
-            shape: if parameters.is_empty() { Shape::new(1, 40) } else { parameters.shape() },
+            shape: if parameters.is_empty() { ListShape::new(1, 40) } else { parameters.shape() },
             binned,
             functions: Functions::new::<S>(context),
             of_items: Vec::new(),
@@ -288,7 +288,7 @@ impl<F: Field> State<F> {
     fn hash(&mut self, bin: usize, inputs: &[Block]) {
         let (mask, cut) = (self.shape.mask(), self.shape.bits().saturating_sub(KEY));
         let (ours, items) = (&self.digests[self.binned.span(bin)], self.binned.bin(bin));
-        let take = |i: usize, Output { value, tag }| {
+        let take = |i: usize, OprfOutput { value, tag }| {
             let (item, value) = (items[i], value & mask);
             self.keys.push(value >> cut << 32 | u128::from(item));
             if let Some(place) = self.values.get_mut(item as usize) {
@@ -363,7 +363,7 @@ impl<F: Field> State<F> {
 }
 
 #[cfg(test)]
-impl<F: Field> State<F> {
+impl<F: Field> SenderState<F> {
     fn damaging<S: Security>(
         context: &Context,
         parameters: &Parameters,
@@ -371,7 +371,7 @@ impl<F: Field> State<F> {
         payloads: Payloads,
         seed: &Seed,
     ) -> Result<Line<'static, Option<Vec<u32>>, PsiError>, PsiError> {
-        let mut state = State::<F>::new::<S>(context, parameters, digests, payloads, seed);
+        let mut state = SenderState::<F>::new::<S>(context, parameters, digests, payloads, seed);
         state.damages = true;
         state.line::<S>(seed)
     }
@@ -394,9 +394,9 @@ impl Sender {
         seed: &Seed,
     ) -> Result<Self, PsiError> {
         Ok(Sender(match (parameters.security, parameters.is_short()) {
-            (Level::SemiHonest, true) => State::<Pair64>::damaging::<SemiHonest>,
-            (Level::SemiHonest, false) => State::<Full128>::damaging::<SemiHonest>,
-            (Level::Malicious, _) => State::<Full128>::damaging::<Malicious>,
+            (Level::SemiHonest, true) => SenderState::<Pair64>::damaging::<SemiHonest>,
+            (Level::SemiHonest, false) => SenderState::<Full128>::damaging::<SemiHonest>,
+            (Level::Malicious, _) => SenderState::<Full128>::damaging::<Malicious>,
         }(context, parameters, digests, payloads, seed)?))
     }
 }
@@ -425,7 +425,8 @@ mod tests {
             let seed = Seed::from_bytes([1; 16]);
             let payloads = Payloads::default();
             let items = vec![[0; 32]; 3];
-            let mut state = State::<Full128>::new::<Malicious>(&context, &parameters, items, payloads, &seed);
+            let mut state =
+                SenderState::<Full128>::new::<Malicious>(&context, &parameters, items, payloads, &seed);
             // Items 2, 0, nobody's and 1, by their values; item 3 is no item.
             state.keys = [2, 0, 3, 1].iter().zip(1..).map(|(item, value)| value << 32 | item).collect();
             state.tags = vec![10, 11, 12, 13];
@@ -462,7 +463,7 @@ mod tests {
             let seed = Seed::from_bytes([seed; 16]);
             let payloads = Payloads::default();
             let mut state =
-                State::<Full128>::new::<Malicious>(&context, &parameters, vec![], payloads, &seed);
+                SenderState::<Full128>::new::<Malicious>(&context, &parameters, vec![], payloads, &seed);
             state.order();
             state.tags
         });

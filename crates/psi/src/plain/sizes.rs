@@ -7,7 +7,7 @@ use hushwire_ot::{
 };
 
 use super::close::{DIGEST, MASK, OPENING};
-use super::list::Shape;
+use super::list::ListShape;
 use super::payload::Pieces;
 use crate::{PsiError, Store, okvs::Layout};
 
@@ -54,12 +54,12 @@ impl Parameters {
     }
 
     /// The list of the sender's values.
-    pub(super) fn shape(&self) -> Shape {
+    pub(super) fn shape(&self) -> ListShape {
         let bits = match self.security {
             Level::SemiHonest => 40 + ceil_log2(self.receiver_items) + ceil_log2(self.sender_items),
             Level::Malicious => 128,
         };
-        Shape::new(self.sender_items, bits)
+        ListShape::new(self.sender_items, bits)
     }
 
     /// The bytes of the answer if both learn.

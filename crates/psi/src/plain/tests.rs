@@ -418,8 +418,8 @@ fn a_receiver_cannot_claim_items_that_it_has_not() {
             message.fill(0xff);
         }
     });
-    // A liar's own transcript is that of what it said; here the flip is seen, and nothing was
-    // learnt before.
+    // A liar's own transcript covers what it sent; here the flip is seen, and nothing was learnt
+    // before.
     assert!(matches!(result, Err(PsiError::Abort { check: "transcript", .. })), "{result:?}");
     assert!(rounds > round);
 }

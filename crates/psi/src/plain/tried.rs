@@ -7,11 +7,11 @@
 //! al., CRYPTO 2021, section 6, call it overfitting).
 //!
 //! ```text
-//! solved   m: so many equations are solved at will
-//! most     k such that of q = 2^40 hashed items no k + 1 fulfil theirs, but for a chance of 2^−40:
-//!          rows of k + 1 items have rank m at most, and h hits
-//!          the image with probability 2^(−128 (k + 1 − m)); union over the sets: C(q, k + 1) ·
-//!          2^(−128 (k + 1 − m)) ≤ 2^−40
+//! solved   m: the number of equations that are solved at will
+//! most     k such that of q = 2^40 hashed items no k + 1 fulfil theirs, except with
+//!          probability 2^−40: rows of k + 1 items have rank m at most, and h hits the image with
+//!          probability 2^(−128 (k + 1 − m)); the union over the sets gives
+//!          C(q, k + 1) · 2^(−128 (k + 1 − m)) ≤ 2^−40
 //! ```
 //! More than m items fulfil their equations only by coincidences among hashes, and no faster way is
 //! known than to search for them. The second number needs no such assumption. The receiver hashes

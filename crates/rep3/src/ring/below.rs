@@ -1,7 +1,8 @@
 //! Comparison of strings of bits, many at once, by fewest ANDs and without a copy of a plane.
 //!
 //! ```text
-//! c = 0; from the lowest bit on:  c ← c ⊕ (x ⊕ y)(y ⊕ c)      c is y where the bits differ, and stays where they do not
+//! c = 0; from the lowest bit on:  c ← c ⊕ (x ⊕ y)(y ⊕ c)
+//! c becomes y if the bits differ, and stays if they do not
 //! ```
 //!
 //! A round and ⌈rows/8⌉ bytes a bit. It is what a [`CircuitBatch`](crate::CircuitBatch) of `less` says and opens; of a sort's wide

@@ -2,10 +2,12 @@
 //!
 //! ```text
 //! A(i)    flagged rows before row i            B(i) = all flagged rows + i − A(i)
-//! place   B + f (A − B)                        flagged rows in order, then the others in order: a stable sort by one bit
+//! place   B + f (A − B)                        flagged rows in order, then the others in order: a
+//!                                              stable sort by one bit
 //! ```
 //!
-//! Prefix sums are local; what is left are products with flags, the permutation from the places, and moving the rows.
+//! Prefix sums are local; what is left are products with flags, the permutation from the places,
+//! and moving the rows.
 
 use super::{
     column::Column,
@@ -24,11 +26,14 @@ use hushwire_machine::{
 };
 use std::sync::Arc;
 
-/// One party's half of compacting columns of one width: of the rows whose flag is set, the first `rows`, in order; zeros behind them.
+/// One party's half of compacting columns of one width: of the rows whose flag is set, the first
+/// `rows`, in order; zeros behind them.
 ///
-/// **Rounds and bytes.** One round of products, a word of 32 bits a row and a word a row and column; then [`FromPlaces`] and a
+/// **Rounds and bytes.** One round of products, a word of 32 bits a row and a word a row and
+/// column; then [`FromPlaces`] and a
 /// [`Permute`]: [`compact_cost`].
-/// **Security.** What is opened is a uniform permutation, as [`FromPlaces`] says; how many rows are flagged does not show.
+/// **Security.** What is opened is a uniform permutation, as [`FromPlaces`] says; how many rows are
+/// flagged does not show.
 pub struct Compact<W: Word>(Line<'static, Compacted<W>, NetError>);
 
 /// The columns, and the permutation that made them; none of no rows.
@@ -38,7 +43,8 @@ impl<W: Word> Compact<W> {
     /// `flags` are 0 or 1 modulo 2^64, a number a row; `rows` is how many rows come out.
     ///
     /// # Errors
-    /// [`ShareError::Length`] unless all columns have as many rows as there are flags, and fewer than 2^32.
+    /// [`ShareError::Length`] unless all columns have as many rows as there are flags, and fewer
+    /// than 2^32.
     pub fn new(
         mut batch: Batch,
         flags: &Column<u64>,
@@ -85,8 +91,8 @@ impl<W: Word> Compact<W> {
         self.0.finish().0
     }
 
-    /// The permutation that brings flagged rows to the front, for more columns: theirs are not zero behind the flagged rows. After
-    /// the run; `None` of no rows.
+    /// The permutation that brings flagged rows to the front, for more columns: theirs are not zero
+    /// behind the flagged rows. After the run; `None` of no rows.
     #[must_use]
     pub fn permutation(&self) -> Option<Arc<Permutation>> {
         self.0.result()?.1.clone()
@@ -95,7 +101,8 @@ impl<W: Word> Compact<W> {
 
 passed_on!([W: Word] Compact<W>, NetError, self => self.0);
 
-/// The flags' products with differences of places and with payload, then the permutation from the places, then the rows in order.
+/// The flags' products with differences of places and with payload, then the permutation from the
+/// places, then the rows in order.
 async fn compact<W: Word>(
     talk: &Talk,
     mut batch: Batch,
@@ -125,7 +132,7 @@ async fn compact<W: Word>(
     Ok((moved.finish(), Some(permutation)))
 }
 
-/// Flags as numbers of another ring, all of them so many times over.
+/// Flags as numbers of another ring, all of them `times` times over.
 fn flags_as<W: Word>(flags: &Column<u64>, times: usize) -> Column<W> {
     let share = |share: &[u64]| {
         let words = share.iter().map(|flag| W::of(*flag)).collect::<Vec<_>>();
@@ -158,7 +165,7 @@ fn places(role: Role, flags: &Column<u32>) -> (Column<u32>, Column<u32>) {
 
 const NAME: &str = "a compaction";
 
-/// The cost of compacting rows of so many bytes in all their columns.
+/// The cost of compacting rows of `width` bytes in all their columns.
 #[must_use]
 pub fn compact_cost(role: Role, rows: usize, width: usize) -> Cost {
     let flags = permute_cost(role, false, 4 * rows);

@@ -1,8 +1,8 @@
 //! Bits become numbers 0 and 1, and choose between numbers.
 //!
 //! ```text
-//! b = a ⊕ b_2      a = b_0 ⊕ b_1 is party 0's, which deals it as a number; b_2 is free     1 round
-//! b = a + b_2 − 2 a b_2                                                                    1 round: a product
+//! b = a ⊕ b_2      a = b_0 ⊕ b_1 is party 0's, which deals it as a number; b_2 is free   1 round
+//! b = a + b_2 − 2 a b_2                                                         a product: 1 round
 //!
 //! b d = a d + b_2 d − 2 a b_2 d       with w = b_2 d, whose factors are shared already:
 //!     w while a is dealt                                                                   1 round

@@ -64,7 +64,8 @@ impl<'c> PairWords<'c> {
     /// A number below `bound`, each as likely as the others: D. Lemire, "Fast random integer generation in an interval", 2019.
     ///
     /// ```text
-    /// r · bound = high · 2^32 + low; the numbers r of one high are as many for each, where low < 2^32 mod bound is drawn again
+    /// r · bound = high · 2^32 + low; each high has the same number of r,
+    /// if r with low < 2^32 mod bound is drawn again
     /// ```
     pub(super) fn below(&mut self, bound: u32) -> u32 {
         let product = |r: u32| u64::from(r) * u64::from(bound);

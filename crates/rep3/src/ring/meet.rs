@@ -1,21 +1,29 @@
-//! An order that brings rows of equal keys together, by tags of the keys: faster than a sort, and telling more.
+//! An order that brings rows of equal keys together, by tags of the keys: faster than a sort, and
+//! telling more.
 //!
-//! **Functionality.** Of rows with keys an order in which rows of one key come one after the other, those of the first side before those
-//! of the second. Which key comes when, and which row of one side and key, is random.
-//! **Way.** The oblivious database join of Sharemind (S. Laur, R. Talviste, J. Willemson, "From Oblivious AES to Efficient and Secure
-//! Database Join in the Multiparty Setting", ACNS 2013): rows are shuffled, their keys encrypted by AES-128 under a key that exists only as
-//! shares, and the tags opened, beside the side of each row. Keys of more than 128 bits are chained as CBC-MAC has it, all of one length.
+//! **Functionality.** An order of rows with keys in which rows of one key come one after the other,
+//! those of the first side before those of the second. Which key comes when, and which row of one
+//! side and key, is random.
+//! **Way.** The oblivious database join of Sharemind (S. Laur, R. Talviste, J. Willemson, "From
+//! Oblivious AES to Efficient and Secure Database Join in the Multiparty Setting", ACNS 2013): rows
+//! are shuffled, their keys encrypted by AES-128 under a key that exists only as shares, and the
+//! tags opened, beside the side of each row. Keys of more than 128 bits are chained as CBC-MAC has
+//! it, all of one length.
 //!
 //! ```text
-//! keys, sides ─► shuffle ─► AES under a random shared key ─► open tags and sides to parties 1 and 2 ─► order by (tag, side)
+//! keys, sides ─► shuffle ─► AES under a random shared key
+//!             ─► open tags and sides to parties 1 and 2 ─► order by (tag, side)
 //! ```
 //!
-//! **Security.** Semi-honest, one party. Unlike a sort it shows something: of every key, under a name that says nothing, how many rows of
-//! either side have it; a simulator that is told these numbers draws everything else. One shuffle and one AES key serve one run.
-//! Parties 1 and 2 alone learn it: they move rows by the order, and party 0 has no use for it.
-//! Different keys of up to 128 bits have different tags; of longer ones two of n have the same with a chance below n² / 2^128.
-//! **Rounds and bytes.** [`meet_cost`]: the shuffle, an expansion, ten rounds of S-boxes for every piece of rows and 128 bits, one opening. How
-//! many rows are a piece is a parameter ([`Meet::pieces_of`]): few of them stay in the caches, and many take fewer rounds.
+//! **Security.** Semi-honest, one party. Unlike a sort it shows something: of every key, under a
+//! name that says nothing, how many rows of either side have it; a simulator that is told these
+//! numbers draws everything else. One shuffle and one AES key serve one run. Parties 1 and 2 alone
+//! learn it: they move rows by the order, and party 0 has no use for it. Different keys of up to
+//! 128 bits have different tags; of longer ones two of n have the same with a chance below n² /
+//! 2^128.
+//! **Rounds and bytes.** [`meet_cost`]: the shuffle, an expansion, ten rounds of S-boxes for every
+//! piece of rows and 128 bits, one opening. How many rows are a piece is a parameter
+//! ([`Meet::pieces_of`]): few of them stay in the caches, and many take fewer rounds.
 
 use super::{
     column::{Bits, Column},
@@ -38,7 +46,7 @@ use hushwire_machine::{
 };
 use std::{ops::Range, sync::Arc};
 
-/// AGREEMENT: rows that are encrypted at a time, at most, unless more are said.
+/// AGREEMENT: rows that are encrypted at a time, at most, by default.
 const ROWS: usize = 1 << 14;
 /// AGREEMENT: the S-box of fewest bits among those of few rounds.
 const SBOX: Sbox = Sbox::Tower;
@@ -59,7 +67,8 @@ struct Met {
 }
 
 impl Meet {
-    /// Of `rows` rows by all of `keys`; the first `first` rows are the first side. 2^14 rows are encrypted at a time.
+    /// A meeting of `rows` rows by all of `keys`; the first `first` rows are the first side. 2^14
+    /// rows are encrypted at a time.
     ///
     /// # Errors
     /// [`ShareError::Length`] unless every key has as many rows, and there are fewer than 2^31.
@@ -67,8 +76,9 @@ impl Meet {
         Self::pieces_of(batch, rows, keys, first, ROWS)
     }
 
-    /// The same, where `piece` rows are encrypted at a time, at least one: more where a round takes longer. AGREEMENT: parties that say
-    /// different numbers fail at the first piece, whose messages differ in length.
+    /// The same, where `piece` rows are encrypted at a time, at least one: more where a round takes
+    /// longer. AGREEMENT: parties that say different numbers fail at the first piece, whose
+    /// messages differ in length.
     ///
     /// # Errors
     /// As [`Meet::new`].
@@ -142,7 +152,8 @@ struct State {
     /// Words of the keys in shuffled order, and the sides behind them.
     columns: Vec<Column<u32>>,
     ws: Workspace,
-    /// Of the tags and sides, as they are opened, the own share if the right neighbour learns them, and the sum of both if this party does.
+    /// The own share of tags and sides, as they are opened, if the right neighbour learns them, and
+    /// the sum of both shares if this party does.
     said: Scratch<u8>,
     sums: Wiped<Vec<u8>>,
 }
@@ -227,7 +238,8 @@ impl State {
         Ok(chained)
     }
 
-    /// Keeps, of shares to be opened, the own share for a neighbour who learns them, and the sum of both if this party does itself.
+    /// Keeps, of shares to be opened, the own share for a neighbour who learns them, and the sum of
+    /// both if this party does itself.
     fn keep(&mut self, [own, next]: [&[u8]; 2]) {
         let role = self.batch.role();
         if LEARNS[role.right().index()] {
@@ -269,8 +281,9 @@ fn none() -> Shares {
     Rep3 { own: vec![], next: vec![] }
 }
 
-/// Rows by tag, then side, then number. Tags are as good as random, so that their upper bits part them evenly: what is left to sort lies in the
-/// first cache, and has the upper half of a tag, which tells nearly all that differ apart.
+/// Rows by tag, then side, then number. Tags are as good as random, so that their upper bits part
+/// them evenly: what is left to sort lies in the first cache, and has the upper half of a tag,
+/// which tells nearly all that differ apart.
 fn in_order(tags: &[[u8; 16]], sides: impl Iterator<Item = bool>) -> Vec<u32> {
     let bits = (tags.len() / 64).max(1).ilog2().min(16);
     let tag = |row: u32| u128::from_le_bytes(tags[row as usize]);
@@ -288,7 +301,7 @@ fn in_order(tags: &[[u8; 16]], sides: impl Iterator<Item = bool>) -> Vec<u32> {
     for part in starts.windows(2) {
         let part = &mut all[part[0]..part[1]];
         part.sort_unstable();
-        // Of one upper half there may be several tags.
+        // Several tags may have one upper half.
         for same in part.chunk_by_mut(|a, b| a[0] == b[0]) {
             let first = tag(same[0][1] as u32);
             if same[1..].iter().any(|[_, row]| tag(*row as u32) != first) {
@@ -301,12 +314,13 @@ fn in_order(tags: &[[u8; 16]], sides: impl Iterator<Item = bool>) -> Vec<u32> {
     order
 }
 
-/// Blocks of a key of so many bits; an empty one has one, too.
+/// Blocks of a key of `width` bits; an empty one has one, too.
 fn blocks(width: usize) -> usize {
     width.div_ceil(128).max(1)
 }
 
-/// The cost for a party of bringing so many rows together by keys of so many bits in all, of which `piece` are encrypted at a time.
+/// The cost for a party of bringing rows together by keys of `keys` bits in all; `piece` rows are
+/// encrypted at a time.
 #[must_use]
 pub fn meet_cost(role: Role, rows: usize, keys: usize, piece: usize) -> Cost {
     if rows < 2 {

@@ -1,22 +1,26 @@
 //! The order of rows by keys, without telling anything of the keys.
 //!
-//! **Functionality.** A permutation p: row p(i) comes i-th by the first key, equal ones by the second and so on; rows whose keys are all
-//! equal stay as they came. It is applied to payload, to the keys and to their places by [`Permute`].
-//! **Way.** K. Hamada, R. Kikuchi, D. Ikarashi, K. Chida, K. Takahashi, "Practically Efficient Multi-party Sorting Protocols from
-//! Comparison Sort Algorithms", ICISC 2012: shuffle, then sort by comparisons whose results are opened. Here every row's string of bits
-//! ends in the row's number, so that no two are equal, and comparisons come in whole levels (module `ranking`).
+//! **Functionality.** A permutation p: row p(i) comes i-th by the first key, equal ones by the
+//! second and so on; rows whose keys are all equal stay as they came. It is applied to payload, to
+//! the keys and to their places by [`Permute`].
+//! **Way.** K. Hamada, R. Kikuchi, D. Ikarashi, K. Chida, K. Takahashi, "Practically Efficient
+//! Multi-party Sorting Protocols from Comparison Sort Algorithms", ICISC 2012: shuffle, then sort
+//! by comparisons whose results are opened. Here every row's string of bits ends in the row's
+//! number, so that no two are equal, and comparisons come in whole levels (module `ranking`).
 //!
 //! ```text
 //! keys, row numbers ─► strings of bits ─► shuffle ─┬─► pairs of a level ─► less ─► open ─┐
 //!                                                  └──────────◄────── until all is known ◄┘
 //! ```
 //!
-//! **Security.** Semi-honest, one party. Strings differ, so that the shuffled rows come in a uniformly random order of theirs whatever
-//! the keys are; opened comparisons are a function of that order, which a simulator draws itself. One shuffle serves one sort: it
-//! is drawn here, and nothing else can be opened under it.
-//! **Rounds and bytes.** Of the shuffle, of every level: w + 1 rounds and bits a pair, or of few pairs 2 + ⌈log2 w⌉ rounds and less than
-//! 3 w + 1 bits. How many are few is a parameter ([`Sort::wide_from`]): more the longer a round takes. [`sort_bound`] bounds both; they
-//! depend on it and on the opened order alone.
+//! **Security.** Semi-honest, one party. Strings differ, so that the shuffled rows come in a
+//! uniformly random order of theirs whatever the keys are; opened comparisons are a function of
+//! that order, which a simulator draws itself. One shuffle serves one sort: it is drawn here, and
+//! nothing else can be opened under it.
+//! **Rounds and bytes.** The shuffle's; for every level w + 1 rounds and bits a pair, or for few
+//! pairs 2 + ⌈log2 w⌉ rounds and less than 3 w + 1 bits. How many are few is a parameter
+//! ([`Sort::wide_from`]): more the longer a round takes. [`sort_bound`] bounds both; they depend on
+//! it and on the opened order alone.
 
 use super::{
     below::Below,
@@ -41,15 +45,17 @@ use hushwire_machine::{
 };
 use std::sync::Arc;
 
-/// AGREEMENT: pairs of a level from which on the comparison of fewest ANDs is faster than the one of fewest rounds, where parties are close
-/// to each other.
+/// AGREEMENT: pairs of a level from which on the comparison of fewest ANDs is faster than the one
+/// of fewest rounds, where parties are close to each other.
 pub const WIDE: usize = 1 << 14;
 
-/// One party's half of a sort. Its batch serves it alone: how many levels there are shows on the way.
+/// One party's half of a sort. Its batch serves it alone: how many levels there are shows on the
+/// way.
 pub struct Sort(Line<'static, Arc<Permutation>, NetError>);
 
 impl Sort {
-    /// Of `rows` rows by keys, the first most significant. Without any, rows stay as they are. Levels are wide from [`WIDE`] pairs on.
+    /// A sort of `rows` rows by keys, the first most significant. Without any, rows stay as they
+    /// are. Levels are wide from [`WIDE`] pairs on.
     ///
     /// # Errors
     /// [`ShareError::Length`] unless every key has as many rows, and there are fewer than 2^32.
@@ -57,8 +63,10 @@ impl Sort {
         Self::wide_from(batch, rows, keys, WIDE)
     }
 
-    /// The same, where levels of fewer pairs are compared at logarithmic depth, all others by fewest ANDs: more where a round takes longer.
-    /// AGREEMENT: parties that say different numbers fail at the first level between them, whose messages differ in length.
+    /// The same, where levels of fewer pairs are compared at logarithmic depth, all others by
+    /// fewest ANDs: more where a round takes longer.
+    /// AGREEMENT: parties that say different numbers fail at the first level between them, whose
+    /// messages differ in length.
     ///
     /// # Errors
     /// As [`Sort::new`].
@@ -133,7 +141,8 @@ impl State {
             if self.pairs.is_empty() {
                 return Ok(fresh.then(ranking.rows()));
             }
-            // The rows of a segment that search stay as they are while they go down the tree of its sample.
+            // The rows of a segment that search stay as they are while they go down the tree of its
+            // sample.
             if moved {
                 self.gather(0);
             }
@@ -215,8 +224,9 @@ fn less(adder: Adder, width: usize) -> Circuit {
     b.finish(&[vec![less]])
 }
 
-/// A bound of the cost of a sort by keys of so many bits in all, for a party, with levels that are wide from `wide` pairs on. The cost
-/// itself is a function of the order that is opened, uniform among all; the part of them that takes more is negligible.
+/// A bound of the cost of a sort by keys of `keys` bits in all, for a party, with levels that are
+/// wide from `wide` pairs on. The cost itself is a function of the order that is opened, uniform
+/// among all; the part of them that takes more is negligible.
 #[must_use]
 pub fn sort_bound(role: Role, rows: usize, keys: usize, wide: usize) -> Cost {
     if rows < 2 {

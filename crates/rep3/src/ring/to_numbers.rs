@@ -2,9 +2,10 @@
 //!
 //! ```text
 //! x_1, x_2     from the parties' keys: x_1 is known to parties 0 and 1, x_2 to parties 1 and 2
-//! v            −(x_1 + x_2), whose bits party 1 deals, masked by the key that it shares with party 0      1 round
-//! x_0          b + v by one adder on bits: k − 1 ANDs                                                     its rounds
-//! open         x_0 to parties 0 and 2, and not to party 1, who would have all of b                        1 round
+//! v            −(x_1 + x_2), whose bits party 1 deals, masked by the key that it shares with party 0:
+//!              1 round
+//! x_0          b + v by one adder on bits: k − 1 ANDs, its rounds
+//! open         x_0 to parties 0 and 2, and not to party 1, who would have all of b: 1 round
 //! ```
 //!
 //! **Bytes.** Each party ⌈rows/8⌉ an AND; party 1 also k planes twice (v, and its share of x_0), party 2 once. **Source.**

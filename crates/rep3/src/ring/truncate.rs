@@ -4,9 +4,9 @@
 //! x = u + x_2 − 2^k w             u = x_0 + x_1 reduced, w the carry out of the sum
 //! ⌊x / 2^f⌋ = (u ≫ f) + (x_2 ≫ f) + c − 2^(k−f) w       c the carry into bit f
 //!
-//! party 0 deals u as bits, and u ≫ f as a number under a mask of its own       1 round
-//! c and w from one adder without its sum: k ANDs                               ripple k, prefix 2 + ⌈log k⌉ at most
-//! both as numbers                                                              2 rounds
+//! party 0 deals u as bits, and u ≫ f as a number under a mask of its own   1 round
+//! c and w from one adder without its sum: k ANDs              ripple k, prefix 2 + ⌈log k⌉ at most
+//! both as numbers                                                          2 rounds
 //! signed: u + 2^(k−1) in place of u, and 2^(k−1−f) less in the end
 //! ```
 //!

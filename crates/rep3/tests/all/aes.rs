@@ -63,7 +63,7 @@ fn round_keys(w: &[Party; 3], size: KeySize, sbox: Sbox, mode: Keys, keys: &[u8]
     let runs = parties.map(|i| {
         KeyExpansion::new(size, sbox, context(&w[i], 0, 1), &shares[i], Workspace::default()).unwrap()
     });
-    // Which the lockstep compares with what moves.
+    // `lockstep` compares the declared cost with the bytes that are sent.
     assert_eq!(runs[0].cost(), Some(expansion_cost(size, sbox, n)));
     lockstep(runs).map(|k| Arc::new(k.into_keys().0))
 }

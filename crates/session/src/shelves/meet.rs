@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! run   all ──► all: for each size that threads take, ids of its files: circuits', then stocks'
-//!       of three and more, all ──► all: a hash of the ids of everybody, 32 bytes; the run ends where two differ
+//!       of three and more, all ──► all: a hash of the ids of everybody, 32 bytes;
+//!       the run ends where two differ
 //!       each thread takes circuits, else a stock: the least id that all have and no thread before it takes, and marks it as used
 //! ```
 //!

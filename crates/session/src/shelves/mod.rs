@@ -2,8 +2,10 @@
 //!
 //! ```text
 //! begin of a name   n parties - this party's place - hash of all parties' pins -
-//! of a stock        extension of OT - triples - masks - id               function-independent: serves any circuit that takes as much
-//! of circuits       hash of circuit, roles, form and instances - id      function-dependent: serves this circuit alone
+//! of a stock        extension of OT - triples - masks - id
+//!                   function-independent: serves any circuit that takes as much
+//! of circuits       hash of circuit, roles, form and instances - id
+//!                   function-dependent: serves this circuit alone
 //! ```
 //!
 //! The id is the same at all parties. [`Wants`] says what a job's threads take, `preparation` makes files of it, `meet` takes them.

@@ -6,13 +6,13 @@ use super::{
     subquery::Subquery,
 };
 use crate::{
-    SqlError,
-    error::At,
+    Fault,
+    error::{At, fault, refused_at, unsupported, widths},
     logical::{Id, Key, truth},
 };
 use hushwire_compute::Comparison;
+use hushwire_fault::code;
 use hushwire_tables::{
-    TableError,
     algebra::{Aggregate, Arithmetic, ColumnType, Expr, Value, WindowFunction},
     functions::{Reader, coalesce},
 };
@@ -74,16 +74,13 @@ impl<'q> Calls<'q> {
     }
 
     /// Refuses an aggregate where none is allowed.
-    pub(super) fn aggregate(&self, at: At) -> Result<(), SqlError> {
+    pub(super) fn aggregate(&self, at: At) -> Result<(), Fault> {
+        let misplaced = |clause: &str, remedy: &str| {
+            Err(fault(at, code::AGGREGATE_MISPLACED, &[("clause", &clause), ("remedy", &remedy)]))
+        };
         match (self.clause, self.inside) {
-            (Some(clause), _) => Err(SqlError::at(
-                at,
-                format!("an aggregate in {clause}"),
-                "write it in the list or in HAVING",
-            )),
-            (None, true) => {
-                Err(SqlError::at(at, "an aggregate in an aggregate", "aggregate in a derived table first"))
-            }
+            (Some(clause), _) => misplaced(clause, "write it in the list or in HAVING"),
+            (None, true) => misplaced("an aggregate", "aggregate in a derived table first"),
             (None, false) => Ok(()),
         }
     }
@@ -91,7 +88,7 @@ impl<'q> Calls<'q> {
 
 impl<'q> Binder<'q> {
     /// The type of an expression.
-    pub(super) fn ty(&self, expr: &Expr, at: At) -> Result<ColumnType, SqlError> {
+    pub(super) fn ty(&self, expr: &Expr, at: At) -> Result<ColumnType, Fault> {
         Ok(placed(expr.check(&self.columns.0), at)?.ty)
     }
 
@@ -101,12 +98,12 @@ impl<'q> Binder<'q> {
         env: &Env<'_>,
         calls: &mut Calls<'q>,
         expr: &'q ast::Expr,
-    ) -> Result<Expr, SqlError> {
+    ) -> Result<Expr, Fault> {
         let at = At::of(expr);
         let expr = self.expr(env, calls, expr)?;
         match self.ty(&expr, at)? {
             ColumnType::Boolean => Ok(expr),
-            ty => Err(SqlError::at(at, format!("the condition is {ty}"), "write a comparison")),
+            ty => Err(fault(at, code::CONDITION, &[("type", &ty)])),
         }
     }
 
@@ -116,7 +113,7 @@ impl<'q> Binder<'q> {
         env: &Env<'_>,
         calls: &mut Calls<'q>,
         expr: &'q ast::Expr,
-    ) -> Result<Expr, SqlError> {
+    ) -> Result<Expr, Fault> {
         let at = At::of(expr);
         self.deeper(at)?;
         let made = self.unchecked(env, calls, expr, at)?;
@@ -132,12 +129,15 @@ impl<'q> Binder<'q> {
         calls: &mut Calls<'q>,
         expr: &'q ast::Expr,
         at: At,
-    ) -> Result<Expr, SqlError> {
+    ) -> Result<Expr, Fault> {
         use ast::Expr as E;
-        let no = |clause: &str| Err(SqlError::unsupported(at, clause));
+        let no = |clause: &str| Err(unsupported(at, clause));
+        let instead = |clause: &str, remedy: &str| {
+            Err(fault(at, code::SQL_UNSUPPORTED, &[("clause", &clause), ("remedy", &remedy)]))
+        };
         if compared_operand(expr).is_some_and(|e| matches!(e, E::Exists { negated: true, .. })) {
             let cause = "NOT EXISTS before a comparison can be read in two ways";
-            return Err(SqlError::at(at, cause, "put what NOT belongs to in parentheses"));
+            return Err(refused_at(at, cause, "put what NOT belongs to in parentheses"));
         }
         macro_rules! of {
             ($e:expr) => {
@@ -216,8 +216,8 @@ impl<'q> Binder<'q> {
             }
             E::ILike { .. } => return no("ILIKE"),
             E::SimilarTo { .. } | E::RLike { .. } => return no("a regular expression"),
-            E::AnyOp { .. } => return Err(SqlError::at(at, "ANY is not supported", "write IN or EXISTS")),
-            E::AllOp { .. } => return Err(SqlError::at(at, "ALL is not supported", "write NOT EXISTS")),
+            E::AnyOp { .. } => return instead("ANY", "write IN or EXISTS"),
+            E::AllOp { .. } => return instead("ALL", "write NOT EXISTS"),
             E::Case { operand, conditions, else_result, .. } => {
                 let operand = operand.as_ref().map(|e| self.expr(env, calls, e)).transpose()?;
                 self.case(env, calls, operand.as_ref(), conditions, else_result.as_deref(), at)?
@@ -234,8 +234,7 @@ impl<'q> Binder<'q> {
                     Expr::Literal(Value::Null, _) => Expr::Literal(Value::Null, ty),
                     Expr::Literal(Value::Text(text), _) if !matches!(ty, ColumnType::Varchar(_)) => {
                         let text = String::from_utf8_lossy(text);
-                        let value = crate::cell::read(&text, ty).map_err(|e| e.or_at(at))?;
-                        Expr::Literal(value, ty)
+                        Expr::Literal(placed(self.reader().literal(&text, ty), at)?, ty)
                     }
                     _ => inner.cast(ty),
                 }
@@ -282,7 +281,7 @@ impl<'q> Binder<'q> {
         })
     }
 
-    fn is_null(&mut self, env: &Env<'_>, calls: &mut Calls<'q>, e: &'q ast::Expr) -> Result<Expr, SqlError> {
+    fn is_null(&mut self, env: &Env<'_>, calls: &mut Calls<'q>, e: &'q ast::Expr) -> Result<Expr, Fault> {
         Ok(self.expr(env, calls, e)?.is_null())
     }
 
@@ -294,7 +293,7 @@ impl<'q> Binder<'q> {
         op: &B,
         right: &'q ast::Expr,
         at: At,
-    ) -> Result<Expr, SqlError> {
+    ) -> Result<Expr, Fault> {
         if let B::And | B::Or = op {
             let (a, b) = (self.condition(env, calls, left)?, self.condition(env, calls, right)?);
             return Ok(if *op == B::And { a.and(b) } else { a.or(b) });
@@ -342,8 +341,7 @@ impl<'q> Binder<'q> {
             B::Multiply => Arithmetic::Multiply,
             B::Divide => Arithmetic::Divide,
             B::Modulo => Arithmetic::Remainder,
-            B::StringConcat => return Err(SqlError::unsupported(at, "||")),
-            other => return Err(SqlError::unsupported(at, &format!("the operator {other}"))),
+            other => return Err(fault(at, code::OPERATOR_UNSUPPORTED, &[("operator", other)])),
         };
         self.arithmetic(arithmetic, a, b, at)
     }
@@ -356,13 +354,12 @@ impl<'q> Binder<'q> {
         left: &'q ast::Expr,
         right: &'q ast::Expr,
         at: At,
-    ) -> Result<Expr, SqlError> {
+    ) -> Result<Expr, Fault> {
         let (ast::Expr::Tuple(left), ast::Expr::Tuple(right)) = (left, right) else {
-            return Err(SqlError::at(at, "a row of values beside one value", "write as many on both sides"));
+            return Err(refused_at(at, "a row of values beside one value", "write rows on both sides"));
         };
         if left.len() != right.len() {
-            let cause = format!("rows of {} and {} values are compared", left.len(), right.len());
-            return Err(SqlError::at(at, cause, "write as many on both sides"));
+            return Err(widths(at, "compared rows", [left.len(), right.len()]));
         }
         let mut all = truth(true);
         for (place, (a, b)) in left.iter().zip(right).enumerate() {
@@ -375,25 +372,21 @@ impl<'q> Binder<'q> {
 
     /// The rules for types, over all columns.
     pub(super) fn reader(&self) -> Reader<'_> {
-        let read = |text: &str, ty| {
-            crate::cell::read(text, ty)
-                .map_err(|e| TableError::Type { cause: e.cause().into(), remedy: e.remedy().into() })
-        };
-        Reader { schema: &self.columns.0, read }
+        Reader { schema: &self.columns.0, read: crate::cell::read }
     }
 
-    fn arithmetic(&self, op: Arithmetic, a: Expr, b: Expr, at: At) -> Result<Expr, SqlError> {
+    fn arithmetic(&self, op: Arithmetic, a: Expr, b: Expr, at: At) -> Result<Expr, Fault> {
         placed(self.reader().arithmetic(op, a, b), at)
     }
 
-    fn read_as(&self, expr: Expr, ty: ColumnType, at: At) -> Result<Expr, SqlError> {
+    fn read_as(&self, expr: Expr, ty: ColumnType, at: At) -> Result<Expr, Fault> {
         placed(self.reader().read_as(expr, ty), at)
     }
 
-    fn dated(&self, expr: &Expr, at: At) -> Result<ColumnType, SqlError> {
+    fn dated(&self, expr: &Expr, at: At) -> Result<ColumnType, Fault> {
         match self.ty(expr, at)? {
             ty @ (ColumnType::Date | ColumnType::Timestamp) => Ok(ty),
-            ty => Err(SqlError::at(
+            ty => Err(refused_at(
                 at,
                 format!("an interval is added to {ty}"),
                 "add it to a DATE or a TIMESTAMP",
@@ -402,17 +395,17 @@ impl<'q> Binder<'q> {
     }
 
     /// A comparison; string literals are read as values of the other operand's type.
-    pub(super) fn compared(&self, op: Comparison, a: Expr, b: Expr, at: At) -> Result<Expr, SqlError> {
+    pub(super) fn compared(&self, op: Comparison, a: Expr, b: Expr, at: At) -> Result<Expr, Fault> {
         placed(self.reader().compared(op, a, b), at)
     }
 
     /// Whether two values are equal, with NULL equal to NULL.
-    fn same(&mut self, a: Expr, b: Expr, at: At) -> Result<Expr, SqlError> {
+    fn same(&mut self, a: Expr, b: Expr, at: At) -> Result<Expr, Fault> {
         let nulls = a.clone().is_null().and(b.clone().is_null());
         Ok(coalesce(vec![self.compared(Comparison::Equal, a, b, at)?, nulls]))
     }
 
-    fn in_list(&mut self, expr: Expr, list: Vec<Expr>, at: At) -> Result<Expr, SqlError> {
+    fn in_list(&mut self, expr: Expr, list: Vec<Expr>, at: At) -> Result<Expr, Fault> {
         let ty = self.ty(&expr, at)?;
         let list = list.into_iter().map(|e| self.read_as(e, ty, at)).collect::<Result<Vec<_>, _>>()?;
         let same = |e: &Expr| match (e, ty) {
@@ -431,7 +424,7 @@ impl<'q> Binder<'q> {
     }
 
     /// Alternatives in their common type; NULLs become values of it.
-    pub(super) fn united(&self, all: Vec<Expr>, at: At) -> Result<Vec<Expr>, SqlError> {
+    pub(super) fn united(&self, all: Vec<Expr>, at: At) -> Result<Vec<Expr>, Fault> {
         placed(self.reader().united(all), at)
     }
 
@@ -443,7 +436,7 @@ impl<'q> Binder<'q> {
         conditions: &'q [ast::CaseWhen],
         otherwise: Option<&'q ast::Expr>,
         at: At,
-    ) -> Result<Expr, SqlError> {
+    ) -> Result<Expr, Fault> {
         let (mut whens, mut values) = (vec![], vec![]);
         for ast::CaseWhen { condition, result } in conditions {
             whens.push(match operand {
@@ -467,8 +460,8 @@ impl<'q> Binder<'q> {
 const NO_UNIT: ast::CeilFloorKind = ast::CeilFloorKind::DateTimeField(ast::DateTimeField::NoDateTime);
 
 /// Adds a place to an error.
-pub(super) fn placed<T>(made: Result<T, TableError>, at: At) -> Result<T, SqlError> {
-    made.map_err(|e| SqlError::from(e).or_at(at))
+pub(super) fn placed<T>(made: Result<T, Fault>, at: At) -> Result<T, Fault> {
+    made.map_err(|e| e.placed(at.0))
 }
 
 fn negate(expr: Expr, negated: bool) -> Expr {
@@ -476,7 +469,7 @@ fn negate(expr: Expr, negated: bool) -> Expr {
 }
 
 /// The type that a query's text names.
-pub(super) fn column_type(ty: &ast::DataType, at: At) -> Result<ColumnType, SqlError> {
+pub(super) fn column_type(ty: &ast::DataType, at: At) -> Result<ColumnType, Fault> {
     use ast::{CharacterLength, DataType as D, ExactNumberInfo as X};
     let made = match ty {
         D::Boolean | D::Bool => ColumnType::Boolean,
@@ -504,12 +497,12 @@ pub(super) fn column_type(ty: &ast::DataType, at: At) -> Result<ColumnType, SqlE
             ColumnType::Varchar(u16::try_from(*length).unwrap_or(u16::MAX))
         }
         D::Double(_) | D::DoublePrecision | D::Float(_) | D::Real => ColumnType::Double { frac: 32 },
-        other => return Err(SqlError::unsupported(at, &format!("the type {other}"))),
+        other => return Err(fault(at, code::TYPE_UNSUPPORTED, &[("type", other)])),
     };
     if made.is_valid() {
         Ok(made)
     } else {
-        Err(SqlError::at(at, format!("{ty} cannot be"), "check its digits or its length"))
+        Err(refused_at(at, format!("{ty} cannot be"), "check its digits or its length"))
     }
 }
 

@@ -6,15 +6,17 @@ use super::{
     scope::{Name, Scope, means},
 };
 use crate::{
-    SqlError,
-    error::At,
+    Fault,
+    error::{At, fault, refused_at, unsupported},
     logical::{Id, Kind, Plan, Pool, conjunction, conjuncts, filtered, joined, pair, reads},
 };
+use hushwire_fault::code;
 use hushwire_tables::{
     algebra::{Column, Expr},
     functions::coalesce,
 };
 use sqlparser::ast::{self, Ident, JoinConstraint, JoinOperator};
+use std::fmt::Display;
 
 /// Two columns that USING or NATURAL merges: both names, and the merged column.
 struct Shared {
@@ -51,7 +53,7 @@ impl<'q> Binder<'q> {
         &mut self,
         from: &'q [ast::TableWithJoins],
         outer: Option<&Env<'_>>,
-    ) -> Result<(Pool, Scope), SqlError> {
+    ) -> Result<(Pool, Scope), Fault> {
         let (mut pool, mut scope) = (Pool::default(), Scope::default());
         for item in from {
             let (one, names) = self.joins(item, outer)?;
@@ -66,7 +68,7 @@ impl<'q> Binder<'q> {
         Ok((pool, scope))
     }
 
-    fn unambiguous(&self, scope: &Scope, from: &[ast::TableWithJoins]) -> Result<(), SqlError> {
+    fn unambiguous(&self, scope: &Scope, from: &[ast::TableWithJoins]) -> Result<(), Fault> {
         let mut seen: Vec<(&str, Vec<&Name>)> = vec![];
         for name in &scope.0 {
             let table = name.table.as_deref().unwrap_or_default();
@@ -78,8 +80,8 @@ impl<'q> Binder<'q> {
         for (table, names) in seen.into_iter().filter(|(table, _)| !table.is_empty()) {
             let twice = |a: &&Name| names.iter().filter(|b| b.name == a.name && b.id != a.id).count() > 0;
             if names.iter().any(twice) && from.len() + from.iter().map(|f| f.joins.len()).sum::<usize>() > 1 {
-                let cause = format!("two tables are called {table}, or have a column of the same name");
-                return Err(SqlError::at(&from[0], cause, "give one another name with AS"));
+                let fields: [(_, &dyn Display); 2] = [("things", &"tables"), ("name", &table)];
+                return Err(fault(&from[0], code::NAME_TWICE, &fields));
             }
         }
         Ok(())
@@ -89,7 +91,7 @@ impl<'q> Binder<'q> {
         &mut self,
         item: &'q ast::TableWithJoins,
         outer: Option<&Env<'_>>,
-    ) -> Result<(Pool, Scope), SqlError> {
+    ) -> Result<(Pool, Scope), Fault> {
         let (mut pool, mut scope) = self.factor(&item.relation, outer)?;
         for join in &item.joins {
             let (right, names) = self.factor(&join.relation, outer)?;
@@ -104,10 +106,10 @@ impl<'q> Binder<'q> {
         (mut left, mut left_names): (Pool, Scope),
         (right, mut right_names): (Pool, Scope),
         outer: Option<&Env<'_>>,
-    ) -> Result<(Pool, Scope), SqlError> {
+    ) -> Result<(Pool, Scope), Fault> {
         use JoinOperator as J;
         let at: At = (&join.relation).into();
-        let no = |clause: &str| Err(SqlError::unsupported(at, clause));
+        let no = |clause: &str| Err(unsupported(at, clause));
         // A right join is a left join with swapped sides.
         let (kind, turned, constraint) = match &join.join_operator {
             J::Join(on) | J::Inner(on) | J::CrossJoin(on) => (Kind::Inner, false, on),
@@ -131,7 +133,7 @@ impl<'q> Binder<'q> {
                 let mut all = vec![];
                 for column in columns {
                     let [ast::ObjectNamePart::Identifier(name)] = &column.0[..] else {
-                        return Err(SqlError::unsupported(column, "such a name in USING"));
+                        return Err(unsupported(column, "such a name in USING"));
                     };
                     all.push(self.shared(name, &left_names, &right_names, &mut shared)?);
                 }
@@ -192,7 +194,7 @@ impl<'q> Binder<'q> {
         left: &Scope,
         right: &Scope,
         shared: &mut Vec<Shared>,
-    ) -> Result<Expr, SqlError> {
+    ) -> Result<Expr, Fault> {
         let mut side = |scope: &Scope| self.resolve(&Env::alone(scope), std::slice::from_ref(name));
         let (left, right) = (side(left)?, side(right)?);
         shared.push(Shared { name: name.clone(), left, right });
@@ -213,7 +215,7 @@ impl<'q> Binder<'q> {
         mut right: Plan,
         conditions: Vec<Expr>,
         at: At,
-    ) -> Result<Plan, SqlError> {
+    ) -> Result<Plan, Fault> {
         let (mut on, mut rest) = (vec![], vec![]);
         for condition in conditions {
             // Conditions on the right side alone are applied before the join: its rows without a
@@ -227,7 +229,7 @@ impl<'q> Binder<'q> {
             }
         }
         if kind == Kind::Full && !rest.is_empty() {
-            return Err(SqlError::unsupported(at, "FULL JOIN on more than columns that are equal"));
+            return Err(unsupported(at, "FULL JOIN on more than columns that are equal"));
         }
         // A condition on the left side alone becomes a key that is NULL where it does not hold:
         // NULL has no partner.
@@ -240,7 +242,7 @@ impl<'q> Binder<'q> {
             left = left.extended(vec![(key, Expr::Case { branches, otherwise: None })]);
             *first = key;
         } else if !mine.is_empty() {
-            return Err(SqlError::unsupported(at, "an outer join on no columns that are equal"));
+            return Err(unsupported(at, "an outer join on no columns that are equal"));
         }
         let outer: Vec<Id> = match kind {
             Kind::Full => [left.columns(), right.columns()].concat(),
@@ -257,7 +259,7 @@ impl<'q> Binder<'q> {
         &mut self,
         factor: &'q ast::TableFactor,
         outer: Option<&Env<'_>>,
-    ) -> Result<(Pool, Scope), SqlError> {
+    ) -> Result<(Pool, Scope), Fault> {
         use ast::TableFactor as F;
         let at: At = factor.into();
         match factor {
@@ -275,7 +277,7 @@ impl<'q> Binder<'q> {
             } if with_hints.is_empty() && partitions.is_empty() && index_hints.is_empty() => {
                 let [ast::ObjectNamePart::Identifier(name)] = &name.0[..] else {
                     let cause = format!("{name} is a name of several parts");
-                    return Err(SqlError::at(at, cause, "name the table alone"));
+                    return Err(refused_at(at, cause, "name the table alone"));
                 };
                 let bound = self.named_table(name, at)?;
                 let called = alias.as_ref().map_or(name.value.as_str(), |alias| alias.name.value.as_str());
@@ -283,15 +285,15 @@ impl<'q> Binder<'q> {
             }
             F::Derived { lateral, subquery, alias, sample: None } => {
                 if *lateral {
-                    return Err(SqlError::unsupported(at, "LATERAL"));
+                    return Err(unsupported(at, "LATERAL"));
                 }
                 let bound = self.query(subquery, outer)?;
                 let called = alias.as_ref().map_or("", |alias| alias.name.value.as_str());
                 self.one(bound, called, alias.as_ref(), at)
             }
             F::NestedJoin { table_with_joins, alias: None } => self.joins(table_with_joins, outer),
-            F::Table { .. } => Err(SqlError::unsupported(at, "a table with arguments, hints or a sample")),
-            _ => Err(SqlError::unsupported(at, "this in FROM")),
+            F::Table { .. } => Err(unsupported(at, "a table with arguments, hints or a sample")),
+            _ => Err(unsupported(at, "this in FROM")),
         }
     }
 
@@ -301,11 +303,11 @@ impl<'q> Binder<'q> {
         called: &str,
         alias: Option<&ast::TableAlias>,
         at: At,
-    ) -> Result<(Pool, Scope), SqlError> {
+    ) -> Result<(Pool, Scope), Fault> {
         let names = alias.map_or(&[][..], |alias| &alias.columns);
         if names.len() > bound.columns.len() {
             let cause = format!("{called} has {} columns and {} names", bound.columns.len(), names.len());
-            return Err(SqlError::at(at, cause, "give as many names, or fewer"));
+            return Err(refused_at(at, cause, "give as many names, or fewer"));
         }
         for (column, name) in bound.columns.iter_mut().zip(names) {
             column.0.clone_from(&name.name.value);
@@ -315,7 +317,7 @@ impl<'q> Binder<'q> {
     }
 
     /// A table of WITH, or else of the catalog.
-    fn named_table(&mut self, name: &Ident, at: At) -> Result<Bound, SqlError> {
+    fn named_table(&mut self, name: &Ident, at: At) -> Result<Bound, Fault> {
         let place = self.common.iter().rposition(|c| means(name, &c.alias.name.value));
         if let Some(place) = place {
             let Common { alias, query } = self.common[place].clone();
@@ -326,7 +328,7 @@ impl<'q> Binder<'q> {
             let mut bound = bound?;
             if alias.columns.len() > bound.columns.len() {
                 let cause = format!("{name} has {} columns", bound.columns.len());
-                return Err(SqlError::at(alias.name.span, cause, "give as many names, or fewer"));
+                return Err(refused_at(alias.name.span, cause, "give as many names, or fewer"));
             }
             for (column, name) in bound.columns.iter_mut().zip(&alias.columns) {
                 column.0.clone_from(&name.name.value);
@@ -338,9 +340,9 @@ impl<'q> Binder<'q> {
             let known: Vec<&str> = tables.iter().map(|table| table.name.as_str()).collect();
             let remedy = match known.len() {
                 0 => "declare it".to_owned(),
-                _ => format!("there are {}", known.join(", ")),
+                _ => format!("name one of {}", known.join(", ")),
             };
-            return Err(SqlError::at(at, format!("no table is called {}", name.value), remedy));
+            return Err(fault(at, code::TABLE_UNKNOWN, &[("table", &name.value), ("remedy", &remedy)]));
         };
         let mut columns = vec![];
         for (place, column) in tables[table].schema.columns().iter().enumerate() {

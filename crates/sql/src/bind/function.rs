@@ -6,28 +6,30 @@ use super::{
     expr::{Calls, placed},
 };
 use crate::{
-    SqlError,
-    error::At,
+    Fault,
+    error::{At, fault, unsupported},
     logical::{Id, truth},
 };
+use hushwire_fault::code;
 use hushwire_tables::{
     algebra::{Aggregate, Column, ColumnType, Expr, Function, Relation, Value},
     functions::{self, Arguments, coalesce},
 };
 use sqlparser::ast::{self, FunctionArg, FunctionArgExpr, FunctionArguments};
+use std::fmt::Display;
 
 /// The arguments of a call; `None` for `*`.
-fn arguments(function: &ast::Function) -> Result<(Option<Vec<&ast::Expr>>, bool), SqlError> {
+fn arguments(function: &ast::Function) -> Result<(Option<Vec<&ast::Expr>>, bool), Fault> {
     let FunctionArguments::List(list) = &function.args else {
-        return Err(SqlError::unsupported(function, "a function without a list of arguments"));
+        return Err(unsupported(function, "a function without a list of arguments"));
     };
     if let Some(clause) = list.clauses.first() {
-        return Err(SqlError::unsupported(clause, &format!("{clause} in a function")));
+        return Err(unsupported(clause, &format!("{clause} in a function")));
     }
     let distinct = list.duplicate_treatment == Some(ast::DuplicateTreatment::Distinct);
     if let [FunctionArg::Unnamed(FunctionArgExpr::Wildcard)] = &list.args[..] {
         if distinct {
-            return Err(SqlError::unsupported(function, "DISTINCT * in a function"));
+            return Err(unsupported(function, "DISTINCT * in a function"));
         }
         return Ok((None, distinct));
     }
@@ -35,7 +37,7 @@ fn arguments(function: &ast::Function) -> Result<(Option<Vec<&ast::Expr>>, bool)
     for arg in &list.args {
         match arg {
             FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => args.push(expr),
-            other => return Err(SqlError::unsupported(function, &format!("the argument {other}"))),
+            other => return Err(unsupported(function, &format!("the argument {other}"))),
         }
     }
     Ok((Some(args), distinct))
@@ -66,8 +68,8 @@ impl<'q> Binder<'q> {
         calls: &mut Calls<'q>,
         function: &'q ast::Function,
         at: At,
-    ) -> Result<Expr, SqlError> {
-        let no = |clause: &str| Err(SqlError::unsupported(at, clause));
+    ) -> Result<Expr, Fault> {
+        let no = |clause: &str| Err(unsupported(at, clause));
         if !function.within_group.is_empty() {
             return no("WITHIN GROUP");
         }
@@ -104,9 +106,9 @@ impl<'q> Binder<'q> {
     }
 
     /// The expression of a scalar function's call.
-    pub(super) fn call(&self, name: &str, all: Vec<Expr>, at: At) -> Result<Expr, SqlError> {
+    pub(super) fn call(&self, name: &str, all: Vec<Expr>, at: At) -> Result<Expr, Fault> {
         let Some(function) = functions::find(name) else {
-            return Err(SqlError::unsupported(at, &format!("the function {name}")));
+            return Err(fault(at, code::FUNCTION_UNSUPPORTED, &[("function", &name)]));
         };
         placed(function.bind(&Arguments { name, all, reader: self.reader() }), at)
     }
@@ -119,7 +121,7 @@ impl<'q> Binder<'q> {
         args: Option<&[&'q ast::Expr]>,
         filter: Option<&'q ast::Expr>,
         at: At,
-    ) -> Result<Expr, SqlError> {
+    ) -> Result<Expr, Fault> {
         calls.aggregate(at)?;
         calls.inside = true;
         let made = self.argument(env, calls, (function, distinct), args, filter, at);
@@ -142,7 +144,7 @@ impl<'q> Binder<'q> {
         args: Option<&[&'q ast::Expr]>,
         filter: Option<&'q ast::Expr>,
         at: At,
-    ) -> Result<Option<Expr>, SqlError> {
+    ) -> Result<Option<Expr>, Fault> {
         let of = match args {
             None if function == Function::Count => None,
             Some([one]) => {
@@ -152,7 +154,12 @@ impl<'q> Binder<'q> {
                 let narrow = matches!(self.ty(&of, at)?, ColumnType::Double { frac: ..32 });
                 Some(if average && narrow { as_double(of) } else { of })
             }
-            _ => return Err(SqlError::at(at, "an aggregate takes one argument", "give it one")),
+            all => {
+                let found = all.map_or(0, <[_]>::len);
+                let fields: [(_, &dyn Display); 3] =
+                    [("function", &function), ("found", &found), ("expected", &1)];
+                return Err(fault(at, code::ARGUMENTS, &fields));
+            }
         };
         let filter = filter.map(|e| self.condition(env, calls, e)).transpose()?;
         Ok(match (of, filter) {
@@ -176,13 +183,13 @@ impl<'q> Binder<'q> {
         all: &mut Vec<(Id, Aggregate)>,
         aggregate: Aggregate,
         at: At,
-    ) -> Result<Id, SqlError> {
+    ) -> Result<Id, Fault> {
         if let Some((id, _)) = all.iter().find(|(_, other)| *other == aggregate) {
             return Ok(*id);
         }
         let none = Relation::values(self.columns.0.clone(), vec![])?;
         let made = none.aggregate(vec![], vec![aggregate.clone()], 0, None);
-        let made = made.map_err(|e| SqlError::from(e).or_at(at))?;
+        let made = made.map_err(|e| e.placed(at.0))?;
         let column = Column { range: None, ..made.schema().columns()[0].clone() };
         let id = self.columns.add(column);
         all.push((id, aggregate));

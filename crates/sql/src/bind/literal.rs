@@ -1,34 +1,45 @@
 //! Binds literals of a query's text.
 
-use crate::{SqlError, error::At};
+use crate::{
+    Fault,
+    error::{At, refused, refused_at, unsupported},
+};
+use hushwire_fault::code;
 use hushwire_tables::algebra::{ColumnType, Expr, MAX_DIGITS, MAX_TEXT, Value};
 use sqlparser::ast;
+use std::fmt::Display;
 
 /// A literal.
-pub(super) fn literal(value: &ast::ValueWithSpan) -> Result<Expr, SqlError> {
+pub(super) fn literal(value: &ast::ValueWithSpan) -> Result<Expr, Fault> {
     let at = value.span;
     Ok(match &value.value {
-        ast::Value::Number(digits, _) => number(digits).map_err(|e| e.or_at(at))?,
-        ast::Value::SingleQuotedString(text) => string(text).map_err(|e| e.or_at(at))?,
+        ast::Value::Number(digits, _) => number(digits).map_err(|e| e.placed(At::from(at).0))?,
+        ast::Value::SingleQuotedString(text) => string(text).map_err(|e| e.placed(At::from(at).0))?,
         ast::Value::Boolean(truth) => crate::logical::truth(*truth),
         ast::Value::Null => Expr::Literal(Value::Null, ColumnType::Boolean),
-        ast::Value::Placeholder(_) => return Err(SqlError::unsupported(at, "a parameter")),
-        other => return Err(SqlError::unsupported(at, &format!("a literal as {other}"))),
+        ast::Value::Placeholder(_) => return Err(unsupported(at, "a parameter")),
+        other => return Err(unsupported(at, &format!("a literal as {other}"))),
     })
 }
 
 /// Digits with or without a point: an integer takes 32 or 64 bits; any other number is a decimal
 /// with exactly the written digits.
-fn number(digits: &str) -> Result<Expr, SqlError> {
-    let wrong = |cause: String| SqlError::new(cause, "write at most 38 digits, without an exponent");
+fn number(digits: &str) -> Result<Expr, Fault> {
+    let wrong = || {
+        let fields: [(_, &dyn Display); 3] = [
+            ("value", &digits),
+            ("type", &"number of at most 38 digits"),
+            ("form", &"at most 38 digits, without an exponent"),
+        ];
+        Fault::filled(code::VALUE, &fields)
+    };
     let (whole, behind) = digits.split_once('.').unwrap_or((digits, ""));
     let all: String = [whole.trim_start_matches('0'), behind].concat();
-    let steps: i128 = if all.is_empty() { Ok(0) } else { all.parse() }
-        .map_err(|_| wrong(format!("{digits} is no number of the types here")))?;
+    let steps: i128 = if all.is_empty() { Ok(0) } else { all.parse() }.map_err(|_| wrong())?;
     let ty = match digits.contains('.') {
         false if steps <= i32::MAX.into() => ColumnType::Integer,
         false if steps <= i64::MAX.into() => ColumnType::BigInt,
-        _ => decimal_of(&all, behind.len()).ok_or_else(|| wrong(format!("{digits} has too many digits")))?,
+        _ => decimal_of(&all, behind.len()).ok_or_else(wrong)?,
     };
     Ok(Expr::Literal(Value::Number(steps), ty))
 }
@@ -38,9 +49,9 @@ fn decimal_of(all: &str, scale: usize) -> Option<ColumnType> {
     Some(ColumnType::Decimal { precision, scale: scale as u8 })
 }
 
-fn string(text: &str) -> Result<Expr, SqlError> {
+fn string(text: &str) -> Result<Expr, Fault> {
     if text.contains('\0') || text.len() > usize::from(MAX_TEXT) {
-        return Err(SqlError::new(
+        return Err(refused(
             format!("a string of {} bytes, or with a zero byte", text.len()),
             format!("write at most {MAX_TEXT} bytes, none of them 0"),
         ));
@@ -49,14 +60,14 @@ fn string(text: &str) -> Result<Expr, SqlError> {
 }
 
 /// `DATE '…'` and `TIMESTAMP '…'`: the literal, the type that it is read as, and its place.
-pub(super) fn typed(typed: &ast::TypedString) -> Result<(Expr, ColumnType, At), SqlError> {
+pub(super) fn typed(typed: &ast::TypedString) -> Result<(Expr, ColumnType, At), Fault> {
     let at: At = typed.value.span.into();
     let ty = match typed.data_type {
         ast::DataType::Date => ColumnType::Date,
         ast::DataType::Timestamp(None, ast::TimezoneInfo::None | ast::TimezoneInfo::WithoutTimeZone) => {
             ColumnType::Timestamp
         }
-        ref other => return Err(SqlError::unsupported(at, &format!("a literal of type {other}"))),
+        ref other => return Err(unsupported(at, &format!("a literal of type {other}"))),
     };
     Ok((literal(&typed.value)?, ty, at))
 }
@@ -71,11 +82,10 @@ pub(super) enum Span {
 }
 
 /// `INTERVAL '3' MONTH`.
-pub(super) fn interval(interval: &ast::Interval) -> Result<Span, SqlError> {
+pub(super) fn interval(interval: &ast::Interval) -> Result<Span, Fault> {
     let at: At = interval.value.as_ref().into();
-    let wrong = |cause: &str| {
-        Err(SqlError::at(at, cause, "write it as INTERVAL '3' MONTH, of days, months or years"))
-    };
+    let wrong =
+        |cause: &str| Err(refused_at(at, cause, "write it as INTERVAL '3' MONTH, of days, months or years"));
     if interval.last_field.is_some() || interval.leading_precision.is_some() {
         return wrong("an interval of two units or with a precision");
     }
@@ -107,7 +117,7 @@ pub(super) fn interval(interval: &ast::Interval) -> Result<Span, SqlError> {
 }
 
 /// A date, or a column of dates, shifted by a span.
-pub(super) fn moved(expr: Expr, ty: ColumnType, by: Span, at: At) -> Result<Expr, SqlError> {
+pub(super) fn moved(expr: Expr, ty: ColumnType, by: Span, at: At) -> Result<Expr, Fault> {
     use hushwire_tables::algebra::Arithmetic;
     let unit = if ty == ColumnType::Timestamp { crate::cell::DAY } else { 1 };
     match (by, &expr) {
@@ -119,13 +129,13 @@ pub(super) fn moved(expr: Expr, ty: ColumnType, by: Span, at: At) -> Result<Expr
             };
             match later {
                 Some(day) => Ok(Expr::Literal(Value::Number(day * unit + time), ty)),
-                None => Err(SqlError::at(at, "the date leaves the years 1 to 9999", "move it by less")),
+                None => Err(refused_at(at, "the date leaves the years 1 to 9999", "move it by less")),
             }
         }
         (Span::Days(n), _) => {
             let steps = Expr::Literal(Value::Number(n * unit), ColumnType::BigInt);
             Ok(expr.arithmetic(Arithmetic::Add, steps))
         }
-        (Span::Months(_), _) => Err(SqlError::unsupported(at, "a column moved by months or years")),
+        (Span::Months(_), _) => Err(unsupported(at, "a column moved by months or years")),
     }
 }

@@ -20,20 +20,22 @@ mod values;
 mod window;
 
 use crate::{
-    SqlError,
+    Fault,
     catalog::Catalog,
-    error::At,
+    error::{At, fault, refused_at, too_large, unsupported, widths},
     logical::{Columns, Id, Ids, Key, Plan},
 };
 use expr::Calls;
+use hushwire_fault::code;
 use hushwire_tables::{
     algebra::{Column, ColumnType, Expr, SetOperation, Value, common_type},
-    functions::together,
+    types_differ,
 };
 use scope::{Env, Scope};
 use select::Selected;
 use sqlparser::ast::{self, Spanned};
 use std::collections::BTreeMap;
+use std::fmt::Display;
 
 /// A table of WITH. It is bound again wherever it is named.
 #[derive(Clone)]
@@ -80,39 +82,35 @@ impl<'q> Binder<'q> {
     }
 
     /// Counts a level, and refuses too many levels.
-    fn deeper(&mut self, at: At) -> Result<(), SqlError> {
+    fn deeper(&mut self, at: At) -> Result<(), Fault> {
         self.depth += 1;
         if self.depth > DEEPEST {
             let cause = format!("the query is nested deeper than {DEEPEST} levels");
-            return Err(SqlError::at(at, cause, "write a list in place of a chain, or split the query"));
+            return Err(too_large(at, cause, "write a list in place of a chain, or split the query"));
         }
         Ok(())
     }
 
     /// Counts a query, and refuses too many queries.
-    fn another(&mut self, at: At) -> Result<(), SqlError> {
+    fn another(&mut self, at: At) -> Result<(), Fault> {
         self.queries += 1;
         if self.queries > MOST_QUERIES {
             let cause = format!("there are more than {MOST_QUERIES} queries within it");
             let remedy =
                 "name tables of WITH less often: each counts, with those within it, wherever it is named";
-            return Err(SqlError::at(at, cause, remedy));
+            return Err(too_large(at, cause, remedy));
         }
         Ok(())
     }
 
     /// Counts an expression's parts, and refuses too many parts.
-    fn within_size(&mut self, expr: &Expr, at: At) -> Result<(), SqlError> {
+    fn within_size(&mut self, expr: &Expr, at: At) -> Result<(), Fault> {
         let size = size(expr);
         self.parts += size;
         if size > LARGEST || self.parts > MOST_PARTS {
             let cause =
                 "its expressions are too large, with what functions such as ABS repeat of their arguments";
-            return Err(SqlError::at(
-                at,
-                cause,
-                "compute parts of them in a derived table, or split the query",
-            ));
+            return Err(too_large(at, cause, "compute parts of them in a derived table, or split the query"));
         }
         Ok(())
     }
@@ -124,7 +122,7 @@ impl<'q> Binder<'q> {
     }
 
     /// A column for an expression; the expression itself if it is a column.
-    fn id_of(&mut self, name: &str, expr: &Expr, more: &mut Vec<(Id, Expr)>) -> Result<Id, SqlError> {
+    fn id_of(&mut self, name: &str, expr: &Expr, more: &mut Vec<(Id, Expr)>) -> Result<Id, Fault> {
         if let Expr::Column(id) = expr {
             return Ok(*id);
         }
@@ -142,12 +140,12 @@ impl<'q> Binder<'q> {
     }
 
     /// Binds a query that is not part of another one.
-    pub(crate) fn whole(&mut self, query: &'q ast::Query) -> Result<Bound, SqlError> {
+    pub(crate) fn whole(&mut self, query: &'q ast::Query) -> Result<Bound, Fault> {
         self.query(query, None)
     }
 
     /// Binds a query that uses only its own columns, even within another query.
-    fn query(&mut self, query: &'q ast::Query, outer: Option<&Env<'_>>) -> Result<Bound, SqlError> {
+    fn query(&mut self, query: &'q ast::Query, outer: Option<&Env<'_>>) -> Result<Bound, Fault> {
         refuse_clauses(query)?;
         self.deeper(query.into())?;
         self.another(query.into())?;
@@ -159,22 +157,23 @@ impl<'q> Binder<'q> {
         bound
     }
 
-    fn with(&mut self, with: Option<&'q ast::With>) -> Result<(), SqlError> {
+    fn with(&mut self, with: Option<&'q ast::With>) -> Result<(), Fault> {
         let Some(with) = with else { return Ok(()) };
         if with.recursive {
-            return Err(SqlError::unsupported(with.with_token.0.span, "WITH RECURSIVE"));
+            return Err(unsupported(with.with_token.0.span, "WITH RECURSIVE"));
         }
         for table in &with.cte_tables {
             if with.cte_tables.iter().filter(|t| t.alias.name == table.alias.name).count() > 1 {
-                let cause = format!("WITH names {} twice", table.alias.name.value);
-                return Err(SqlError::at(table.alias.name.span, cause, "give one another name"));
+                let name = &table.alias.name;
+                let fields: [(_, &dyn Display); 2] = [("things", &"tables of WITH"), ("name", &name.value)];
+                return Err(fault(name.span, code::NAME_TWICE, &fields));
             }
             self.common.push(Common { alias: &table.alias, query: &table.query });
         }
         Ok(())
     }
 
-    fn ordered(&mut self, query: &'q ast::Query, outer: Option<&Env<'_>>) -> Result<Bound, SqlError> {
+    fn ordered(&mut self, query: &'q ast::Query, outer: Option<&Env<'_>>) -> Result<Bound, Fault> {
         let order = order_by(query)?;
         let mut bound = match query.body.as_ref() {
             ast::SetExpr::Select(select) => {
@@ -182,7 +181,7 @@ impl<'q> Binder<'q> {
                 if let Some((_, at)) = correlated.first() {
                     let cause = "a column of the query around is named here";
                     let remedy = "name it in the WHERE of an EXISTS, an IN or a scalar subquery";
-                    return Err(SqlError::at(*at, cause, remedy));
+                    return Err(refused_at(*at, cause, remedy));
                 }
                 bound
             }
@@ -195,17 +194,16 @@ impl<'q> Binder<'q> {
         Ok(bound)
     }
 
-    fn body(&mut self, body: &'q ast::SetExpr, outer: Option<&Env<'_>>) -> Result<Bound, SqlError> {
+    fn body(&mut self, body: &'q ast::SetExpr, outer: Option<&Env<'_>>) -> Result<Bound, Fault> {
         match body {
             ast::SetExpr::Select(select) => {
                 self.another(body.span().into())?;
                 let Selected { bound, correlated, .. } = self.select(select, &[], outer, false)?;
                 match correlated.first() {
                     None => Ok(bound),
-                    Some((_, at)) => Err(SqlError::unsupported(
-                        *at,
-                        "a column of the query around in a part of a set operation",
-                    )),
+                    Some((_, at)) => {
+                        Err(unsupported(*at, "a column of the query around in a part of a set operation"))
+                    }
                 }
             }
             ast::SetExpr::Query(query) => self.query(query, outer),
@@ -220,14 +218,14 @@ impl<'q> Binder<'q> {
                     Q::All => true,
                     Q::Distinct | Q::None => false,
                     Q::ByName | Q::AllByName | Q::DistinctByName => {
-                        return Err(SqlError::unsupported(body.span(), "a set operation BY NAME"));
+                        return Err(unsupported(body.span(), "a set operation BY NAME"));
                     }
                 };
                 let (left, right) = (self.body(left, outer)?, self.body(right, outer)?);
                 self.set(kind, all, left, right, body.span().into())
             }
             ast::SetExpr::Values(values) => self.values(values),
-            other => Err(SqlError::unsupported(other.span(), "a statement in place of a SELECT")),
+            other => Err(unsupported(other.span(), "a statement in place of a SELECT")),
         }
     }
 
@@ -238,10 +236,9 @@ impl<'q> Binder<'q> {
         mut left: Bound,
         mut right: Bound,
         at: At,
-    ) -> Result<Bound, SqlError> {
+    ) -> Result<Bound, Fault> {
         if left.columns.len() != right.columns.len() {
-            let cause = format!("its sides have {} and {} columns", left.columns.len(), right.columns.len());
-            return Err(SqlError::at(at, cause, "select as many of both"));
+            return Err(widths(at, "rows of its sides", [left.columns.len(), right.columns.len()]));
         }
         let mut columns = vec![];
         for ((name, a), (_, b)) in left.columns.iter_mut().zip(&mut right.columns) {
@@ -254,9 +251,9 @@ impl<'q> Binder<'q> {
             }
             let types = [*a, *b].map(|id| self.columns.of(id).ty);
             let Some(ty) = common_type(types[0], types[1]) else {
-                let cause =
-                    format!("column {name} is {} on one side and {} on the other", types[0], types[1]);
-                return Err(SqlError::at(at, cause, together(types)));
+                return Err(
+                    types_differ(types, &format_args!("column {name} of a set operation")).placed(at.0)
+                );
             };
             let nullable = [*a, *b].iter().any(|id| self.columns.of(*id).nullable);
             let id = self.column(name, ty, nullable);
@@ -285,7 +282,7 @@ impl<'q> Binder<'q> {
     }
 
     /// ORDER BY after a set operation, which can only use its columns.
-    fn order_columns(&mut self, bound: Bound, order: &'q [ast::OrderByExpr]) -> Result<Bound, SqlError> {
+    fn order_columns(&mut self, bound: Bound, order: &'q [ast::OrderByExpr]) -> Result<Bound, Fault> {
         if order.is_empty() {
             return Ok(bound);
         }
@@ -311,56 +308,56 @@ fn size(expr: &Expr) -> usize {
 }
 
 /// The keys of ORDER BY.
-fn order_by(query: &ast::Query) -> Result<&[ast::OrderByExpr], SqlError> {
+fn order_by(query: &ast::Query) -> Result<&[ast::OrderByExpr], Fault> {
     match &query.order_by {
         None => Ok(&[]),
         Some(ast::OrderBy { kind: ast::OrderByKind::Expressions(all), interpolate: None }) => Ok(all),
-        Some(other) => Err(SqlError::unsupported(other, "ORDER BY ALL or INTERPOLATE")),
+        Some(other) => Err(unsupported(other, "ORDER BY ALL or INTERPOLATE")),
     }
 }
 
 /// A key that is a position in the list, counted from 0.
-fn ordinal(expr: &ast::Expr, columns: usize) -> Result<Option<usize>, SqlError> {
+fn ordinal(expr: &ast::Expr, columns: usize) -> Result<Option<usize>, Fault> {
     let ast::Expr::Value(value) = expr else { return Ok(None) };
     let ast::Value::Number(digits, _) = &value.value else { return Ok(None) };
     match digits.parse::<usize>().ok().filter(|n| (1..=columns).contains(n)) {
         Some(n) => Ok(Some(n - 1)),
         None => {
-            let cause = format!("{digits} is no column of the list, which has {columns}");
-            Err(SqlError::at(value.span, cause, "write a place of the list, counted from 1, or a column"))
+            let fields: [(_, &dyn Display); 2] = [("place", digits), ("columns", &columns)];
+            Err(fault(value.span, code::LIST_PLACE, &fields))
         }
     }
 }
 
 /// By default, NULLs come last in ascending order and first in descending order.
-fn sort_key(key: &ast::OrderByExpr, id: Id) -> Result<Key, SqlError> {
+fn sort_key(key: &ast::OrderByExpr, id: Id) -> Result<Key, Fault> {
     if key.with_fill.is_some() {
-        return Err(SqlError::unsupported(key, "WITH FILL"));
+        return Err(unsupported(key, "WITH FILL"));
     }
     let descending = match &key.options.sort {
         None | Some(ast::OrderBySort::Asc) => false,
         Some(ast::OrderBySort::Desc) => true,
-        Some(_) => return Err(SqlError::unsupported(key, "ORDER BY … USING")),
+        Some(_) => return Err(unsupported(key, "ORDER BY … USING")),
     };
     Ok(Key { id, descending, nulls_first: key.options.nulls_first.unwrap_or(descending) })
 }
 
-fn limited(plan: Plan, query: &ast::Query) -> Result<Plan, SqlError> {
-    let number = |clause: &str, expr: &ast::Expr| -> Result<u64, SqlError> {
+fn limited(plan: Plan, query: &ast::Query) -> Result<Plan, Fault> {
+    let number = |clause: &str, expr: &ast::Expr| -> Result<u64, Fault> {
         let digits = match expr {
             ast::Expr::Value(ast::ValueWithSpan { value: ast::Value::Number(digits, _), .. }) => {
                 digits.parse().ok()
             }
             _ => None,
         };
-        digits.ok_or_else(|| SqlError::at(expr, format!("{clause} takes a whole number"), "write one"))
+        digits.ok_or_else(|| fault(expr, code::WHOLE_NUMBER, &[("clause", &clause)]))
     };
     let (mut offset, mut limit) = (0, None);
     match &query.limit_clause {
         None => {}
         Some(ast::LimitClause::LimitOffset { limit: most, offset: from, limit_by }) => {
             if let Some(by) = limit_by.first() {
-                return Err(SqlError::unsupported(by, "LIMIT BY"));
+                return Err(unsupported(by, "LIMIT BY"));
             }
             limit = most.as_ref().map(|e| number("LIMIT", e)).transpose()?;
             offset = from.as_ref().map_or(Ok(0), |e| number("OFFSET", &e.value))?;
@@ -371,7 +368,7 @@ fn limited(plan: Plan, query: &ast::Query) -> Result<Plan, SqlError> {
     }
     if let Some(fetch) = &query.fetch {
         if fetch.with_ties || fetch.percent {
-            return Err(SqlError::unsupported(fetch, "FETCH WITH TIES or PERCENT"));
+            return Err(unsupported(fetch, "FETCH WITH TIES or PERCENT"));
         }
         limit = Some(fetch.quantity.as_ref().map_or(Ok(1), |e| number("FETCH", e))?);
     }
@@ -381,7 +378,7 @@ fn limited(plan: Plan, query: &ast::Query) -> Result<Plan, SqlError> {
     }
 }
 
-fn refuse_clauses(query: &ast::Query) -> Result<(), SqlError> {
+fn refuse_clauses(query: &ast::Query) -> Result<(), Fault> {
     let found = [
         (!query.locks.is_empty(), "FOR UPDATE or FOR SHARE"),
         (query.for_clause.is_some(), "FOR XML or FOR JSON"),
@@ -390,7 +387,7 @@ fn refuse_clauses(query: &ast::Query) -> Result<(), SqlError> {
         (!query.pipe_operators.is_empty(), "the pipe operator |>"),
     ];
     match found.into_iter().find(|(there, _)| *there) {
-        Some((_, clause)) => Err(SqlError::unsupported(query, clause)),
+        Some((_, clause)) => Err(unsupported(query, clause)),
         None => Ok(()),
     }
 }

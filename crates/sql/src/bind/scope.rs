@@ -1,7 +1,12 @@
 //! Names and what they denote.
 
 use super::Binder;
-use crate::{SqlError, error::At, logical::Id};
+use crate::{
+    Fault,
+    error::{At, fault, refused_at, unsupported},
+    logical::Id,
+};
+use hushwire_fault::code;
 use sqlparser::ast::Ident;
 
 /// A column's names.
@@ -54,13 +59,13 @@ pub(super) fn means(ident: &Ident, name: &str) -> bool {
 
 impl Binder<'_> {
     /// The named column, in the nearest scope that has it.
-    pub(super) fn resolve(&mut self, env: &Env<'_>, path: &[Ident]) -> Result<Id, SqlError> {
+    pub(super) fn resolve(&mut self, env: &Env<'_>, path: &[Ident]) -> Result<Id, Fault> {
         let (table, column) = match path {
             [column] => (None, column),
             [table, column] => (Some(table), column),
             _ => {
                 let cause = "a name of more than two parts";
-                return Err(SqlError::at(path[0].span, cause, "write column, or table.column"));
+                return Err(refused_at(path[0].span, cause, "write column, or table.column"));
             }
         };
         let at: At = path[0].span.into();
@@ -76,12 +81,11 @@ impl Binder<'_> {
             let mut found = env.scope.0.iter().filter(is);
             if let Some(name) = found.next() {
                 if found.any(|other| other.id != name.id) {
-                    let cause = format!("{shown} may be a column of several tables");
-                    return Err(SqlError::at(at, cause, "write table.column"));
+                    return Err(fault(at, code::COLUMN_AMBIGUOUS, &[("column", &shown)]));
                 }
                 if let Some(clause) = barred {
                     let clause = format!("a column of the query around in {clause} of a subquery");
-                    return Err(SqlError::unsupported(at, &clause));
+                    return Err(unsupported(at, &clause));
                 }
                 self.named.insert(name.id, at);
                 return Ok(name.id);
@@ -92,12 +96,12 @@ impl Binder<'_> {
         let mut known: Vec<String> = env.scope.0.iter().map(|name| name.name.clone()).collect();
         known.dedup();
         let remedy = if known.is_empty() {
-            "there are no tables here".to_owned()
+            "name tables in FROM".to_owned()
         } else if known.len() > 24 {
             "check its spelling".to_owned()
         } else {
-            format!("there are {}", known.join(", "))
+            format!("name one of {}", known.join(", "))
         };
-        Err(SqlError::at(at, format!("no column is called {shown}"), remedy))
+        Err(fault(at, code::COLUMN_UNKNOWN, &[("column", &shown), ("remedy", &remedy)]))
     }
 }

@@ -9,10 +9,11 @@ use super::{
     subquery::{attached, of_no_row},
 };
 use crate::{
-    SqlError,
-    error::At,
+    Fault,
+    error::{At, fault, refused_at, unsupported},
     logical::{Facts, Id, Ids, Key, Plan, conjuncts, map, reads},
 };
+use hushwire_fault::code;
 use hushwire_tables::{
     algebra::{Aggregate, Column, Expr, Function, Relation, Schema},
     plain::{Tables, evaluate},
@@ -22,45 +23,46 @@ use sqlparser::ast::{self, Spanned};
 /// The rows of a SELECT.
 pub(super) struct Selected {
     pub(super) bound: Bound,
-    /// Conditions on columns of the query around, with their places.
+    /// Conditions on columns of the enclosing query, with their places in the text.
     pub(super) correlated: Vec<(Expr, At)>,
-    /// For an aggregate without GROUP BY, which has one row even if there are no input rows, unless
-    /// HAVING drops it.
+    /// For an aggregate without GROUP BY: its rows if there are no input rows. Such an aggregate
+    /// has one row whatever the input, unless HAVING drops it.
     pub(super) one: Option<Empty>,
-    /// Its aggregates; a scalar subquery needs their values for no rows.
+    /// The aggregates; a scalar subquery needs their values for an input of no rows.
     pub(super) figures: Vec<(Id, Aggregate)>,
     /// The list's expressions, before they are assigned to columns.
     pub(super) list: Vec<Expr>,
-    /// Whether the list reads columns of subqueries, besides aggregates and keys of its groups.
+    /// Whether the list reads columns of subqueries, in addition to aggregates and keys of its
+    /// groups.
     pub(super) beside: bool,
 }
 
-/// The rows of an aggregate of no row at all.
+/// The rows of an aggregate over no input rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Empty {
-    /// One, as of any rows.
+    /// One row, as over any input.
     One,
-    /// None, since HAVING is not true of it.
+    /// No row, since HAVING is not true of it.
     None,
-    /// One, while HAVING may drop that of others; or unknown before the query runs.
+    /// One row, but HAVING may drop the row over other inputs; or not known before the query runs.
     Unsure,
 }
 
-/// An item of the list, bound.
+/// A bound item of the list.
 struct Item {
     name: String,
     expr: Expr,
     at: At,
 }
 
-/// Expressions by which rows are grouped, and their columns.
+/// The expressions by which rows are grouped, and their columns.
 #[derive(Default)]
 struct Groups {
     keys: Vec<(Expr, Id)>,
 }
 
 impl Groups {
-    /// An expression on groups: of keys and figures.
+    /// Rewrites an expression to read the columns of the groups: keys and figures.
     fn of(&self, expr: &Expr) -> Expr {
         map(expr, &mut |e| match self.keys.iter().find(|(key, _)| *key == e) {
             Some((_, id)) => Expr::Column(*id),
@@ -70,14 +72,14 @@ impl Groups {
 }
 
 impl<'q> Binder<'q> {
-    /// A SELECT and its order. `exists` says that only whether there are rows counts.
+    /// Binds a SELECT with its ORDER BY. `exists` says that only the presence of rows counts.
     pub(super) fn select(
         &mut self,
         select: &'q ast::Select,
         order: &'q [ast::OrderByExpr],
         outer: Option<&Env<'_>>,
         exists: bool,
-    ) -> Result<Selected, SqlError> {
+    ) -> Result<Selected, Fault> {
         refuse_clauses(select)?;
         let (mut pool, scope) = self.from(&select.from, outer)?;
         let env = Env { scope: &scope, outer, barred: None };
@@ -101,7 +103,7 @@ impl<'q> Binder<'q> {
                     || reads(&condition).iter().any(|id| made.iter().any(|s| s.id == *id))
                 {
                     let clause = "a column of the query around beside a subquery";
-                    return Err(SqlError::unsupported(at, clause));
+                    return Err(unsupported(at, clause));
                 } else {
                     correlated.push((condition, at));
                 }
@@ -113,8 +115,8 @@ impl<'q> Binder<'q> {
         let within = |clause| Env { barred: Some(clause), ..env };
         let keys = self.group_by(select, &within("GROUP BY"))?;
         let mut items = vec![];
-        // Of EXISTS the list counts for one thing: whether it aggregates. Its columns may then be
-        // of any query.
+        // For EXISTS the list matters only in whether it aggregates. Its columns may then belong to
+        // any query.
         let mut aggregates = false;
         if exists {
             let (mut all, mut none) = (Calls::all(select), vec![]);
@@ -133,25 +135,26 @@ impl<'q> Binder<'q> {
         let orders =
             if exists { vec![] } else { self.orders(&within("ORDER BY"), &mut calls, order, &items)? };
         let figures = calls.aggregates.clone();
-        // EXISTS is then true whatever the rows are, and needs no groups of them.
+        // EXISTS is then true whatever the rows are, and needs no groups.
         let always = aggregates && keys.is_empty() && having.is_none();
         let aggregates = aggregates && (!always || correlated.is_empty());
         let grouped = aggregates || !keys.is_empty() || !figures.is_empty() || having.is_some();
         let mut subqueries = calls.subqueries.take().unwrap_or_default();
         let windows = calls.windows.take().unwrap_or_default();
         if !correlated.is_empty() && !windows.is_empty() {
-            // Its rows are those of one row around, and here they are all.
-            return Err(SqlError::unsupported(select, "a window function in a correlated subquery"));
+            // A window spans the rows that match one row of the enclosing query; here it would span
+            // all rows.
+            return Err(unsupported(select, "a window function in a correlated subquery"));
         }
 
         let mut plan = plan;
         let mut groups = Groups::default();
         if grouped {
-            // Of scalar subqueries there is one row, whatever they count.
+            // A scalar subquery has one row, whatever it counts.
             let by_query = !keys.is_empty() || outer.is_none();
             plan = self.grouped(plan, keys, &mut correlated, &own, &figures, by_query, &mut groups)?;
         }
-        let rewritten = |binder: &Self, expr: &Expr, at: At| -> Result<Expr, SqlError> {
+        let rewritten = |binder: &Self, expr: &Expr, at: At| -> Result<Expr, Fault> {
             if !grouped {
                 return Ok(expr.clone());
             }
@@ -163,9 +166,8 @@ impl<'q> Binder<'q> {
                 None => Ok(made),
                 Some(id) => {
                     let at = binder.named.get(&id).copied().filter(|at| at.0.is_some()).unwrap_or(at);
-                    let cause =
-                        format!("{} is neither in GROUP BY nor in an aggregate", binder.columns.of(id).name);
-                    Err(SqlError::at(at, cause, "group by it, or write MIN or MAX of it"))
+                    let name = &binder.columns.of(id).name;
+                    Err(fault(at, code::COLUMN_UNGROUPED, &[("column", name)]))
                 }
             }
         };
@@ -234,7 +236,7 @@ impl<'q> Binder<'q> {
         Ok(Selected { bound: Bound { plan, columns }, correlated, one, figures, list, beside })
     }
 
-    /// The rest of HAVING for an aggregate of no row.
+    /// HAVING's verdict on an aggregate over no input rows.
     fn of_nothing(&self, having: &Expr, figures: &[(Id, Aggregate)]) -> Empty {
         let having = of_no_row(having, figures, &self.columns);
         if !reads(&having).is_empty() {
@@ -247,7 +249,7 @@ impl<'q> Binder<'q> {
         }
     }
 
-    /// One row for each value of the list, and of what it is correlated by.
+    /// One row for each value of the list and of the columns it is correlated by.
     fn distinct(
         &mut self,
         plan: Plan,
@@ -255,7 +257,7 @@ impl<'q> Binder<'q> {
         correlated: &mut [(Expr, At)],
         sorted: &[Key],
         at: At,
-    ) -> Result<Plan, SqlError> {
+    ) -> Result<Plan, Fault> {
         let mut keys: Vec<Id> = vec![];
         let inner = plan.ids();
         let by = correlated.iter().flat_map(|(e, _)| reads(e)).filter(|id| inner.contains(id));
@@ -266,7 +268,7 @@ impl<'q> Binder<'q> {
         }
         if sorted.iter().any(|key| !keys.contains(&key.id)) {
             let cause = "SELECT DISTINCT is ordered by what its list has not";
-            return Err(SqlError::at(at, cause, "order by columns of the list"));
+            return Err(refused_at(at, cause, "order by columns of the list"));
         }
         let firm = self.catalog.tables().iter().all(|table| table.parts.len() == 1);
         if firm && Facts::of(&plan, self.catalog).is_unique(&keys.iter().copied().collect()) {
@@ -275,24 +277,24 @@ impl<'q> Binder<'q> {
         Ok(self.group(plan, &keys, vec![], false))
     }
 
-    /// One row for each value of the keys. Keys that follow from others are carried along, which no
-    /// sort compares.
+    /// One row for each value of the keys. Keys that follow from other keys are carried along as
+    /// figures, so that no sort compares them.
     fn group(&self, input: Plan, keys: &[Id], figures: Vec<(Id, Aggregate)>, asked: bool) -> Plan {
         let fewest = Facts::of(&input, self.catalog).fewest(keys, &self.columns);
         let carried = keys.iter().filter(|id| !fewest.contains(id)).map(|id| {
-            // All rows of a group have the same.
+            // All rows of a group agree in this column.
             (*id, Aggregate::new("key", Function::Min, Expr::Column(*id)))
         });
         let aggregates = carried.chain(figures).collect();
         Plan::Group { input: Box::new(input), keys: fewest, aggregates, asked }
     }
 
-    fn group_by(&mut self, select: &'q ast::Select, env: &Env<'_>) -> Result<Vec<Expr>, SqlError> {
+    fn group_by(&mut self, select: &'q ast::Select, env: &Env<'_>) -> Result<Vec<Expr>, Fault> {
         let ast::GroupByExpr::Expressions(all, modifiers) = &select.group_by else {
-            return Err(SqlError::unsupported(&select.group_by, "GROUP BY ALL"));
+            return Err(unsupported(&select.group_by, "GROUP BY ALL"));
         };
         if !modifiers.is_empty() {
-            return Err(SqlError::unsupported(&select.group_by, "GROUP BY with ROLLUP, CUBE or TOTALS"));
+            return Err(unsupported(&select.group_by, "GROUP BY with ROLLUP, CUBE or TOTALS"));
         }
         let mut keys = vec![];
         for key in all {
@@ -319,7 +321,7 @@ impl<'q> Binder<'q> {
                     }
                 }
                 (None, ast::Expr::Rollup(_) | ast::Expr::Cube(_) | ast::Expr::GroupingSets(_)) => {
-                    Err(SqlError::unsupported(key, "GROUP BY with ROLLUP, CUBE or GROUPING SETS"))
+                    Err(unsupported(key, "GROUP BY with ROLLUP, CUBE or GROUPING SETS"))
                 }
                 (None, key) => self.expr(env, &mut calls, key),
             }?;
@@ -330,7 +332,8 @@ impl<'q> Binder<'q> {
         Ok(keys)
     }
 
-    /// Rows by keys, and by what they are compared with outside.
+    /// Groups rows by the keys and by the columns that correlated conditions compare with the
+    /// enclosing query.
     #[expect(clippy::too_many_arguments, reason = "the parts of one SELECT, used here alone")]
     fn grouped(
         &mut self,
@@ -341,7 +344,7 @@ impl<'q> Binder<'q> {
         figures: &[(Id, Aggregate)],
         asked: bool,
         groups: &mut Groups,
-    ) -> Result<Plan, SqlError> {
+    ) -> Result<Plan, Fault> {
         let mut more = vec![];
         for key in keys {
             let name = match &key {
@@ -366,7 +369,7 @@ impl<'q> Binder<'q> {
             };
             let Some((inner, outer)) = sides else {
                 let clause = "an aggregate in a subquery that is not correlated by columns that are equal";
-                return Err(SqlError::unsupported(*at, clause));
+                return Err(unsupported(*at, clause));
             };
             let id = self.id_of("key", inner, &mut more)?;
             if !groups.keys.iter().any(|(_, known)| *known == id) {
@@ -389,13 +392,13 @@ impl<'q> Binder<'q> {
         calls: &mut Calls<'q>,
         item: &'q ast::SelectItem,
         items: &mut Vec<Item>,
-    ) -> Result<(), SqlError> {
+    ) -> Result<(), Fault> {
         use ast::{SelectItem as S, SelectItemQualifiedWildcardKind as W};
         let at: At = item.into();
         let (expr, name) = match item {
             S::UnnamedExpr(expr) => (expr, name_of(expr)),
             S::ExprWithAlias { expr, alias } => (expr, alias.value.clone()),
-            S::ExprWithAliases { .. } => return Err(SqlError::unsupported(at, "several aliases")),
+            S::ExprWithAliases { .. } => return Err(unsupported(at, "several aliases")),
             S::Wildcard(options) | S::QualifiedWildcard(_, options) => {
                 let plain = options.opt_ilike.is_none()
                     && options.opt_exclude.is_none()
@@ -403,12 +406,12 @@ impl<'q> Binder<'q> {
                     && options.opt_replace.is_none()
                     && options.opt_rename.is_none();
                 if !plain {
-                    return Err(SqlError::unsupported(at, "* with EXCEPT, REPLACE or RENAME"));
+                    return Err(unsupported(at, "* with EXCEPT, REPLACE or RENAME"));
                 }
                 let table = match item {
                     S::QualifiedWildcard(W::ObjectName(name), _) => match &name.0[..] {
                         [ast::ObjectNamePart::Identifier(name)] => Some(name),
-                        _ => return Err(SqlError::unsupported(at, "such a name before *")),
+                        _ => return Err(unsupported(at, "such a name before *")),
                     },
                     _ => None,
                 };
@@ -420,7 +423,7 @@ impl<'q> Binder<'q> {
                     }
                 }
                 if items.len() == before {
-                    return Err(SqlError::at(at, "* stands for no column here", "name tables in FROM"));
+                    return Err(refused_at(at, "* stands for no column here", "name tables in FROM"));
                 }
                 return Ok(());
             }
@@ -430,14 +433,14 @@ impl<'q> Binder<'q> {
         Ok(())
     }
 
-    /// Keys of ORDER BY: names and places of the list, else expressions.
+    /// The keys of ORDER BY: names and ordinals of the list, or else expressions.
     fn orders(
         &mut self,
         env: &Env<'_>,
         calls: &mut Calls<'q>,
         order: &'q [ast::OrderByExpr],
         items: &[Item],
-    ) -> Result<Vec<(Expr, Key, At)>, SqlError> {
+    ) -> Result<Vec<(Expr, Key, At)>, Fault> {
         let mut keys = vec![];
         for key in order {
             let at = At::of(&key.expr);
@@ -454,7 +457,7 @@ impl<'q> Binder<'q> {
         Ok(keys)
     }
 
-    /// The same columns with NULLs besides.
+    /// Marks columns as nullable.
     pub(super) fn may_be_null(&mut self, ids: &[Id]) {
         for id in ids {
             let column: &mut Column = &mut self.columns.0.0[*id];
@@ -470,7 +473,7 @@ fn groups_by(select: &ast::Select) -> &[ast::Expr] {
     }
 }
 
-/// The parts of a condition all of which must be true, as they are written.
+/// The operands of a condition's outermost ANDs, as they are written.
 fn parts(expr: &ast::Expr) -> Vec<&ast::Expr> {
     match expr {
         ast::Expr::BinaryOp { left, op: ast::BinaryOperator::And, right } => {
@@ -484,7 +487,7 @@ fn parts(expr: &ast::Expr) -> Vec<&ast::Expr> {
     }
 }
 
-/// The name of a column that has no alias.
+/// The name of a list item without an alias.
 fn name_of(expr: &ast::Expr) -> String {
     match expr {
         ast::Expr::Identifier(name) => name.value.clone(),
@@ -494,7 +497,7 @@ fn name_of(expr: &ast::Expr) -> String {
     }
 }
 
-fn refuse_clauses(select: &ast::Select) -> Result<(), SqlError> {
+fn refuse_clauses(select: &ast::Select) -> Result<(), Fault> {
     let found = [
         (matches!(select.distinct, Some(ast::Distinct::On(_))), "DISTINCT ON"),
         (select.top.is_some(), "TOP"),
@@ -511,7 +514,7 @@ fn refuse_clauses(select: &ast::Select) -> Result<(), SqlError> {
         (select.projection.is_empty(), "an empty list"),
     ];
     match found.into_iter().find(|(there, _)| *there) {
-        Some((_, clause)) => Err(SqlError::unsupported(select, clause)),
+        Some((_, clause)) => Err(unsupported(select, clause)),
         None => Ok(()),
     }
 }

@@ -17,11 +17,12 @@ use super::{
     select::{Empty, Selected},
 };
 use crate::{
-    SqlError,
-    error::At,
+    Fault,
+    error::{At, fault, unsupported},
     logical::{Facts, Id, Ids, Kind, Plan, Pool, conjunction, filtered, pair, reads, replaced, truth},
 };
 use hushwire_compute::Comparison;
+use hushwire_fault::code;
 use hushwire_tables::algebra::{Aggregate, ColumnType, Expr, Function, Value};
 use sqlparser::ast;
 use std::collections::BTreeMap;
@@ -60,19 +61,19 @@ impl Subquery {
     }
 
     /// Refuses a subquery that names columns of a query further out than the next one.
-    pub(super) fn refuse_beyond(&self, own: &Ids) -> Result<(), SqlError> {
+    pub(super) fn refuse_beyond(&self, own: &Ids) -> Result<(), Fault> {
         let all: Ids = self.on.iter().flat_map(reads).collect();
         if foreign(&foreign(&all, &self.plan.ids()), own).is_empty() {
             return Ok(());
         }
-        Err(SqlError::unsupported(self.at, "a column of a query that is two levels around"))
+        Err(unsupported(self.at, "a column of a query that is two levels around"))
     }
 
     /// Rewrites its expressions on outer columns.
     pub(super) fn each_outer(
         &mut self,
-        mut f: impl FnMut(&Expr) -> Result<Expr, SqlError>,
-    ) -> Result<(), SqlError> {
+        mut f: impl FnMut(&Expr) -> Result<Expr, Fault>,
+    ) -> Result<(), Fault> {
         for condition in &mut self.on {
             *condition = f(condition)?;
         }
@@ -97,11 +98,11 @@ struct Inner {
 impl Inner {
     /// The value of a correlated aggregate for an outer row without inner rows; `None` if it is not
     /// an aggregate or not correlated.
-    fn correlated(&self, at: At) -> Result<Option<Empty>, SqlError> {
+    fn correlated(&self, at: At) -> Result<Option<Empty>, Fault> {
         match self.one.filter(|_| !self.on.is_empty()) {
             Some(Empty::Unsure) => {
                 let clause = "HAVING of a correlated aggregate that no rows may meet";
-                Err(SqlError::unsupported(at, clause))
+                Err(unsupported(at, clause))
             }
             one => Ok(one),
         }
@@ -116,9 +117,9 @@ impl<'q> Binder<'q> {
         query: &'q ast::Query,
         exists: bool,
         at: At,
-    ) -> Result<Inner, SqlError> {
+    ) -> Result<Inner, Fault> {
         if calls.subqueries.is_none() || calls.inside {
-            return Err(SqlError::unsupported(at, "a subquery in this place"));
+            return Err(unsupported(at, "a subquery in this place"));
         }
         let ast::SetExpr::Select(select) = query.body.as_ref() else {
             let Bound { plan, columns } = self.query(query, Some(env))?;
@@ -134,7 +135,7 @@ impl<'q> Binder<'q> {
         let Selected { bound: Bound { plan, columns }, correlated, one, figures, list, beside } = selected?;
         let limits = query.limit_clause.is_some() || query.fetch.is_some();
         if limits && !correlated.is_empty() {
-            return Err(SqlError::unsupported(at, "LIMIT in a correlated subquery"));
+            return Err(unsupported(at, "LIMIT in a correlated subquery"));
         }
         let plan = limited(plan, query)?;
         let on = correlated.into_iter().map(|(condition, _)| condition).collect();
@@ -162,7 +163,7 @@ impl<'q> Binder<'q> {
         calls: &mut Calls<'q>,
         query: &'q ast::Query,
         at: At,
-    ) -> Result<Expr, SqlError> {
+    ) -> Result<Expr, Fault> {
         let inner = self.inner(env, calls, query, true, at)?;
         if inner.correlated(at)? == Some(Empty::One) {
             return Ok(truth(true));
@@ -178,11 +179,10 @@ impl<'q> Binder<'q> {
         left: Expr,
         query: &'q ast::Query,
         at: At,
-    ) -> Result<Expr, SqlError> {
+    ) -> Result<Expr, Fault> {
         let inner = self.inner(env, calls, query, false, at)?;
         let [(_, right)] = inner.columns[..] else {
-            let cause = format!("the subquery of IN has {} columns", inner.columns.len());
-            return Err(SqlError::at(at, cause, "select one"));
+            return Err(fault(at, code::SUBQUERY_COLUMNS, &[("found", &inner.columns.len())]));
         };
         if inner.correlated(at)? == Some(Empty::One) {
             // There is always exactly one row, so membership is equality.
@@ -202,18 +202,17 @@ impl<'q> Binder<'q> {
         calls: &mut Calls<'q>,
         query: &'q ast::Query,
         at: At,
-    ) -> Result<Expr, SqlError> {
+    ) -> Result<Expr, Fault> {
         let inner = self.inner(env, calls, query, false, at)?;
         self.value_of(calls, inner, at)
     }
 
     /// The value of a subquery's one row; NULL if there is no row.
-    fn value_of(&mut self, calls: &mut Calls<'q>, inner: Inner, at: At) -> Result<Expr, SqlError> {
+    fn value_of(&mut self, calls: &mut Calls<'q>, inner: Inner, at: At) -> Result<Expr, Fault> {
         let one = inner.correlated(at)?;
         let Inner { plan, columns, on, figures, list, beside, .. } = inner;
         let [(_, value)] = columns[..] else {
-            let cause = format!("the subquery has {} columns in place of a value", columns.len());
-            return Err(SqlError::at(at, cause, "select one"));
+            return Err(fault(at, code::SUBQUERY_COLUMNS, &[("found", &columns.len())]));
         };
         let facts = Facts::of(&plan, self.catalog);
         let inner = plan.ids();
@@ -233,15 +232,14 @@ impl<'q> Binder<'q> {
         };
         let by: Ids = on.iter().filter_map(column).collect();
         if !facts.is_unique(&by) {
-            let remedy = "aggregate it, limit it to one row, or declare the key by which it has one";
-            return Err(SqlError::at(at, "the subquery may have several rows in place of a value", remedy));
+            return Err(fault(at, code::SUBQUERY_ROWS, &[]));
         }
         let exactly = on.is_empty() && always_one(&plan);
         let empty = one.filter(|one| *one == Empty::One);
         let empty = empty.and_then(|_| empty_value(&list, &figures, &self.columns));
         if empty.is_some() && beside {
             let clause = "a subquery beside an aggregate in a correlated subquery";
-            return Err(SqlError::unsupported(at, clause));
+            return Err(unsupported(at, clause));
         }
         let column = self.columns.of(value);
         let kind = (column.ty, column.nullable || !exactly);
@@ -249,7 +247,7 @@ impl<'q> Binder<'q> {
     }
 
     /// Attaches a subquery to a plan that has all outer columns it uses.
-    fn attach(&mut self, item: Plan, sub: Subquery, conditions: &mut Vec<Expr>) -> Result<Plan, SqlError> {
+    fn attach(&mut self, item: Plan, sub: Subquery, conditions: &mut Vec<Expr>) -> Result<Plan, Fault> {
         let Subquery { id, sort, plan, mut on, at } = sub;
         let (positive, negative) = (Expr::Column(id), Expr::Column(id).not());
         let used = |e: &Expr| reads(e).contains(&id);
@@ -289,7 +287,7 @@ impl<'q> Binder<'q> {
                 }
                 if nulls || self.columns.of(right).nullable {
                     let clause = "IN of a subquery with NULLs within an expression";
-                    return Err(SqlError::unsupported(at, clause));
+                    return Err(unsupported(at, clause));
                 }
                 on.push(equal);
                 self.marked(item, plan, on, id, at)
@@ -318,11 +316,11 @@ impl<'q> Binder<'q> {
         right: &mut Plan,
         conditions: Vec<Expr>,
         at: At,
-    ) -> Result<Vec<(Id, Id)>, SqlError> {
+    ) -> Result<Vec<(Id, Id)>, Fault> {
         let one = |condition| {
             pair(&condition, left, right, &mut self.columns).ok_or_else(|| {
                 let clause = "a subquery in this place that is not correlated by columns that are equal";
-                SqlError::unsupported(at, clause)
+                unsupported(at, clause)
             })
         };
         conditions.into_iter().map(one).collect()
@@ -336,7 +334,7 @@ impl<'q> Binder<'q> {
         on: Vec<Expr>,
         id: Id,
         at: At,
-    ) -> Result<Plan, SqlError> {
+    ) -> Result<Plan, Fault> {
         let on = self.pairs(&mut left, &mut right, on, at)?;
         let group = |keys, aggregates| Plan::Group { input: Box::new(right), keys, aggregates, asked: false };
         if on.is_empty() {
@@ -369,7 +367,7 @@ impl<'q> Binder<'q> {
         on: Vec<Expr>,
         (id, value, empty, exactly): (Id, Id, Option<Expr>, bool),
         at: At,
-    ) -> Result<Plan, SqlError> {
+    ) -> Result<Plan, Fault> {
         let on = self.pairs(&mut left, &mut right, on, at)?;
         let mut found = Expr::Column(value);
         if let Some(empty) = empty {
@@ -439,7 +437,7 @@ pub(super) fn attached(
     binder: &mut Binder<'_>,
     pool: &mut Pool,
     mut subqueries: Vec<Subquery>,
-) -> Result<(), SqlError> {
+) -> Result<(), Fault> {
     while !subqueries.is_empty() {
         let place = |sub: &Subquery, pool: &Pool| {
             let outer = sub.outer();
@@ -448,7 +446,7 @@ pub(super) fn attached(
         let Some(next) = subqueries.iter().position(|sub| place(sub, pool).is_some()) else {
             if pool.items.len() < 2 {
                 let clause = "a column of the query around beside a subquery";
-                return Err(SqlError::unsupported(subqueries[0].at, clause));
+                return Err(unsupported(subqueries[0].at, clause));
             }
             let waits = |e: &Expr| reads(e).iter().any(|id| subqueries.iter().any(|sub| sub.id == *id));
             let (later, now) = std::mem::take(&mut pool.conditions).into_iter().partition(waits);

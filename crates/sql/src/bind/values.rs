@@ -1,7 +1,11 @@
 //! Binds VALUES: public rows in a query's text.
 
 use super::{Binder, Bound, Env, expr::Calls, scope::Scope};
-use crate::{SqlError, error::At, logical::Plan};
+use crate::{
+    Fault,
+    error::{At, widths},
+    logical::Plan,
+};
 use hushwire_tables::{
     algebra::{Expr, Relation, Schema, Value},
     functions::coalesce,
@@ -11,7 +15,7 @@ use sqlparser::ast::{self, Spanned};
 
 impl<'q> Binder<'q> {
     /// The rows of VALUES; their columns are called column1, column2 and so on.
-    pub(super) fn values(&mut self, values: &'q ast::Values) -> Result<Bound, SqlError> {
+    pub(super) fn values(&mut self, values: &'q ast::Values) -> Result<Bound, Fault> {
         let at: At = values.span().into();
         self.another(at)?;
         let width = values.rows.first().map_or(0, |row| row.len());
@@ -19,8 +23,7 @@ impl<'q> Binder<'q> {
         let mut written: Vec<Vec<Expr>> = vec![vec![]; width];
         for row in &values.rows {
             if row.len() != width {
-                let cause = format!("rows of VALUES have {width} and {} values", row.len());
-                return Err(SqlError::at(row.opening_token.0.span, cause, "write as many in each"));
+                return Err(widths(row.opening_token.0.span, "rows of VALUES", [width, row.len()]));
             }
             for (column, value) in written.iter_mut().zip(row.iter()) {
                 column.push(self.expr(&Env::alone(&scope), &mut Calls::none("VALUES"), value)?);
@@ -33,8 +36,7 @@ impl<'q> Binder<'q> {
             let ty = self.ty(&coalesce(all.clone()), at)?;
             let of = |e: Expr| (String::new(), coalesce(vec![e, Expr::Literal(Value::Null, ty)]));
             let one = Relation::values(Schema::default(), vec![vec![]])?;
-            let made =
-                one.project(all.into_iter().map(of).collect()).map_err(|e| SqlError::from(e).or_at(at))?;
+            let made = one.project(all.into_iter().map(of).collect()).map_err(|e| e.placed(at.0))?;
             let column = evaluate(&made, &Tables::new())?.pop().unwrap_or_default();
             let name = format!("column{}", k + 1);
             let id = self.column(&name, ty, column.iter().any(Value::is_null));

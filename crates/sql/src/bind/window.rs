@@ -5,7 +5,12 @@ use super::{
     expr::{Calls, Over},
     sort_key,
 };
-use crate::{SqlError, error::At, logical::Id};
+use crate::{
+    Fault,
+    error::{At, fault, refused_at, unsupported},
+    logical::Id,
+};
+use hushwire_fault::code;
 use hushwire_tables::{
     algebra::{
         Arithmetic, Column, ColumnType, Expr, Frame, Relation, SortKey, Value, Window, WindowFunction,
@@ -23,10 +28,9 @@ impl<'q> Binder<'q> {
         args: Option<Vec<&'q ast::Expr>>,
         over: &'q ast::WindowType,
         at: At,
-    ) -> Result<Expr, SqlError> {
+    ) -> Result<Expr, Fault> {
         if calls.windows.is_none() || calls.inside {
-            let remedy = "write it in the list, or in ORDER BY";
-            return Err(SqlError::at(at, "a window function where there can be none", remedy));
+            return Err(fault(at, code::WINDOW_MISPLACED, &[]));
         }
         let spec = named(over, calls.select, at)?;
         // The argument of a window function may contain aggregates, but no window function.
@@ -49,14 +53,14 @@ impl<'q> Binder<'q> {
         args: Option<Vec<&'q ast::Expr>>,
         spec: &'q ast::WindowSpec,
         at: At,
-    ) -> Result<(Vec<Expr>, Vec<(Expr, crate::logical::Key)>, Call), SqlError> {
+    ) -> Result<(Vec<Expr>, Vec<(Expr, crate::logical::Key)>, Call), Fault> {
         let partition =
             spec.partition_by.iter().map(|e| self.expr(env, calls, e)).collect::<Result<Vec<_>, _>>()?;
         let mut order = vec![];
         for key in &spec.order_by {
             order.push((self.expr(env, calls, &key.expr)?, sort_key(key, 0)?));
         }
-        let no = |clause: &str| Err(SqlError::unsupported(at, clause));
+        let no = |clause: &str| Err(unsupported(at, clause));
         let frame = frame(spec, !order.is_empty(), at)?;
         if is_whole(spec) && !matches!(name, "row_number" | "rank" | "dense_rank" | "lag" | "lead") {
             // The frame is the whole partition, so the order does not matter.
@@ -98,7 +102,10 @@ impl<'q> Binder<'q> {
                     _ => return no("LAG or LEAD with more than three arguments"),
                 }
             }
-            _ => return no(&format!("the window function {name}")),
+            _ => {
+                let function = format!("{name} OVER");
+                return Err(fault(at, code::FUNCTION_UNSUPPORTED, &[("function", &function)]));
+            }
         };
         Ok((partition, order, call))
     }
@@ -110,8 +117,8 @@ impl<'q> Binder<'q> {
         order: &[(Expr, crate::logical::Key)],
         (name, call): (&str, Call),
         at: At,
-    ) -> Result<Expr, SqlError> {
-        let mut one = |binder: &mut Self, call: WindowFunction| -> Result<Expr, SqlError> {
+    ) -> Result<Expr, Fault> {
+        let mut one = |binder: &mut Self, call: WindowFunction| -> Result<Expr, Fault> {
             let place = all.iter().position(|over| over.partition == partition && over.order == order);
             let place = place.unwrap_or_else(|| {
                 all.push(Over { partition: partition.to_vec(), order: order.to_vec(), calls: vec![] });
@@ -154,7 +161,7 @@ impl<'q> Binder<'q> {
         order: &[(Expr, crate::logical::Key)],
         (name, call): (&str, &WindowFunction),
         at: At,
-    ) -> Result<Id, SqlError> {
+    ) -> Result<Id, Fault> {
         let key = |(expr, key): &(Expr, crate::logical::Key)| SortKey {
             expr: expr.clone(),
             descending: key.descending,
@@ -166,7 +173,7 @@ impl<'q> Binder<'q> {
             functions: vec![(name.to_owned(), call.clone())],
         };
         let none = Relation::values(self.columns.0.clone(), vec![])?;
-        let made = none.window(window).map_err(|e| SqlError::from(e).or_at(at))?;
+        let made = none.window(window).map_err(|e| e.placed(at.0))?;
         let Some(column) = made.schema().columns().last() else { unreachable!("a window adds a column") };
         // A sum may be NULL for its size, except a sum of ones.
         let sums = matches!(call, WindowFunction::RunningSum(of, _) if !counts(of));
@@ -206,21 +213,19 @@ fn named<'q>(
     over: &'q ast::WindowType,
     select: Option<&'q ast::Select>,
     at: At,
-) -> Result<&'q ast::WindowSpec, SqlError> {
+) -> Result<&'q ast::WindowSpec, Fault> {
     match over {
         ast::WindowType::WindowSpec(spec) if spec.window_name.is_none() => Ok(spec),
-        ast::WindowType::WindowSpec(_) => {
-            Err(SqlError::unsupported(at, "a window that builds on a named one"))
-        }
+        ast::WindowType::WindowSpec(_) => Err(unsupported(at, "a window that builds on a named one")),
         ast::WindowType::NamedWindow(name) => {
             let windows = select.map_or(&[][..], |select| &select.named_window);
             let found = windows.iter().find(|w| w.0.value.eq_ignore_ascii_case(&name.value));
             match found.map(|w| &w.1) {
                 Some(ast::NamedWindowExpr::WindowSpec(spec)) => Ok(spec),
-                Some(_) => Err(SqlError::unsupported(at, "a window that is another one")),
+                Some(_) => Err(unsupported(at, "a window that is another one")),
                 None => {
                     let cause = format!("no window is called {}", name.value);
-                    Err(SqlError::at(name.span, cause, "declare it with WINDOW"))
+                    Err(refused_at(name.span, cause, "declare it with WINDOW"))
                 }
             }
         }
@@ -237,15 +242,13 @@ fn is_whole(spec: &ast::WindowSpec) -> bool {
 }
 
 /// The frame: the rows up to this one, or all.
-fn frame(spec: &ast::WindowSpec, ordered: bool, at: At) -> Result<Frame, SqlError> {
+fn frame(spec: &ast::WindowSpec, ordered: bool, at: At) -> Result<Frame, Fault> {
     let Some(frame) = &spec.window_frame else { return Ok(Frame::Peers) };
     let here = matches!(frame.end_bound, None | Some(Bound::CurrentRow));
     match (frame.units, &frame.start_bound) {
         (Units::Rows, Bound::Preceding(None)) if here && ordered => Ok(Frame::Rows),
         (Units::Range, Bound::Preceding(None)) if here => Ok(Frame::Peers),
         _ if is_whole(spec) => Ok(Frame::Peers),
-        _ => {
-            Err(SqlError::unsupported(at, "a frame other than from the first row to this one or to the last"))
-        }
+        _ => Err(unsupported(at, "a frame other than from the first row to this one or to the last")),
     }
 }

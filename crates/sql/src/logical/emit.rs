@@ -1,12 +1,13 @@
 //! Turns plans into relations: numbers of columns become indices.
 
 use super::{Columns, Id, Ids, Kind, Plan, reads, replaced};
-use crate::{SqlError, catalog::Catalog, error::At};
-use hushwire_tables::{
-    TableError,
-    algebra::{
-        Aggregate, Column, ColumnType, Expr, JoinKind, Relation, Schema, SortKey, Table, Value, Window,
-    },
+use crate::{
+    Fault,
+    catalog::Catalog,
+    error::{At, unsupported},
+};
+use hushwire_tables::algebra::{
+    Aggregate, Column, ColumnType, Expr, JoinKind, Relation, Schema, SortKey, Table, Value, Window,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -32,13 +33,13 @@ pub(crate) fn emit(
     columns: &Columns,
     catalog: &Catalog,
     options: Options,
-) -> Result<Relation, SqlError> {
+) -> Result<Relation, Fault> {
     let mut read: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
     scanned(plan, &mut read);
     let mut emitter = Emitter { columns, catalog, read, options, known: HashMap::new() };
     let (relation, places) = emitter.plan(plan)?;
     let named = outputs.iter().map(|(name, id)| (name.clone(), Expr::Column(places[id])));
-    Ok(relation.project(named.collect())?)
+    relation.project(named.collect())
 }
 
 /// The columns of each table that any scan reads: owners bring these, and all scans of a table are
@@ -80,9 +81,9 @@ fn places(ids: impl IntoIterator<Item = Id>) -> Places {
 }
 
 /// An expression on indices. A number without an index would be mistaken for one.
-fn placed(expr: &Expr, places: &Places) -> Result<Expr, SqlError> {
+fn placed(expr: &Expr, places: &Places) -> Result<Expr, Fault> {
     if reads(expr).iter().any(|id| !places.contains_key(id)) {
-        return Err(SqlError::unsupported(At::default(), "a column of the query around in this place"));
+        return Err(unsupported(At::default(), "a column of the query around in this place"));
     }
     Ok(replaced(expr, &places.iter().map(|(id, at)| (*id, Expr::Column(*at))).collect()))
 }
@@ -92,12 +93,12 @@ impl Emitter<'_> {
         self.columns.of(id).name.clone()
     }
 
-    fn one(&mut self, relation: Result<Relation, TableError>) -> Result<Relation, SqlError> {
+    fn one(&mut self, relation: Result<Relation, Fault>) -> Result<Relation, Fault> {
         let relation = relation?;
         Ok(self.known.entry(relation.clone()).or_insert(relation).clone())
     }
 
-    fn plan(&mut self, plan: &Plan) -> Result<(Relation, Places), SqlError> {
+    fn plan(&mut self, plan: &Plan) -> Result<(Relation, Places), Fault> {
         match plan {
             Plan::Scan { table, columns } => self.scan(*table, columns),
             Plan::One => Ok((self.one(Relation::values(Schema::default(), vec![vec![]]))?, Places::new())),
@@ -121,7 +122,7 @@ impl Emitter<'_> {
             Plan::Project { input, columns } => {
                 let (input, at) = self.plan(input)?;
                 let made = columns.iter().map(|(id, expr)| Ok((self.name(*id), placed(expr, &at)?)));
-                let made = made.collect::<Result<_, SqlError>>()?;
+                let made = made.collect::<Result<_, Fault>>()?;
                 Ok((self.one(input.project(made))?, places(columns.iter().map(|(id, _)| *id))))
             }
             Plan::Join { kind, left, right, on, residual } => {
@@ -132,7 +133,7 @@ impl Emitter<'_> {
                 let ids: Vec<Id> = plan.columns();
                 let (input, at) = self.plan(input)?;
                 let functions = calls.iter().map(|(id, c)| Ok((self.name(*id), c.of(|e| placed(e, &at))?)));
-                let functions = functions.collect::<Result<_, SqlError>>()?;
+                let functions = functions.collect::<Result<_, Fault>>()?;
                 let window = Window {
                     partition: partition.iter().map(|id| Expr::Column(at[id])).collect(),
                     order: keys(order, &at),
@@ -154,7 +155,7 @@ impl Emitter<'_> {
                 Ok((self.one(input.limit(*offset, *limit))?, at))
             }
             Plan::Set { kind, all, left, right, columns } => {
-                let mut side = |(plan, ids): &(Box<Plan>, Vec<Id>)| -> Result<Relation, SqlError> {
+                let mut side = |(plan, ids): &(Box<Plan>, Vec<Id>)| -> Result<Relation, Fault> {
                     let (relation, at) = self.plan(plan)?;
                     self.one(relation.select(&ids.iter().map(|id| at[id]).collect::<Vec<_>>()))
                 };
@@ -164,7 +165,7 @@ impl Emitter<'_> {
         }
     }
 
-    fn scan(&mut self, table: usize, columns: &[(Id, usize)]) -> Result<(Relation, Places), SqlError> {
+    fn scan(&mut self, table: usize, columns: &[(Id, usize)]) -> Result<(Relation, Places), Fault> {
         let whole = self.catalog.table(table);
         let mut kept: Vec<usize> = self.read[&table].iter().copied().collect();
         // Rows are counted by their columns, so one remains.
@@ -188,7 +189,7 @@ impl Emitter<'_> {
         sides: [&Plan; 2],
         on: &[(Id, Id)],
         residual: Option<&Expr>,
-    ) -> Result<(Relation, Places), SqlError> {
+    ) -> Result<(Relation, Places), Fault> {
         let (left, left_at) = self.plan(sides[0])?;
         let (right, right_at) = self.plan(sides[1])?;
         let shift = left.schema().columns().len();
@@ -234,10 +235,10 @@ impl Emitter<'_> {
         keys: &[Id],
         aggregates: &[(Id, Aggregate)],
         asked: bool,
-    ) -> Result<(Relation, Places), SqlError> {
+    ) -> Result<(Relation, Places), Fault> {
         let (input, at) = self.plan(input)?;
         let made = keys.iter().map(|id| (self.name(*id), Expr::Column(at[id]))).collect();
-        let figure = |(id, aggregate): &(Id, Aggregate)| -> Result<Aggregate, SqlError> {
+        let figure = |(id, aggregate): &(Id, Aggregate)| -> Result<Aggregate, Fault> {
             let argument = aggregate.argument.as_ref().map(|e| placed(e, &at)).transpose()?;
             Ok(Aggregate { name: self.name(*id), argument, ..aggregate.clone() })
         };

@@ -20,7 +20,7 @@ pub(crate) use prune::prune;
 pub(crate) use push::filtered;
 
 use hushwire_tables::{
-    TableError,
+    Fault,
     algebra::{Aggregate, Column, ColumnType, Expr, Range, Schema, SetOperation, Value, WindowFunction},
 };
 use std::collections::BTreeSet;
@@ -48,7 +48,7 @@ impl Columns {
 
     /// Whether an expression may be NULL. For a CAST this depends on its operand's numbers, which
     /// are unknown here: it may be NULL if the types allow it.
-    pub(crate) fn may_be_null(&self, expr: &Expr) -> Result<bool, TableError> {
+    pub(crate) fn may_be_null(&self, expr: &Expr) -> Result<bool, Fault> {
         let nullable = expr.check(&self.0)?.nullable;
         if nullable || !parts_of(expr).iter().any(|part| matches!(part, Expr::Cast(..))) {
             return Ok(nullable);

@@ -5,7 +5,7 @@ mod plans;
 mod refused;
 mod schemas;
 
-use crate::{Catalog, Options, SqlError, relation};
+use crate::{Catalog, Fault, Options, relation};
 use hushwire_tables::algebra::{Column, ColumnType, Part, Relation, Schema, Table};
 
 fn table(name: &str, rows: u64, columns: Vec<Column>, key: &[usize]) -> Table {
@@ -46,6 +46,6 @@ fn catalog() -> Catalog {
     Catalog::new(tables).unwrap_or_else(|e| panic!("{e}"))
 }
 
-fn plan(sql: &str) -> Result<Relation, SqlError> {
+fn plan(sql: &str) -> Result<Relation, Fault> {
     relation(sql, &catalog(), Options::default())
 }

@@ -20,9 +20,9 @@ pub trait Oracle {
     fn plan(&self, sql: &str) -> Relation;
     /// The rows of a query in the open, of tables that have the columns it reads.
     fn run(&self, sql: &str) -> (Relation, Vec<Row>);
-    /// The same by the computation that the query is lowered to, in the open.
+    /// The rows of a query by the computation that it is lowered to, in the open.
     fn lowered(&self, plan: &Relation) -> Vec<Row>;
-    /// The same in SQLite; `None`, said, where there is no python3.
+    /// The same in SQLite; `None`, with a note, where there is no python3.
     fn sqlite(&self, queries: &[&str]) -> Option<Vec<Result<Vec<Vec<Json>>, String>>>;
 }
 

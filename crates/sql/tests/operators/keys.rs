@@ -6,7 +6,7 @@ use crate::common::Oracle;
 use hushwire_sql::test_support::World;
 use hushwire_tables::algebra::{Column, ColumnType};
 
-/// Rows of `e` that name departments, and departments of one owner or of two, with names of so many
+/// Rows of `e` that name departments, and departments of one owner or of two, with names of `bytes`
 /// bytes.
 fn departments(e: &[&str], d: &[&str], shared: bool, bytes: u16) -> World {
     let columns_e = vec![

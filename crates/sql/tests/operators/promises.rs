@@ -3,7 +3,7 @@
 use super::owned;
 use hushwire_sql::{Options, relation, test_support::World};
 use hushwire_tables::{
-    Query, TableError,
+    Fault, Query,
     algebra::{Column, ColumnType, Relation},
     plain::{Row, evaluate},
 };
@@ -14,11 +14,8 @@ fn int(name: &str) -> Column {
 
 /// The result of a plan in the open, by sorts and by tags, which are one.
 fn result(world: &World, plan: &Relation) -> Result<Vec<Row>, String> {
-    let told = |e: TableError| match e {
-        TableError::Promise { promise, .. } => promise,
-        e => panic!("{e}"),
-    };
-    let sorted = |rows: Result<Vec<Row>, TableError>| {
+    let told = |e: Fault| e.field("promise").unwrap_or_else(|| panic!("{e}"));
+    let sorted = |rows: Result<Vec<Row>, Fault>| {
         rows.map_err(told).map(|mut rows| {
             rows.sort();
             rows

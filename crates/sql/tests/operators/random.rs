@@ -284,8 +284,8 @@ impl Dice {
     }
 }
 
-/// Compares queries on so many worlds; those that are refused, with a clause and a remedy, may be a
-/// half.
+/// Compares queries on `worlds` worlds. Fewer than half of the queries may be refused, with a
+/// clause and a remedy.
 fn many(seed: u64, worlds: u64, queries: usize) {
     let mut dice = Dice(seed);
     let (mut taken, mut refused) = (0, 0);

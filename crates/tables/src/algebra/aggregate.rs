@@ -4,13 +4,16 @@ use super::{
     bounds::{Mean, Variance, sum_range},
     expr::Expr,
     types::{Column, ColumnType, MAX_DIGITS, Range, Schema},
-    typing::{ExprType, FEWER},
+    typing::ExprType,
 };
-use crate::TableError;
+use crate::{
+    Fault,
+    error::{Refused, refused},
+};
 use std::fmt;
 
-/// A figure of a group's rows. Of rows whose argument is NULL nothing counts; of no other row it is
-/// NULL, but for counts.
+/// A figure of a group's rows. Rows whose argument is NULL do not count; a figure without any row
+/// that counts is NULL, unless it is a count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Function {
     /// How many rows there are; it has no argument.
@@ -75,20 +78,19 @@ impl Aggregate {
         Aggregate { name: name.to_owned(), function: Function::CountRows, argument: None, distinct: false }
     }
 
-    /// The same of each different argument once.
+    /// The same figure over distinct arguments.
     #[must_use]
     pub fn distinct(self) -> Self {
         Aggregate { distinct: true, ..self }
     }
 
-    /// The figure's column for groups of at most so many rows. `grouped` says that no group is
+    /// The figure's column for groups of at most `rows` rows. `grouped` says that no group is
     /// empty.
-    pub(super) fn check(&self, schema: &Schema, rows: u64, grouped: bool) -> Result<Column, TableError> {
-        let wrong =
-            |cause: String, remedy: &str| Err(TableError::ty(format!("{}: {cause}", self.function), remedy));
+    pub(super) fn check(&self, schema: &Schema, rows: u64, grouped: bool) -> Result<Column, Fault> {
         let Some(argument) = &self.argument else {
             if self.function != Function::CountRows {
-                return wrong("no argument".into(), "only COUNT(*) has none");
+                let cause = format!("{} without an argument", self.function);
+                return Err(refused(cause, "give it one: only COUNT(*) has none"));
             }
             let range = Range { low: 0, high: rows.into() };
             return Ok(ExprType { ty: ColumnType::BigInt, nullable: false, range }.column(&self.name));
@@ -97,25 +99,21 @@ impl Aggregate {
         let nullable = of.nullable || !grouped;
         let made = match self.function {
             Function::CountRows => {
-                return wrong(
-                    "an argument".into(),
-                    "COUNT(*) has none; COUNT of an argument is another function",
-                );
+                let remedy = "leave it out, or take COUNT of the argument, which is another function";
+                return Err(refused("COUNT(*) of an argument", remedy));
             }
             Function::Count => {
                 let range = Range { low: 0, high: rows.into() };
                 ExprType { ty: ColumnType::BigInt, nullable: false, range }
             }
             Function::Min | Function::Max if !of.ty.is_ordered() => {
-                let remedy = "digests are equal or not and have no order; declare the column as VARCHAR(n)";
-                return wrong(format!("an argument of {}", of.ty), remedy);
+                return Err(Refused::no_order(&[of]).of(self.function));
             }
             Function::Min | Function::Max => ExprType { nullable, ..of },
             _ if !of.ty.is_numeric() => {
-                return wrong(
-                    format!("an argument of {}", of.ty),
-                    "it takes numbers; MIN and MAX take all that has an order, and COUNT takes anything",
-                );
+                let remedy =
+                    "give it numbers, or take MIN or MAX of values with an order, or COUNT of any values";
+                return Err(Refused::operands(&[of], remedy).of(self.function));
             }
             Function::Sum => {
                 let (range, leaves) = sum_range(of.range, rows);
@@ -128,11 +126,7 @@ impl Aggregate {
             }
             Function::VariancePopulation | Function::VarianceSample => {
                 let Some(variance) = variance_of(of, rows) else {
-                    let cause = format!(
-                        "an argument of {}, whose squares may have more than {MAX_DIGITS} digits",
-                        of.ty
-                    );
-                    return wrong(cause, FEWER);
+                    return Err(Refused::digits(&[of], "squares").of(self.function));
                 };
                 let nullable = nullable || variance.may_leave() || self.function == Function::VarianceSample;
                 let range = variance.mean.range;
@@ -174,13 +168,13 @@ fn variance_type(of: ColumnType) -> ColumnType {
     }
 }
 
-/// The digits of the mean of so many numbers, and whether their sum may be NULL for its size.
+/// The digits of the mean of `rows` numbers, and whether their sum may be NULL for its size.
 pub(crate) fn average_mean(of: ExprType, rows: u64) -> (Mean, bool) {
     let digits = average_type(of.ty).scale() - of.ty.scale();
     (Mean::new(of.range, digits), sum_range(of.range, rows).1)
 }
 
-/// The variance of so many numbers; `None` where it would not be computed in 128 bits.
+/// The variance of `rows` numbers; `None` where it would not be computed in 128 bits.
 pub(crate) fn variance_of(of: ExprType, rows: u64) -> Option<Variance> {
     let ColumnType::Double { frac } = of.ty else {
         let digits = variance_type(of.ty).scale().checked_sub(2 * of.ty.scale())?;

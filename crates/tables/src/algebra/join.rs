@@ -4,10 +4,14 @@ use super::{
     expr::Expr,
     relation::{JoinKind, Relation},
     types::{Column, ColumnType, Schema},
-    typing::{NARROWER, common_type, keep_values},
+    typing::{common_type, keep_values},
 };
-use crate::TableError;
+use crate::{
+    Fault,
+    error::{Refused, refused, types_differ},
+};
 use hushwire_compute::Comparison;
+use hushwire_fault::code;
 
 /// How many partners the rows of a join may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,23 +100,18 @@ pub(super) fn joined_schema(
     kind: JoinKind,
     on: &On,
     residual: Option<&Expr>,
-) -> Result<Schema, TableError> {
+) -> Result<Schema, Fault> {
     if on.is_empty() {
         let remedy = "give expressions of both sides that are equal, or cross them";
-        return Err(TableError::ty("a join without keys", remedy));
+        return Err(refused("a join without keys", remedy));
     }
     for (a, b) in on {
         let both = [a.check(left.schema())?, b.check(right.schema())?];
         let types = both.map(|t| t.ty);
-        let shown = || {
-            let (a, b) = (a.shown(left.schema()), b.shown(right.schema()));
-            format!("a join on {a}: {} and {b}: {}", types[0], types[1])
-        };
+        let shown = || format!("a join on {} = {}", a.shown(left.schema()), b.shown(right.schema()));
         match common_type(types[0], types[1]) {
-            None => return Err(TableError::ty(shown(), "keys have a common type; cast one")),
-            Some(ty) if !keep_values(ty, &both) => {
-                return Err(TableError::ty(format!("{}, which {ty} does not hold", shown()), NARROWER));
-            }
+            None => return Err(types_differ(types, &shown())),
+            Some(ty) if !keep_values(ty, &both) => return Err(Refused::narrow(&both, ty).of(shown())),
             Some(_) => {}
         }
     }
@@ -141,17 +140,13 @@ pub(super) fn join_rows(
     on: &On,
     residual: Option<&Expr>,
     bound: Option<u64>,
-) -> Result<u64, TableError> {
+) -> Result<u64, Fault> {
     let found = pairing(left, right, on, bound, false);
     let (l, r) = (left.rows(), right.rows());
     let unbound = || {
         let shown =
             on.iter().map(|(a, b)| format!("{} = {}", a.shown(left.schema()), b.shown(right.schema())));
-        let cause = format!("both sides of a join on {} may have many rows of a key", {
-            shown.collect::<Vec<_>>().join(" AND ")
-        });
-        let remedy = "say that one side's key is unique, or give a bound for the pairs";
-        TableError::ty(cause, remedy)
+        Fault::filled(code::JOIN_UNBOUND, &[("keys", &shown.collect::<Vec<_>>().join(" AND "))])
     };
     if matches!(kind, JoinKind::Semi | JoinKind::Anti) {
         return if is_partnership(left, right, kind, residual) || found.is_some() {
@@ -165,8 +160,7 @@ pub(super) fn join_rows(
         Pairing::LeftUnique => r,
         // Pairs are counted in 64 bits with a sign, including those beyond the bound.
         Pairing::Bound(_) if l.checked_mul(r).is_none_or(|all| i64::try_from(all).is_err()) => {
-            let cause = format!("a join of {l} rows with {r} may have more pairs than can be counted");
-            return Err(TableError::ty(cause, "filter and aggregate before, or join by a unique key"));
+            return Err(Fault::filled(code::PAIRS_UNCOUNTABLE, &[("left", &l), ("right", &r)]));
         }
         Pairing::Bound(b) => b,
     };

@@ -39,5 +39,5 @@ pub(crate) use {
     bounds::{Mean, NUMBERS, Quotient, UPPER, Variance, greatest, sum_range},
     join::{by_extremes, is_partnership, pairing},
     pattern::{Token, continues, tokens},
-    typing::{NARROWER, castable_part, fitted, has_range, keep_values, rescaled, told, united},
+    typing::{castable_part, fitted, has_range, keep_values, rescaled, told, united},
 };

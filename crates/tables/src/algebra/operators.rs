@@ -10,21 +10,18 @@ use super::{
     typing::has_range,
     window::{Window, check_order},
 };
-use crate::TableError;
+use crate::{Fault, error::refused};
 use std::collections::HashSet;
 
-type Made = Result<Relation, TableError>;
+type Made = Result<Relation, Fault>;
 
-fn check_columns(of: &str, columns: &[Column]) -> Result<(), TableError> {
+fn check_columns(of: &str, columns: &[Column]) -> Result<(), Fault> {
     for column in columns {
         let fits =
             |range: Range| has_range(column.ty) && range.low <= range.high && column.ty.range().holds(range);
         if !column.ty.is_valid() || !column.range.is_none_or(fits) {
             let cause = format!("{of} has a column {column} that cannot be");
-            return Err(TableError::ty(
-                cause,
-                "a type has its bounds, and a range is of numbers that it has",
-            ));
+            return Err(refused(cause, "a type has its bounds, and a range is of numbers that it has"));
         }
     }
     Ok(())
@@ -55,14 +52,14 @@ impl Relation {
         let rows = table.parts.iter().try_fold(0u64, |sum, part| sum.checked_add(part.rows));
         let Some(rows) = rows.filter(|rows| *rows <= MAX_ROWS && !table.parts.is_empty()) else {
             let cause = format!("table {} has no part, or too many rows", table.name);
-            return Err(TableError::ty(cause, "name who brings it, and how many rows"));
+            return Err(refused(cause, "name who brings it, and how many rows"));
         };
         for at in table.unique.iter().flatten() {
             let column = table.schema.columns().get(*at);
             if column.is_none_or(|column| column.nullable) {
                 let which = column.map_or_else(|| at.to_string(), |column| column.name.clone());
                 let cause = format!("table {}: column {which} cannot be unique", table.name);
-                return Err(TableError::ty(cause, "columns of a key are there, and NOT NULL"));
+                return Err(refused(cause, "columns of a key are there, and NOT NULL"));
             }
         }
         let (schema, unique) = (table.schema.clone(), table.unique.clone());
@@ -87,7 +84,7 @@ impl Relation {
             };
             if row.len() != schema.columns().len() || !row.iter().zip(schema.columns()).all(fits) {
                 let cause = "a row whose values are not those of its columns";
-                return Err(TableError::ty(cause, "write a value of the type for each column"));
+                return Err(refused(cause, "write a value of the type for each column"));
             }
         }
         let unique = distinct(&rows, schema.columns().len());
@@ -101,7 +98,7 @@ impl Relation {
     /// An expression that does not fit the columns.
     pub fn project(&self, columns: Vec<(String, Expr)>) -> Made {
         let column = |(name, expr): &(String, Expr)| Ok(expr.check(self.schema())?.column(name));
-        let schema = Schema(columns.iter().map(column).collect::<Result<_, TableError>>()?);
+        let schema = Schema(columns.iter().map(column).collect::<Result<_, Fault>>()?);
         let place = |at: &usize| columns.iter().position(|(_, expr)| *expr == Expr::Column(*at));
         let unique = self.unique().iter().filter_map(|set| set.iter().map(place).collect()).collect();
         Relation::new(Operator::Project(self.clone(), columns), schema, self.rows(), unique)
@@ -189,7 +186,7 @@ impl Relation {
         bound: Option<u64>,
     ) -> Made {
         let column = |(name, key): &(String, Expr)| Ok(key.check(self.schema())?.column(name));
-        let mut columns = keys.iter().map(column).collect::<Result<Vec<_>, TableError>>()?;
+        let mut columns = keys.iter().map(column).collect::<Result<Vec<_>, Fault>>()?;
         for aggregate in &aggregates {
             columns.push(aggregate.check(self.schema(), self.rows(), !keys.is_empty())?);
         }

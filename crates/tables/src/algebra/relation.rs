@@ -4,10 +4,14 @@ use super::{
     aggregate::Aggregate,
     expr::Expr,
     types::{Column, Schema, Value},
-    typing::{NARROWER, keep_values, united},
+    typing::{keep_values, united},
     window::Window,
 };
-use crate::TableError;
+use crate::{
+    Fault,
+    error::{Refused, types_differ},
+};
+use hushwire_fault::code;
 use std::sync::Arc;
 
 /// A member's rows of a table.
@@ -180,7 +184,7 @@ pub enum Operator {
 ///     Expr::literal(Value::Number(500_000), ColumnType::Integer),
 /// ))?;
 /// assert_eq!(well_paid.rows(), 1000);
-/// # Ok::<(), hushwire_tables::TableError>(())
+/// # Ok::<(), hushwire_tables::Fault>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Relation(Arc<Checked>);
@@ -272,10 +276,9 @@ impl Relation {
         schema: Schema,
         rows: u64,
         unique: Vec<Vec<usize>>,
-    ) -> Result<Self, TableError> {
+    ) -> Result<Self, Fault> {
         if rows > MAX_ROWS {
-            let remedy = "filter and aggregate before, or give a bound";
-            return Err(TableError::ty(format!("a relation of {rows} rows is too large"), remedy));
+            return Err(Fault::filled(code::RELATION_TOO_LARGE, &[("rows", &rows)]));
         }
         Ok(Relation(Arc::new(Checked { operator, schema, rows, unique })))
     }
@@ -283,21 +286,21 @@ impl Relation {
 
 /// The schema of rows of both relations, which need as many columns of common types; the names are
 /// the first one's.
-pub(super) fn united_schema(left: &Schema, right: &Schema) -> Result<Schema, TableError> {
-    let remedy = "both sides have as many columns, of common types";
-    if left.columns().len() != right.columns().len() {
-        let cause =
-            format!("a set operation on {} and {} columns", left.columns().len(), right.columns().len());
-        return Err(TableError::ty(cause, remedy));
+pub(super) fn united_schema(left: &Schema, right: &Schema) -> Result<Schema, Fault> {
+    let counts = [left, right].map(|schema| schema.columns().len());
+    if counts[0] != counts[1] {
+        let rows: &str = "the sides of a set operation";
+        let places: [(_, &dyn std::fmt::Display); 3] =
+            [("rows", &rows), ("left", &counts[0]), ("right", &counts[1])];
+        return Err(Fault::filled(code::WIDTHS_DIFFER, &places));
     }
     let pairs = left.columns().iter().zip(right.columns());
     let column = |(a, b): (&Column, &Column)| match united(&[a.expr_type(), b.expr_type()]) {
         Some(one) if !keep_values(one.ty, &[a.expr_type(), b.expr_type()]) => {
-            let cause = format!("a set operation on {a} and {b}, which {} does not hold", one.ty);
-            Err(TableError::ty(cause, NARROWER))
+            Err(Refused::narrow(&[a.expr_type(), b.expr_type()], one.ty).of("a set operation"))
         }
         Some(one) => Ok(one.column(&a.name)),
-        None => Err(TableError::ty(format!("a set operation on {a} and {b}"), remedy)),
+        None => Err(types_differ([a.ty, b.ty], &"a set operation")),
     };
     Ok(Schema(pairs.map(column).collect::<Result<_, _>>()?))
 }

@@ -172,13 +172,6 @@ pub(crate) fn keep_values(ty: ColumnType, all: &[ExprType]) -> bool {
     all.iter().all(keeps)
 }
 
-/// The remedy if the common type does not have all values of two types.
-pub(crate) const NARROWER: &str =
-    "CAST one to a type that has its values and that the other can be compared with, as BIGINT to INTEGER";
-
-/// The remedy for a result that exceeds 128 bits.
-pub(crate) const FEWER: &str = "declare columns with fewer digits, or CAST one to INTEGER, DOUBLE or a DECIMAL of 18 digits at most if its values have no more: one that has is NULL";
-
 /// The numbers, in steps of their type, that fit another type's digits when cast to it, including
 /// 0; `None` if all numbers of their range fit.
 pub(crate) fn castable_part(of: ExprType, to: ColumnType) -> Option<Range> {

@@ -8,7 +8,7 @@ use super::{
     types::{Column, ColumnType, Range, Schema},
     typing::ExprType,
 };
-use crate::TableError;
+use crate::{Fault, error::Refused};
 
 /// The rows before and at a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -89,7 +89,7 @@ impl WindowFunction {
 
 impl Window {
     /// The columns of the functions, for up to `rows` rows.
-    pub(super) fn check(&self, schema: &Schema, rows: u64) -> Result<Vec<Column>, TableError> {
+    pub(super) fn check(&self, schema: &Schema, rows: u64) -> Result<Vec<Column>, Fault> {
         for key in &self.partition {
             key.check(schema)?;
         }
@@ -104,17 +104,17 @@ impl Window {
                     let of = expr.check(schema)?;
                     let wide = matches!(of.ty, ColumnType::Varchar(17..));
                     if wide || !of.ty.is_ordered() {
-                        let cause = format!("the least or the greatest of {}: {}", expr.shown(schema), of.ty);
-                        let remedy = "over a window it takes what has an order, of strings 16 bytes at most: CAST it to VARCHAR(16), or group in a derived table and join";
-                        return Err(TableError::ty(cause, remedy));
+                        let operation = format!("the least or the greatest of {}", expr.shown(schema));
+                        let remedy = "over a window give it values with an order, and strings of at most 16 bytes: CAST it to VARCHAR(16), or group in a derived table and join";
+                        return Err(Refused::operands(&[of], remedy).of(operation));
                     }
                     of
                 }
                 WindowFunction::RunningSum(expr, _) => {
                     let of = expr.check(schema)?;
                     if !of.ty.is_numeric() {
-                        let cause = format!("a running sum of {}: {}", expr.shown(schema), of.ty);
-                        return Err(TableError::ty(cause, "it takes numbers"));
+                        let operation = format!("a running sum of {}", expr.shown(schema));
+                        return Err(Refused::operands(&[of], "give it numbers").of(operation));
                     }
                     let (range, leaves) = sum_range(of.range, rows);
                     ExprType { ty: sum_type(of.ty), nullable: of.nullable || leaves, range }
@@ -130,14 +130,11 @@ impl Window {
 }
 
 /// Checks that all keys have an order.
-pub(super) fn check_order(keys: &[SortKey], schema: &Schema) -> Result<(), TableError> {
+pub(super) fn check_order(keys: &[SortKey], schema: &Schema) -> Result<(), Fault> {
     for SortKey { expr, .. } in keys {
-        if !expr.check(schema)?.ty.is_ordered() {
-            let cause = format!("an order by {}, a digest", expr.shown(schema));
-            return Err(TableError::ty(
-                cause,
-                "digests are equal or not and have no order; declare the column as VARCHAR(n)",
-            ));
+        let of = expr.check(schema)?;
+        if !of.ty.is_ordered() {
+            return Err(Refused::no_order(&[of]).of(format_args!("an order by {}", expr.shown(schema))));
         }
     }
     Ok(())

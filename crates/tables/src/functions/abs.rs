@@ -2,7 +2,7 @@
 
 use super::{Arguments, FnDef, Leaks, Meaning};
 use crate::{
-    TableError,
+    Fault,
     algebra::{Expr, Value},
 };
 use hushwire_compute::Comparison;
@@ -17,7 +17,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     meaning: Meaning::Rewritten(bind),
 };
 
-fn bind(arguments: &Arguments<'_>) -> Result<Expr, TableError> {
+fn bind(arguments: &Arguments<'_>) -> Result<Expr, Fault> {
     let [a] = arguments.exactly()?;
     // The absolute value of a type's least number fits only the next wider type.
     let a = arguments.reader.wide(a)?;

@@ -1,10 +1,13 @@
 //! Arguments of calls, and the rules by which a query's values get types.
 
 use crate::{
-    TableError,
-    algebra::{Arithmetic, ColumnType, Expr, Schema, Value, castable, common_type},
+    Fault,
+    algebra::{Arithmetic, ColumnType, Expr, Schema, Value, common_type},
+    error::types_differ,
 };
+use core::fmt::Display;
 use hushwire_compute::Comparison;
+use hushwire_fault::code;
 
 /// The arguments of a call, bound and in order.
 pub struct Arguments<'a> {
@@ -18,18 +21,20 @@ pub struct Arguments<'a> {
 
 impl Arguments<'_> {
     /// The arguments, if there are exactly `N`.
-    pub(crate) fn exactly<const N: usize>(&self) -> Result<[Expr; N], TableError> {
-        self.all.clone().try_into().map_err(|_| self.wrong_count())
+    pub(crate) fn exactly<const N: usize>(&self) -> Result<[Expr; N], Fault> {
+        self.all.clone().try_into().map_err(|_| self.wrong_count(N))
     }
 
-    pub(crate) fn wrong_count(&self) -> TableError {
-        let cause = format!("{} with {} arguments", self.name, self.all.len());
-        TableError::ty(cause, "give it those that it takes")
+    pub(crate) fn wrong_count(&self, expected: impl Display) -> Fault {
+        let places: [(_, &dyn Display); 3] =
+            [("function", &self.name), ("found", &self.all.len()), ("expected", &expected)];
+        Fault::filled(code::ARGUMENTS, &places)
     }
 
     /// The error of a form that queries do not support.
-    pub(crate) fn unsupported(&self, clause: &str) -> TableError {
-        TableError::ty(format!("{clause} is not supported"), "write the query without it")
+    pub(crate) fn unsupported(&self, clause: &str) -> Fault {
+        let remedy = "write the query without it";
+        Fault::filled(code::SQL_UNSUPPORTED, &[("clause", &clause), ("remedy", &remedy)])
     }
 }
 
@@ -40,7 +45,7 @@ pub struct Reader<'a> {
     /// The types of all columns.
     pub schema: &'a Schema,
     /// Parses a text as a value of a type.
-    pub read: fn(&str, ColumnType) -> Result<Value, TableError>,
+    pub read: fn(&str, ColumnType) -> Result<Value, Fault>,
 }
 
 impl Reader<'_> {
@@ -48,33 +53,40 @@ impl Reader<'_> {
     ///
     /// # Errors
     /// As [`Expr::check`].
-    pub fn ty(&self, expr: &Expr) -> Result<ColumnType, TableError> {
+    pub fn ty(&self, expr: &Expr) -> Result<ColumnType, Fault> {
         Ok(expr.check(self.schema)?.ty)
     }
 
-    /// Reads a string literal as a date, a timestamp or a value of another type.
+    /// The value of a type that the text of a literal means.
     ///
     /// # Errors
-    /// It is not such a value.
-    pub fn read_as(&self, expr: Expr, ty: ColumnType) -> Result<Expr, TableError> {
+    /// The text is not such a value. The fault repeats the text, which is part of the query.
+    pub fn literal(&self, text: &str, ty: ColumnType) -> Result<Value, Fault> {
+        (self.read)(text, ty).map_err(|e| {
+            let form = e.field("form").unwrap_or_default();
+            let (value, remedy) = (format!("'{text}'"), e.remedy());
+            let places: [(_, &dyn Display); 4] =
+                [("value", &value), ("type", &ty), ("form", &form), ("remedy", &remedy)];
+            Fault::filled(e.code(), &places)
+        })
+    }
+
+    /// A string where a date, a timestamp or a value of any other type is meant.
+    ///
+    /// # Errors
+    /// It is no such value.
+    pub fn read_as(&self, expr: Expr, ty: ColumnType) -> Result<Expr, Fault> {
         match &expr {
             Expr::Literal(Value::Null, _) => Ok(Expr::Literal(Value::Null, ty)),
             Expr::Literal(Value::Text(bytes), ColumnType::Varchar(_)) => {
                 let text = String::from_utf8_lossy(bytes);
                 match ty {
-                    ColumnType::Date | ColumnType::Timestamp => match (self.read)(&text, ty) {
-                        Ok(value) => Ok(Expr::Literal(value, ty)),
-                        Err(TableError::Type { cause, remedy }) => {
-                            let plain = cause == format!("it is no {ty}");
-                            let more = if plain { String::new() } else { format!(": {cause}") };
-                            Err(TableError::ty(format!("'{text}' is no {ty}{more}"), remedy))
-                        }
-                        Err(other) => Err(other),
-                    },
-                    ColumnType::Digest { .. } => Err(TableError::ty(
-                        "a column that holds digests is compared with a string",
-                        "declare the column as VARCHAR(n): only its owners can make digests",
-                    )),
+                    ColumnType::Date | ColumnType::Timestamp => {
+                        Ok(Expr::Literal(self.literal(&text, ty)?, ty))
+                    }
+                    ColumnType::Digest { .. } => {
+                        Err(types_differ([ty, ColumnType::Varchar(bytes.len() as u16)], &"a comparison"))
+                    }
                     _ => Ok(expr),
                 }
             }
@@ -86,7 +98,7 @@ impl Reader<'_> {
     ///
     /// # Errors
     /// As [`Expr::check`].
-    pub fn wide(&self, expr: Expr) -> Result<Expr, TableError> {
+    pub fn wide(&self, expr: Expr) -> Result<Expr, Fault> {
         Ok(match self.ty(&expr)? {
             ColumnType::SmallInt | ColumnType::Integer => match expr {
                 Expr::Literal(value, _) => Expr::Literal(value, ColumnType::BigInt),
@@ -100,7 +112,7 @@ impl Reader<'_> {
     ///
     /// # Errors
     /// As [`Expr::check`], for the operands.
-    pub fn arithmetic(&self, op: Arithmetic, a: Expr, b: Expr) -> Result<Expr, TableError> {
+    pub fn arithmetic(&self, op: Arithmetic, a: Expr, b: Expr) -> Result<Expr, Fault> {
         let (a, b) = self.both(a, b)?;
         let (ta, tb) = (self.ty(&a)?, self.ty(&b)?);
         let decimal = |ty| matches!(ty, ColumnType::Decimal { .. });
@@ -117,17 +129,17 @@ impl Reader<'_> {
     ///
     /// # Errors
     /// The operands have no common type.
-    pub fn compared(&self, op: Comparison, a: Expr, b: Expr) -> Result<Expr, TableError> {
+    pub fn compared(&self, op: Comparison, a: Expr, b: Expr) -> Result<Expr, Fault> {
         let (a, b) = self.both(a, b)?;
         let (ta, tb) = (self.ty(&a)?, self.ty(&b)?);
         if common_type(ta, tb).is_none() {
-            return Err(TableError::ty(format!("{ta} is compared with {tb}"), together([ta, tb])));
+            return Err(types_differ([ta, tb], &"a comparison"));
         }
         Ok(a.compare(op, b))
     }
 
     /// Two operands; a literal is read as a value of the other's type.
-    fn both(&self, a: Expr, b: Expr) -> Result<(Expr, Expr), TableError> {
+    fn both(&self, a: Expr, b: Expr) -> Result<(Expr, Expr), Fault> {
         let (ta, tb) = (self.ty(&a)?, self.ty(&b)?);
         Ok((self.read_as(a, tb)?, self.read_as(b, ta)?))
     }
@@ -136,7 +148,7 @@ impl Reader<'_> {
     ///
     /// # Errors
     /// They have no common type.
-    pub fn united(&self, all: Vec<Expr>) -> Result<Vec<Expr>, TableError> {
+    pub fn united(&self, all: Vec<Expr>) -> Result<Vec<Expr>, Fault> {
         let mut ty: Option<ColumnType> = None;
         let literal = |e: &Expr| matches!(e, Expr::Literal(Value::Null | Value::Text(_), _));
         let passes = [false, true];
@@ -149,10 +161,9 @@ impl Reader<'_> {
                 let dated = matches!(ty, Some(ColumnType::Date | ColumnType::Timestamp));
                 ty = match ty {
                     Some(ty) if dated && of_literals => Some(ty),
-                    Some(ty) => Some(common_type(ty, next).ok_or_else(|| {
-                        let cause = format!("values of {ty} and of {next} in one place");
-                        TableError::ty(cause, together([ty, next]))
-                    })?),
+                    Some(ty) => {
+                        Some(common_type(ty, next).ok_or_else(|| types_differ([ty, next], &"one place"))?)
+                    }
                     None => Some(next),
                 };
             }
@@ -171,18 +182,5 @@ fn as_decimal(expr: Expr) -> Expr {
             Expr::Literal(Value::Number(n), ColumnType::Decimal { precision, scale: 0 })
         }
         other => other,
-    }
-}
-
-/// The remedy for values of two types without a common one.
-#[must_use]
-pub fn together(types: [ColumnType; 2]) -> &'static str {
-    let [a, b] = types;
-    if castable(a, b) || castable(b, a) {
-        "cast one of them"
-    } else if types.iter().any(|ty| matches!(ty, ColumnType::Digest { .. })) {
-        "declare the column as VARCHAR(n): of a digest one knows whether it equals another, and not its string"
-    } else {
-        "choose values of one kind; none of the two types can be cast to the other"
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Arguments, FnDef, Leaks, Meaning};
 use crate::{
-    TableError,
+    Fault,
     algebra::{Arithmetic, ColumnType, Expr, Value},
 };
 use hushwire_compute::Comparison;
@@ -23,7 +23,7 @@ pub(super) fn next_whole(
     arguments: &Arguments<'_>,
     passed: Comparison,
     step: Arithmetic,
-) -> Result<Expr, TableError> {
+) -> Result<Expr, Fault> {
     let [of] = arguments.exactly()?;
     let ty = match arguments.reader.ty(&of)? {
         ty if ty.is_integer() => return Ok(of),

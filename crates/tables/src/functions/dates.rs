@@ -3,7 +3,8 @@
 //! If only few years or months can occur, their first days are public, and a part is found by
 //! comparisons with them. Otherwise the calendar is computed, as in [`crate::plain`].
 
-use super::{Operands, Primitive, Refused, Typed};
+use super::{Operands, Primitive, Typed};
+use crate::error::Refused;
 use crate::{
     algebra::{ColumnType, ExprType, Range, Value, fitted, rescaled},
     lower::{
@@ -30,7 +31,7 @@ pub(super) enum DatePart {
 pub(super) fn checked(part: DatePart, operands: &Operands<'_>) -> Result<ExprType, Refused> {
     let of = operands.types[0];
     if !matches!(of.ty, ColumnType::Date | ColumnType::Timestamp) {
-        return Err(operands.refused("it takes a DATE or a TIMESTAMP"));
+        return Err(operands.refused("give it a DATE or a TIMESTAMP"));
     }
     let range = match part {
         DatePart::Year => {

@@ -2,8 +2,9 @@
 
 use super::Arguments;
 use crate::{
-    TableError,
-    algebra::{Call, ColumnType, Expr, ExprType, NARROWER, Value, keep_values, told, united},
+    Fault,
+    algebra::{Call, ColumnType, Expr, ExprType, Value, keep_values, united},
+    error::Refused,
     lower::cell::{Cell, LOST},
 };
 use core::{
@@ -56,9 +57,9 @@ pub enum Leaks {
 /// The expression of a call.
 pub enum Meaning {
     /// Other expressions, which plans show instead.
-    Rewritten(fn(&Arguments<'_>) -> Result<Expr, TableError>),
+    Rewritten(fn(&Arguments<'_>) -> Result<Expr, Fault>),
     /// An operation of its own, and a function from arguments to its call.
-    Own(&'static Primitive, fn(&'static Primitive, &Arguments<'_>) -> Result<Expr, TableError>),
+    Own(&'static Primitive, fn(&'static Primitive, &Arguments<'_>) -> Result<Expr, Fault>),
 }
 
 impl FnDef {
@@ -66,9 +67,14 @@ impl FnDef {
     ///
     /// # Errors
     /// The number of arguments is wrong, or their types are.
-    pub fn bind(&self, arguments: &Arguments<'_>) -> Result<Expr, TableError> {
+    pub fn bind(&self, arguments: &Arguments<'_>) -> Result<Expr, Fault> {
         if !self.arity.contains(&arguments.all.len()) {
-            return Err(arguments.wrong_count());
+            let (least, most) = (self.arity.start(), self.arity.end());
+            return Err(match most {
+                most if least == most => arguments.wrong_count(most),
+                &usize::MAX => arguments.wrong_count(format_args!("at least {least}")),
+                most => arguments.wrong_count(format_args!("{least} to {most}")),
+            });
         }
         match self.meaning {
             Meaning::Rewritten(bind) => bind(arguments),
@@ -110,12 +116,12 @@ pub(crate) fn as_call(of: &Primitive, operands: &[String], _public: &[i128]) -> 
 }
 
 /// A call with the arguments as they are.
-pub(crate) fn of_all(of: &'static Primitive, arguments: &Arguments<'_>) -> Result<Expr, TableError> {
+pub(crate) fn of_all(of: &'static Primitive, arguments: &Arguments<'_>) -> Result<Expr, Fault> {
     Ok(of.call(arguments.all.clone(), vec![]))
 }
 
 /// A call with the arguments in one type.
-pub(crate) fn of_one_type(of: &'static Primitive, arguments: &Arguments<'_>) -> Result<Expr, TableError> {
+pub(crate) fn of_one_type(of: &'static Primitive, arguments: &Arguments<'_>) -> Result<Expr, Fault> {
     Ok(of.call(arguments.reader.united(arguments.all.clone())?, vec![]))
 }
 
@@ -126,24 +132,17 @@ pub(crate) struct Operands<'a> {
     pub(crate) public: &'a [i128],
 }
 
-/// The reason why operands are refused, and a remedy.
-pub(crate) struct Refused {
-    pub(crate) cause: String,
-    pub(crate) remedy: &'static str,
-}
-
 impl Operands<'_> {
     /// An error that names the operands' types.
     pub(crate) fn refused(&self, remedy: &'static str) -> Refused {
-        Refused { cause: told(self.types), remedy }
+        Refused::operands(self.types, remedy)
     }
 
     /// The common type of alternatives; NULL is possible if it is for one of them.
     pub(crate) fn united(&self) -> Result<ExprType, Refused> {
-        let one = united(self.types).ok_or_else(|| self.refused("values have one type; cast one"))?;
+        let one = united(self.types).ok_or_else(|| self.refused("cast the values to one type"))?;
         if !keep_values(one.ty, self.types) {
-            let cause = format!("{}, which {} does not hold", told(self.types), one.ty);
-            return Err(Refused { cause, remedy: NARROWER });
+            return Err(Refused::narrow(self.types, one.ty));
         }
         Ok(one)
     }

@@ -1,7 +1,8 @@
 //! GREATEST, and the code that it shares with LEAST.
 
+use crate::error::Refused;
 use super::{
-    FnDef, Leaks, Meaning, Operands, Primitive, Refused, Typed,
+    FnDef, Leaks, Meaning, Operands, Primitive, Typed,
     definition::{as_call, of_one_type},
 };
 use crate::{
@@ -45,7 +46,7 @@ pub(super) fn checked(operands: &Operands<'_>) -> Result<(ExprType, Vec<Range>),
     let one = operands.united()?;
     if !one.ty.is_ordered() {
         return Err(
-            operands.refused("digests are equal or not and have no order; declare the column as VARCHAR(n)")
+            Refused::no_order(operands.types)
         );
     }
     let sure = operands.types.iter().filter(|t| has_range(one.ty) && !t.nullable);
@@ -90,6 +91,7 @@ fn better<'b>(wanted: Comparison, a: Cell<'b>, b: Cell<'b>) -> Cell<'b> {
 
 #[cfg(test)]
 mod tests {
+    use hushwire_fault::code;
     use crate::{
         algebra::{Column, ColumnType, Expr, Schema, Value},
         functions::tests::{call, int, numbers, refused, values},
@@ -156,8 +158,8 @@ mod tests {
     fn digests_have_no_order() {
         let columns = Schema(vec![Column::new("x", ColumnType::Digest { bits: 64 })]);
         let made = call("greatest", vec![Expr::Column(0), Expr::Column(0)], &columns).unwrap();
-        let error = made.check(&columns).unwrap_err().to_string();
-        assert!(error.ends_with("have no order; declare the column as VARCHAR(n)"), "{error}");
-        assert_eq!(refused("greatest", &[]), "greatest with 0 arguments; give it those that it takes");
+        assert_eq!(made.check(&columns).unwrap_err().code(), code::NO_ORDER);
+        let none = refused("greatest", &[]).unwrap();
+        assert_eq!((none.code(), none.field("expected")), (code::ARGUMENTS, Some("at least 1".into())));
     }
 }

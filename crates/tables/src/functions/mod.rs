@@ -13,9 +13,9 @@ mod arguments;
 mod dates;
 mod definition;
 
-pub use arguments::{Arguments, Reader, together};
+pub use arguments::{Arguments, Reader};
 pub use definition::{FnDef, Leaks, Meaning, Primitive};
-pub(crate) use definition::{Operands, Refused, Typed};
+pub(crate) use definition::{Operands, Typed};
 
 #[cfg(test)]
 pub(crate) mod tests;

@@ -2,7 +2,7 @@
 
 use super::{Arguments, FnDef, Leaks, Meaning};
 use crate::{
-    TableError,
+    Fault,
     algebra::{ColumnType, Expr, Value},
 };
 
@@ -16,12 +16,12 @@ pub(super) static DEFINITION: FnDef = FnDef {
     meaning: Meaning::Rewritten(bind),
 };
 
-fn bind(arguments: &Arguments<'_>) -> Result<Expr, TableError> {
+fn bind(arguments: &Arguments<'_>) -> Result<Expr, Fault> {
     let (a, scale) = match &arguments.all[..] {
         [a] => (a, 0),
         [a, Expr::Literal(Value::Number(n @ 0..=38), ty)] if ty.is_integer() => (a, *n as u8),
         [_, _] => return Err(arguments.unsupported("ROUND to digits that are no literal")),
-        _ => return Err(arguments.wrong_count()),
+        _ => return Err(arguments.wrong_count("1 or 2")),
     };
     match arguments.reader.ty(a)? {
         ColumnType::Decimal { precision, scale: has } if scale < has => {
@@ -40,6 +40,7 @@ fn bind(arguments: &Arguments<'_>) -> Result<Expr, TableError> {
 
 #[cfg(test)]
 mod tests {
+    use hushwire_fault::code;
     use crate::{
         algebra::{Column, ColumnType},
         functions::tests::{int, numbers, refused, values},
@@ -55,6 +56,6 @@ mod tests {
         assert_eq!(values("round", &given, &[int(1)]), tenths);
         assert_eq!(values("round", &given, &[int(2)]), given[0].1);
         let minus = refused("round", &[int(5), int(-1)]);
-        assert_eq!(minus, "ROUND to digits that are no literal is not supported; write the query without it");
+        assert_eq!(minus.map(|e| e.code()), Some(code::SQL_UNSUPPORTED));
     }
 }

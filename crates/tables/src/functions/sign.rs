@@ -2,7 +2,7 @@
 
 use super::{Arguments, FnDef, Leaks, Meaning, Primitive, definition::as_call};
 use crate::{
-    TableError,
+    Fault,
     algebra::{ColumnType, Expr, ExprType, Range, Value},
     lower::{cell::scalar, numbers::number},
 };
@@ -25,7 +25,7 @@ static SIGN: Primitive = Primitive {
     check: |operands| {
         let of = operands.types[0];
         if !of.ty.is_numeric() {
-            return Err(operands.refused("it takes a number"));
+            return Err(operands.refused("give it a number"));
         }
         let range = Range { low: of.range.low.signum(), high: of.range.high.signum() };
         Ok(ExprType { ty: ColumnType::Integer, nullable: false, range })
@@ -44,7 +44,7 @@ static SIGN: Primitive = Primitive {
     shown: as_call,
 };
 
-fn bind(of: &'static Primitive, arguments: &Arguments<'_>) -> Result<Expr, TableError> {
+fn bind(of: &'static Primitive, arguments: &Arguments<'_>) -> Result<Expr, Fault> {
     let [number] = arguments.exactly()?;
     // A literal NULL gets the type of a number.
     let number = match number {
@@ -56,6 +56,7 @@ fn bind(of: &'static Primitive, arguments: &Arguments<'_>) -> Result<Expr, Table
 
 #[cfg(test)]
 mod tests {
+    use hushwire_fault::code;
     use crate::{
         algebra::{Column, ColumnType, Expr, Value},
         functions::tests::{numbers, refused, values},
@@ -89,7 +90,7 @@ mod tests {
     fn texts_have_none_and_a_bare_null_has() {
         let of = |value, ty| refused("sign", &[Expr::literal(value, ty)]);
         let text = of(Value::text("a"), ColumnType::Varchar(1));
-        assert_eq!(text, "SIGN('a'): VARCHAR(1); it takes a number");
-        assert_eq!(of(Value::Null, ColumnType::Boolean), "");
+        assert_eq!(text.map(|e| e.code()), Some(code::OPERANDS));
+        assert_eq!(of(Value::Null, ColumnType::Boolean), None);
     }
 }

@@ -2,12 +2,13 @@
 
 use super::{Arguments, FUNCTIONS, FnDef, Leaks, Reader, find};
 use crate::{
-    Query, TableError,
+    Fault, Query,
     algebra::{Column, ColumnType, Expr, Part, Relation, Schema, Table, Value},
     plain,
 };
 use hushwire_compute::{Op, evaluate};
-use std::{collections::BTreeMap, fmt::Write, fs};
+use hushwire_fault::code;
+use std::{collections::BTreeMap, fmt::Write};
 
 /// A literal.
 pub(crate) fn int(n: i128) -> Expr {
@@ -20,17 +21,17 @@ pub(crate) fn numbers<const N: usize>(all: [Option<i128>; N]) -> Vec<Value> {
 }
 
 /// A call on a schema's columns. No text is read as a value.
-pub(crate) fn call(name: &str, all: Vec<Expr>, schema: &Schema) -> Result<Expr, TableError> {
-    let read = |text: &str, ty| Err(TableError::ty(format!("{text} as {ty}"), "write a value"));
+pub(crate) fn call(name: &str, all: Vec<Expr>, schema: &Schema) -> Result<Expr, Fault> {
+    let read = |text: &str, ty| Err(Fault::filled(code::VALUE, &[("value", &text), ("type", &ty)]));
     let function = find(name).unwrap_or_else(|| panic!("{name} is a function"));
     function.bind(&Arguments { name, all, reader: Reader { schema, read } })
 }
 
 /// The error of a call of literals.
-pub(crate) fn refused(name: &str, all: &[Expr]) -> String {
+pub(crate) fn refused(name: &str, all: &[Expr]) -> Option<Fault> {
     let schema = Schema::default();
     let made = call(name, all.to_vec(), &schema).and_then(|e| e.check(&schema));
-    made.err().map(|e| e.to_string()).unwrap_or_default()
+    made.err()
 }
 
 /// The values of a call, row by row. Its arguments are the columns, then the literals `more`.
@@ -79,19 +80,7 @@ fn list() -> String {
 
 #[test]
 fn the_page_lists_all_functions() {
-    const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/sql.md");
-    const ENDS: [&str; 2] = ["<!-- functions: made of their definitions -->\n", "<!-- functions end -->\n"];
-    let page = fs::read_to_string(PAGE).unwrap();
-    let (before, rest) = page.split_once(ENDS[0]).expect("the list has a beginning");
-    let (there, behind) = rest.split_once(ENDS[1]).expect("the list has an end");
-    if std::env::var_os("WRITE_DOCS").is_some() {
-        fs::write(PAGE, [before, ENDS[0], &list(), ENDS[1], behind].concat()).unwrap();
-        return;
-    }
-    assert!(
-        there == list(),
-        "docs/sql.md lists other functions than FUNCTIONS; run\n  WRITE_DOCS=1 cargo test -p hushwire-tables the_page_lists_all_functions"
-    );
+    hushwire_testkit::page("sql.md", "<!-- functions: made of their definitions -->\n", &list());
 }
 
 #[test]

@@ -1,9 +1,10 @@
 //! Joins of many rows with many, up to a public bound.
 //!
 //! ```text
-//! left rows know how many partners they have ──► the place of their first pair, a sum of those before
+//! left rows know how many partners they have ──► the place of their first pair, a sum
 //! pairs 0 … bound − 1 and left rows, sorted by place ──► each left row is copied down to its pairs
-//! a pair's number among its left row's ──► the number of a right row in the order of keys ──► a join by number
+//! a pair's number among its left row's ──► the number of a right row in the order of keys
+//!                                      ──► a join by number
 //! ```
 //!
 //! S. Krastnikov, F. Kerschbaum, D. Stebila, "Efficient Oblivious Database Joins", PVLDB 13(11),

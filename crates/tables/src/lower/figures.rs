@@ -36,8 +36,8 @@ impl<'b> Grouping<'b> {
         }
     }
 
-    /// Sums of numbers of a range, of at most so many in all, and which of them are NULL for their
-    /// size. They have a place for digits that they are multiplied by, if there is one.
+    /// The sums of at most `most` numbers in `range`, and which of them are NULL for their size.
+    /// They are wide enough to be multiplied by `times`.
     fn checked_sum(
         &self,
         numbers: &dyn Fn(u8) -> Val<'b>,
@@ -72,31 +72,31 @@ impl<'b> Grouping<'b> {
     }
 }
 
-/// The upper 64 bits of numbers, in as many as so many sums of them have.
+/// The upper 64 bits of numbers, wide enough for the sum of `most` such numbers.
 pub(super) fn upper(x: Val<'_>, most: u64) -> Val<'_> {
     let all = Range::of_bits(64);
     let sums = Range { low: all.low * i128::from(most.max(1)), high: all.high * i128::from(most.max(1)) };
     resized(x >> 64, width(sums))
 }
 
-/// Whether sums of the upper bits are those of a sum that is NULL for its size.
+/// Whether a sum is NULL for its size, from the sum of the numbers' upper bits.
 pub(super) fn leaves(upper: Val<'_>) -> Val<'_> {
     let below = upper.compare(Comparison::Less, number(upper, UPPER.low));
     below | upper.compare(Comparison::Greater, number(upper, UPPER.high))
 }
 
-/// The rows that figures are of.
+/// The rows under a figure.
 #[derive(Clone, Copy)]
 pub(super) struct Of<'b> {
     pub(super) b: &'b Builder,
     /// Rows, valid or not.
     pub(super) rows: u64,
-    /// The most that are valid.
+    /// A bound on the number of valid rows.
     pub(super) all: u64,
 }
 
-/// A figure. `valid` are the rows that count, and `fresh` those of them that are the first of their
-/// equals, where it counts different ones.
+/// Computes a figure. `valid` flags the rows that count. For a distinct figure, `fresh` flags the
+/// rows among these that are the first with their argument.
 pub(super) fn figure<'b>(
     grouping: &Grouping<'b>,
     aggregate: &Aggregate,
@@ -134,7 +134,7 @@ pub(super) fn figure<'b>(
             let greatest = aggregate.function == Function::Max;
             let (ty, range) = (argument.ty, argument.range);
             if let ColumnType::Varchar(17..) = ty {
-                // It is the last row's.
+                // The rows were sorted so that the last one has it.
                 let val = match grouping {
                     Grouping::All(_) if rows == 0 => zero(b, scalar(ty, range)).broadcast(Shape::vector(1)),
                     Grouping::All(_) => argument.val.slice(rows - 1, rows),
@@ -196,7 +196,7 @@ pub(super) fn figure<'b>(
     }
 }
 
-/// The scalar in whose order a type's values are, of strings those of 16 bytes at most.
+/// The scalar whose order is the order of a type's values; strings have at most 16 bytes.
 pub(super) fn ordered(ty: ColumnType, range: Range) -> Scalar {
     match ty {
         ColumnType::Boolean => Scalar::unsigned(1),
@@ -210,7 +210,7 @@ fn multiplied(range: Range, times: i128) -> Option<Range> {
     Some(Range { low: range.low.checked_mul(times)?, high: range.high.checked_mul(times)? })
 }
 
-/// A sum of a range over a count with a mean's digits, and which are NULL for their size.
+/// Sums divided by counts, with the digits of a mean, and which of them are NULL for their size.
 fn mean<'b>(
     (sum, range): (Val<'b>, Range),
     (count, counts): (Val<'b>, Range),

@@ -1,4 +1,5 @@
-//! Groups of rows: sorted and scanned, or all in one, or of few public keys without a sort.
+//! Groups of rows, in one of three ways: rows sorted by keys and scanned, all rows as one group, or
+//! a few public keys without a sort.
 
 use super::{
     Lower, Want,
@@ -10,15 +11,16 @@ use super::{
 use crate::algebra::{Aggregate, Column, ColumnType, Expr, Function, Range, Relation};
 use hushwire_compute::{Comparison, Scalar, Scan, Shape, Val};
 
-/// The figures that are asked of groups.
+/// The figures that a query asks of its groups.
 #[derive(Clone, Copy)]
 pub(super) struct Asked<'a, 'b> {
     pub(super) aggregates: &'a [Aggregate],
     pub(super) arguments: &'a [Option<Cell<'b>>],
-    /// Their columns.
+    /// The columns of the figures.
     pub(super) figures: &'a [Column],
     pub(super) min_group: u64,
-    /// The most rows of all groups: their relation's, of which there may be more on the way.
+    /// A bound on the valid rows of all groups: the input relation's. The lowered rows may be more,
+    /// with invalid ones among them.
     pub(super) all: u64,
 }
 
@@ -82,7 +84,7 @@ impl<'b> Lower<'b> {
         }
     }
 
-    /// One row of all.
+    /// One group of all rows.
     fn all_rows(&mut self, rows: &Rows<'b>, asked: Asked<'_, 'b>) -> Rows<'b> {
         let grouping = Grouping::All(self.b);
         let mut made = self.one_row_of(asked.min_group, || grouping.count(rows.valid, rows.rows));
@@ -103,7 +105,7 @@ impl<'b> Lower<'b> {
         Rows { packed: true, ..self.unsorted(1, valid, vec![]) }
     }
 
-    /// Groups as the last rows of runs of equal keys.
+    /// One group per run of equal keys; the last row of a run carries its group.
     pub(super) fn sorted_groups(
         &mut self,
         rows: &Rows<'b>,
@@ -122,8 +124,8 @@ impl<'b> Lower<'b> {
             .collect();
         let arguments_there: Vec<Cell<'b>> = arguments.iter().flatten().copied().collect();
         let more = [keys, &arguments_there].concat();
-        // Of different arguments each is found behind its equals: the first such order serves all
-        // other figures too.
+        // Distinct arguments are sorted behind their keys, so that equals are adjacent. The first
+        // such order serves all other figures too.
         let first = aggregates.iter().zip(arguments).find_map(|(a, cell)| cell.filter(|_| a.distinct));
         let (rows, more) = match (rows.groups(keys), first) {
             (Some(_), None) => {
@@ -139,7 +141,8 @@ impl<'b> Lower<'b> {
         let (keys, mut rest) = (more[..keys.len()].to_vec(), more[keys.len()..].iter().copied());
         let arguments: Vec<Option<Cell<'b>>> =
             arguments.iter().map(|a| a.and_then(|_| rest.next())).collect();
-        // Figures that need an order of their own have groups in the places that they have here.
+        // Figures that need an order of their own sort by the same keys, so that their groups lie
+        // in the same places as here.
         let (runs, by) = match rows.groups(&keys) {
             Some(runs) => {
                 let key = |(cell, s): (&Cell<'b>, &Sorted)| Key {
@@ -152,7 +155,7 @@ impl<'b> Lower<'b> {
             }
             None => (keys.clone(), keys.iter().copied().map(Key::up).collect::<Vec<_>>()),
         };
-        // No two groups are equal in all of these.
+        // No two groups are equal in all of these columns.
         let told = runs.iter().map(|cell| cell.id).collect();
         let starts = rows.starts(&runs);
         let ends = ends(self.b, starts, rows.rows);
@@ -174,10 +177,11 @@ impl<'b> Lower<'b> {
         made
     }
 
-    /// The validity and the argument for a figure, and whether each is the first of its equals
-    /// within keys, where it counts different ones: in an order by keys and argument, in which
-    /// groups have the places that they have in every order by these keys. So have least and
-    /// greatest strings that no word holds.
+    /// The validity, the argument and, for a distinct figure, whether a row is the first with its
+    /// argument in its group.
+    ///
+    /// A distinct figure, and a least or greatest string that no word holds, gets an order of its
+    /// own by keys and argument. Groups have the same places in every order by these keys.
     fn each_once(
         &mut self,
         rows: &Rows<'b>,
@@ -190,7 +194,7 @@ impl<'b> Lower<'b> {
             |cell: Cell<'b>, valid: Option<Val<'b>>| super::cell::both(valid, cell.null.map(|null| !null));
         let long = matches!(cell.ty, ColumnType::Varchar(17..));
         if long && matches!(aggregate.function, Function::Min | Function::Max) {
-            // What counts comes last, and of it the one that is asked for.
+            // Rows that count come last, and among them the row with the extreme value.
             let last = counts(cell, rows.valid);
             let flag = last.map(|counts| Cell {
                 val: counts,
@@ -218,7 +222,7 @@ impl<'b> Lower<'b> {
             let (sorted, moved) = rows.sort(&[], &by, &more);
             (sorted, moved[keys.len()..].to_vec())
         };
-        // Keys stand at the same places in every such order.
+        // Keys have the same places in every order by them.
         let runs: Vec<Cell<'b>> = [keys.iter().map(|key| key.cell).collect(), moved.clone()].concat();
         let starts = sorted.starts(&runs);
         let cell = moved[0];
@@ -230,8 +234,9 @@ impl<'b> Lower<'b> {
     }
 }
 
-/// A key whose value in the last row of a run is that of the run's valid rows. Keys of the run are
-/// so in all of its rows; what follows from them does in valid rows alone.
+/// A key whose value in the last row of a run is the value of the run's valid rows. Keys by which
+/// runs are formed have that value in all rows of a run; a key that follows from them has it in
+/// valid rows alone.
 fn of_valid_rows<'b>(key: Cell<'b>, runs: &[Cell<'b>], starts: Val<'b>, valid: Option<Val<'b>>) -> Cell<'b> {
     match valid {
         Some(valid) if runs.iter().all(|run| run.id != key.id) => {
@@ -241,7 +246,7 @@ fn of_valid_rows<'b>(key: Cell<'b>, runs: &[Cell<'b>], starts: Val<'b>, valid: O
     }
 }
 
-/// All keys, those first that are wanted in an order.
+/// All keys, with those first that a wanted order names.
 fn key_order(keys: usize, wants: &[Want]) -> Vec<Want> {
     let mut order: Vec<Want> = vec![];
     for want in wants.iter().take_while(|want| want.column < keys) {
@@ -257,20 +262,21 @@ fn key_order(keys: usize, wants: &[Want]) -> Vec<Want> {
     order
 }
 
-/// Whether counts are of groups that are shown: of `min_group` rows and one at least. No count of
-/// that width is above what it holds, and none is of a greater group.
+/// Whether counts belong to groups that are shown: groups of at least `min_group` rows, and of at
+/// least one. Counts are signed numbers; a bound beyond their width is capped at the greatest
+/// count, which none exceeds, so that no group is shown.
 pub(super) fn is_group<'b>(count: Val<'b>, min_group: u64) -> Val<'b> {
     let bits = count.ty().map_or(64, |ty| ty.scalar.bits() as u32);
     let below = i128::from(min_group.max(1) - 1).min((1i128 << (bits - 1)) - 1);
     count.compare(Comparison::Greater, number(count, below))
 }
 
-/// A flag as a number of counts up to so many.
+/// A flag as a number wide enough to count `rows` rows.
 pub(super) fn counted<'b>(flag: Val<'b>, rows: u64) -> Val<'b> {
     flag.cast(Scalar::signed(width(Range { low: 0, high: rows.into() })))
 }
 
-/// As many ones as there are rows.
+/// A vector of `rows` ones, wide enough to count them.
 pub(super) fn ones<'b>(b: &'b hushwire_compute::Builder, rows: u64) -> Val<'b> {
     let one = truth(b, true).broadcast(Shape::vector(rows));
     resized(counted(one, rows), width(Range { low: 0, high: rows.into() }))

@@ -1,7 +1,8 @@
 //! Matches rows of two sides by their keys.
 //!
 //! ```text
-//! right rows, then left rows ──► sorted by key, stably ──► a live right row starts a copy ──► left rows of its key have it
+//! right rows, then left rows ──► sorted by key, stably ──► a live right row starts a copy
+//!                            ──► left rows of its key have it
 //! ```
 //!
 //! Right rows come before left rows with the same key, since the sort is stable. A right row is

@@ -24,13 +24,14 @@ mod ties;
 mod window;
 
 use crate::{
-    TableError,
+    Fault,
     algebra::{Expr, Operator, Relation, Schema, SortKey, Table, pairing},
     promises::Promises,
 };
 use cell::{Cell, tensor};
 use expr::Scope;
 use hushwire_compute::{Builder, Member, Shape, Val};
+use hushwire_fault::code;
 use rows::{Key, Rows};
 use std::collections::BTreeMap;
 use ties::Tie;
@@ -128,17 +129,17 @@ impl<'b> Lower<'b> {
     ///
     /// # Errors
     /// A promise of the plan was not checked; two tables have one name, by which owners bring rows.
-    pub(crate) fn finish(self) -> Result<Finished<'b>, TableError> {
+    pub(crate) fn finish(self) -> Result<Finished<'b>, Fault> {
         let tables: Vec<Table> = self.tables.into_iter().map(|(table, _)| table).collect();
         let Lower { names, promises, notes, lines, ties, .. } = self;
         let same = |(at, table): &(usize, &Table)| tables[..*at].iter().any(|other| other.name == table.name);
         if let Some((_, twice)) = tables.iter().enumerate().find(same) {
-            let cause = format!("two different tables are called {}", twice.name);
-            return Err(TableError::ty(cause, "give one another name"));
+            let places: [(_, &dyn std::fmt::Display); 2] =
+                [("things", &"different tables"), ("name", &twice.name)];
+            return Err(Fault::filled(code::NAME_TWICE, &places));
         }
         if let Some(lost) = names.names().find(|name| !promises.iter().any(|(known, _)| known == name)) {
-            let cause = format!("the plan does not check {lost}");
-            return Err(TableError::ty(cause, "report this as a fault of the planner"));
+            return Err(Fault::internal("the query", format_args!("the plan does not check {lost}")));
         }
         Ok(Finished { tables, promises, notes, lines, ties })
     }

@@ -66,7 +66,8 @@ pub(crate) struct Rows<'b> {
     /// The columns whose values the order of rows reveals, in addition to their places in tables:
     /// all that rows were sorted by; [`LOST`] for a column without identity.
     pub(crate) told: Vec<u32>,
-    /// Those of them that an ORDER BY asks for, with only projections, filters and limits above it.
+    /// The columns of `told` that an ORDER BY asks for, with only projections, filters and limits
+    /// above it.
     pub(crate) asked: Vec<u32>,
 }
 

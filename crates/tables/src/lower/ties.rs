@@ -12,9 +12,10 @@
 
 use super::{Lower, cell::LOST, rows::Rows};
 use crate::{
-    TableError,
+    Fault,
     algebra::{Expr, Frame, Operator, Relation, SetOperation, Window, WindowFunction},
 };
+use hushwire_fault::code;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Columns of a relation, by index.
@@ -168,14 +169,9 @@ impl<'b> Lower<'b> {
 
 impl Rows<'_> {
     /// The error of a plan that depends on an order of columns that its result does not show.
-    pub(crate) fn unfair(&self, ties: &[Tie]) -> Option<TableError> {
+    pub(crate) fn unfair(&self, ties: &[Tie]) -> Option<Fault> {
         let is_shown = |id: &u32| *id != LOST && self.columns.iter().any(|cell| cell.id == *id);
         let tie = ties.iter().find(|tie| !tie.told.iter().all(is_shown))?;
-        let cause = format!(
-            "{}: its order leaves rows equal, which would stand in the order of keys that the result does not show",
-            tie.operator
-        );
-        let remedy = "order by columns that no two rows share, or by all that are used of the rows; digests have no order, bring them as VARCHAR(n)";
-        Some(TableError::ty(cause, remedy))
+        Some(Fault::filled(code::ORDER_UNFAIR, &[("operation", &tie.operator)]))
     }
 }

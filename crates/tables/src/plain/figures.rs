@@ -9,7 +9,7 @@ use crate::algebra::{
     Aggregate, ColumnType, Function, Schema, Value, Variance, average_mean, sum_range, variance_of,
 };
 
-/// The figure of a group's rows, of at most so many in all.
+/// The figure of a group's rows; all groups together have at most `all` rows.
 pub(super) fn figure(aggregate: &Aggregate, schema: &Schema, rows: &[Row], all: u64) -> Value {
     let count = |n: usize| Value::Number(n as i128);
     let Some(argument) = &aggregate.argument else { return count(rows.len()) };

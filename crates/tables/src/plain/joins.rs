@@ -2,7 +2,7 @@
 
 use super::{Row, World, expr::converted, is_true, value};
 use crate::{
-    TableError,
+    Fault,
     algebra::{ColumnType, Expr, JoinKind, Pairing, Relation, Schema, Value, common_type},
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,7 +17,7 @@ impl World<'_> {
         on: &[(Expr, Expr)],
         residual: Option<&Expr>,
         pairing: Option<Pairing>,
-    ) -> Result<Vec<Row>, TableError> {
+    ) -> Result<Vec<Row>, Fault> {
         let (a_rows, b_rows) = (self.rows(left)?, self.rows(right)?);
         let both = Schema([left.schema().columns(), right.schema().columns()].concat());
         let sides = on.iter().map(|(e, f)| {

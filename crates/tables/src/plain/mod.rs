@@ -9,8 +9,9 @@ mod windows;
 
 pub(crate) use expr::{compared, converted, value};
 
+use crate::incoming::unknown_part;
 use crate::{
-    TableError,
+    Fault,
     algebra::{Expr, Operator, Relation, Schema, SetOperation, SortKey, Value, pairing},
     promises::Promises,
 };
@@ -27,7 +28,7 @@ pub type Tables = BTreeMap<String, Vec<Row>>;
 ///
 /// # Errors
 /// A table is missing, or rows break a promise.
-pub fn evaluate(relation: &Relation, tables: &Tables) -> Result<Vec<Row>, TableError> {
+pub fn evaluate(relation: &Relation, tables: &Tables) -> Result<Vec<Row>, Fault> {
     World { tables, promises: Promises::of(relation) }.rows(relation)
 }
 
@@ -38,16 +39,15 @@ struct World<'a> {
 }
 
 impl World<'_> {
-    fn rows(&self, relation: &Relation) -> Result<Vec<Row>, TableError> {
+    fn rows(&self, relation: &Relation) -> Result<Vec<Row>, Fault> {
         let of = |r: &Relation| self.rows(r);
         let schema = relation.schema();
         Ok(match relation.operator() {
             Operator::Scan(table) => {
-                let rows = self.tables.get(&table.name).ok_or_else(|| TableError::Rows {
-                    table: table.name.clone(),
-                    cause: "it is missing".into(),
-                    remedy: "bring its rows".into(),
-                })?;
+                let rows = self
+                    .tables
+                    .get(&table.name)
+                    .ok_or_else(|| unknown_part(&table.name, "it is missing", "bring its rows"))?;
                 rows.clone()
             }
             Operator::Values(rows) => rows.clone(),

@@ -60,7 +60,7 @@ fn few_public_keys_need_no_sort() {
     });
 }
 
-/// As many rows as a count of eight bits holds: none of them make a group of more.
+/// A table has the most rows that a count of eight bits holds: no group exceeds it.
 #[test]
 fn no_group_is_of_more_rows_than_there_are() {
     let mut whole = 0;

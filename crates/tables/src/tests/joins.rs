@@ -133,7 +133,7 @@ fn a_broken_promise_ends_the_run() {
     let rows =
         data.parts.get_mut("r").unwrap().iter_mut().find(|rows| rows.len() > 1).expect("a part of two");
     rows[1][0] = rows[0][0].clone();
-    let Err(TableError::Promise { promise, .. }) = check(&joined, &data) else { panic!("two rows of a key") };
+    let promise = promise_of(&check(&joined, &data).expect_err("two rows of a key"));
     assert_eq!(promise, "that key of table r is unique");
     // Nothing is shown beside the bit.
     let query = Query::new("q", &joined, &["a"]).unwrap();

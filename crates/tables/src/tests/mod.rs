@@ -10,7 +10,7 @@ mod three;
 mod ties;
 
 use crate::{
-    Query, TableError,
+    Fault, Query,
     algebra::*,
     functions::{
         coalesce,
@@ -76,7 +76,7 @@ fn value(dice: &mut Dice, column: &Column) -> Value {
 }
 
 impl Data {
-    /// A table of random rows, at most so many, brought by one owner or by two, padded or not.
+    /// A table of at most `rows` random rows, brought by one owner or by two, padded or not.
     pub(crate) fn table(&mut self, dice: &mut Dice, name: &str, columns: Vec<Column>, rows: u64) -> Relation {
         self.unique_table(dice, name, columns, rows, vec![])
     }
@@ -135,7 +135,7 @@ impl Data {
 }
 
 /// Runs a relation both ways; the result.
-pub(crate) fn check(relation: &Relation, data: &Data) -> Result<Vec<Row>, TableError> {
+pub(crate) fn check(relation: &Relation, data: &Data) -> Result<Vec<Row>, Fault> {
     let query = Query::new("query", relation, &["analyst"]).unwrap();
     let outputs = evaluate(query.computation(), &data.inputs(&query)).unwrap();
     let (mut expected, mut found) = match (plain::evaluate(relation, &data.tables()), query.rows(&outputs)) {
@@ -158,7 +158,7 @@ pub(crate) fn check(relation: &Relation, data: &Data) -> Result<Vec<Row>, TableE
             data.tables()
         );
     }
-    // What stands behind the valid rows tells nothing of those that are not.
+    // Cells behind the valid rows tell nothing of the invalid rows.
     for (name, tensor) in &outputs {
         if !name.starts_with("promise") && !tensor.lengths().is_empty() {
             assert!((found.len()..tensor.len()).all(|i| !tensor.truth(i)), "{name} behind the result");
@@ -228,8 +228,13 @@ fn rows_that_come_in_pieces_are_the_same_inputs() {
     assert!(rows_of_other_tables().is_err());
 }
 
-fn rows_of_other_tables() -> Result<(), TableError> {
+fn rows_of_other_tables() -> Result<(), Fault> {
     let mut data = Data::default();
     let relation = data.table(&mut Dice(1), "t", columns(), 2);
     Query::new("q", &relation, &["b"])?.incoming("u", 0).map(drop)
+}
+
+/// The promise that an error says is broken.
+fn promise_of(e: &Fault) -> String {
+    e.field("promise").unwrap_or_else(|| panic!("{e}"))
 }

@@ -31,14 +31,14 @@ type Outputs = BTreeMap<String, Tensor>;
 
 type Said = [Vec<(u8, usize)>; 3];
 
-/// The outputs of a computation that three parties run, and the lengths of what each said. Their
-/// randomness is that of a seed, so that equal ranks are shuffled alike.
+/// The outputs of a computation that three parties run, and the lengths of each party's messages.
+/// Their randomness comes from a seed, so that equal ranks are shuffled alike.
 fn three(c: &Computation, inputs: &BTreeMap<String, Tensor>) -> (BTreeMap<String, Tensor>, Said) {
     let (outputs, sent) = overheard(c, inputs);
     (outputs, sent.map(|sent| sent.into_iter().map(|(to, message)| (to, message.len())).collect()))
 }
 
-/// The same, with what each said.
+/// As [`three`], with the messages themselves.
 fn overheard(c: &Computation, inputs: &BTreeMap<String, Tensor>) -> (Outputs, [Messages; 3]) {
     let plan = Plan::new(c).unwrap();
     let mut prg = Prg::new(Backend::best(), &Seed::random(), "test");

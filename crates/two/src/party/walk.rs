@@ -1,8 +1,8 @@
 //! Steps that move rows: sorts, and moves by orders that no party knows.
 //!
 //! ```text
-//! sort      strings of key bits and the row's number ─► shuffle ─► numbers ─┬─► pairs of a level ─► less ─► open ─┐
-//!                                                                          └────────◄─── until all is known ◄────┘
+//! sort      strings of key bits and the row's number ─► shuffle ─► numbers
+//!           ─► pairs of a level ─► less ─► open, until all is known
 //! places    where rows go ─► shuffle ─► open
 //! ```
 //!

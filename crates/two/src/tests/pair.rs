@@ -5,10 +5,10 @@ use crate::{
     kit::{Cots, Kit},
 };
 use hushwire_aes::Backend;
-use hushwire_block::{Block, registry};
+use hushwire_block::registry;
 use hushwire_gmw::Stock;
 use hushwire_machine::drive::{Line, Lockstep};
-use hushwire_ot::{BitTriples, Context, Sid};
+use hushwire_ot::{Context, Sid, ideal};
 use hushwire_prg::{Prg, Seed};
 use std::future::Future;
 
@@ -22,12 +22,6 @@ pub(crate) fn random(prg: &mut Prg, count: usize, bits: u32) -> Vec<u64> {
     bytes.as_chunks().0.iter().map(|b| u64::from_le_bytes(*b) & crate::ring::mask(bits)).collect()
 }
 
-fn blocks(prg: &mut Prg, count: usize) -> Vec<Block> {
-    let mut bytes = vec![0; 16 * count];
-    prg.fill(&mut bytes);
-    bytes.as_chunks().0.iter().map(|b| Block::from_u128(u128::from_le_bytes(*b))).collect()
-}
-
 /// `count[i]` OTs of which party i is the sender.
 pub(crate) fn dealt(count: [usize; 2]) -> [Cots; 2] {
     dealt_again(0, count)
@@ -36,15 +30,8 @@ pub(crate) fn dealt(count: [usize; 2]) -> [Cots; 2] {
 /// The same from another dealing: no OT is in two of them.
 pub(crate) fn dealt_again(number: u64, count: [usize; 2]) -> [Cots; 2] {
     let prg = &mut prg(&format!("ots {number}"));
-    let one = Block::from_u128(1);
-    let deltas = [0, 1].map(|_| blocks(prg, 1)[0]).map(|d| if d.lsb() { d } else { d ^ one });
-    let mut ways = [0, 1].map(|i: usize| {
-        let q: Vec<Block> =
-            blocks(prg, count[i]).into_iter().map(|q| if q.lsb() { q ^ one } else { q }).collect();
-        let r = blocks(prg, count[i]);
-        let t = q.iter().zip(r).map(|(q, r)| if r.lsb() { *q ^ deltas[i] } else { *q }).collect::<Vec<_>>();
-        [q, t]
-    });
+    let deltas = [0, 1].map(|_| ideal::delta(prg));
+    let mut ways = [0, 1].map(|i: usize| ideal::cots(prg, deltas[i], count[i]));
     [0, 1].map(|i| Cots {
         delta: deltas[i],
         q: std::mem::take(&mut ways[i][0]).into(),
@@ -54,16 +41,7 @@ pub(crate) fn dealt_again(number: u64, count: [usize; 2]) -> [Cots; 2] {
 
 pub(crate) fn triples(number: u64, count: u64) -> [Stock; 2] {
     let prg = &mut prg(&format!("triples {number}"));
-    let mut bytes = || {
-        let mut bytes = vec![0; count.div_ceil(8) as usize];
-        prg.fill(&mut bytes);
-        bytes
-    };
-    let [a, b, c0] = [[bytes(), bytes()], [bytes(), bytes()], [bytes(), vec![]]];
-    let product = |i: usize| (a[0][i] ^ a[1][i]) & (b[0][i] ^ b[1][i]);
-    let c1 = c0[0].iter().enumerate().map(|(i, c)| c ^ product(i)).collect();
-    let ([a0, a1], [b0, b1], [c0, _]) = (a, b, c0);
-    [BitTriples { a: a0, b: b0, c: c0 }, BitTriples { a: a1, b: b1, c: c1 }].map(|made| {
+    ideal::triples(prg, count).map(|made| {
         let mut stock = Stock::new();
         stock.add(made);
         stock

@@ -30,13 +30,13 @@ fn join(world: &World, me: usize) -> Result<Net, NetError> {
 
 /// All join except member `me`, which ends with the configuration `ends`. Returns the others'
 /// errors.
-fn others_say(world: &World, me: usize, ends: &SessionConfig) -> Vec<(PartyId, NetError)> {
+fn others_errors(world: &World, me: usize, ends: &SessionConfig) -> Vec<(PartyId, NetError)> {
     let others: Vec<_> = (0..world.configs.len()).filter(|other| *other != me).collect();
     let join = |other: usize| (world.configs[other].me, err(join(world, other)));
     let join = &join;
     thread::scope(|scope| {
         let joining: Vec<_> = others.into_iter().map(|other| scope.spawn(move || join(other))).collect();
-        // They wait already, or not yet.
+        // The others already wait, or have not yet begun.
         thread::sleep(Duration::from_millis(100 * me as u64));
         ok(excuse(ends, &world.identities[me], world.listeners[me].as_ref(), WHY));
         joining.into_iter().map(|thread| thread.join().unwrap_or_else(|_| panic!("it panicked"))).collect()
@@ -49,7 +49,7 @@ fn whoever_ends_before_it_joins_ends_all_and_is_named() {
         for me in 0..4 {
             let world = world(transport);
             let (begun, ends) = (Instant::now(), &world.configs[me]);
-            for (other, e) in others_say(&world, me, ends) {
+            for (other, e) in others_errors(&world, me, ends) {
                 let named = matches!(&e, NetError::Aborted { peer, why: WHY, step, .. }
                     if *peer == Some(ends.me) && step == "start-up");
                 assert!(named, "{other} of {}, {transport}: {e}", ends.me);
@@ -74,7 +74,7 @@ fn whoever_has_no_job_is_known_by_its_key() {
         if let Some(owner) = ends.peers.iter_mut().find(|peer| peer.id.is_client()) {
             owner.id = PartyId(251);
         }
-        for (other, e) in others_say(&world, me, &ends) {
+        for (other, e) in others_errors(&world, me, &ends) {
             let peer = Some(world.configs[me].me);
             assert!(
                 matches!(&e, NetError::Aborted { peer: named, why: WHY, .. } if *named == peer),

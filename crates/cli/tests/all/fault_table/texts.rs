@@ -58,10 +58,10 @@ const ROWS: &[Row] = &[
 
     // Whoever dials a party with another key knows that it is the wrong one.
     row("ot", "wrong-pin mistaken-pin", "receiver", 3, "error: [me] failed during connect: [peer]: presents another key than the pinned one during handshake: its pin is {pin}; compare --pin with what `hushwire keys pin` prints there"),
-    row(JOBS, "wrong-pin mistaken-pin", "others", 3, "error: [me] failed during connect: [victim]: presents another key than the pinned one during handshake: its pin is {pin}; was its key rotated? ask there, over another channel, whether that is what `hushwire keys pin` prints, and correct the pin of [victim] if it is"),
-    row(JOBS, "wrong-pin mistaken-pin", "others", 3, "error: [me] failed during connect: [victim]: was refused during connect, as [peer] says; read the error of the first; if its key was rotated, all others must list its new pin"),
+    row(JOBS, "wrong-pin mistaken-pin", "others", 3, "error: [me] failed during connect: [victim]: presents another key than the pinned one during handshake: its pin is {pin}; ask there, over another channel, whether `hushwire keys pin` prints that, and correct the pin of [victim] if its key was rotated"),
+    row(JOBS, "wrong-pin mistaken-pin", "others", 3, "error: [me] failed during connect: [victim]: was refused during connect, as [peer] says; read the error of [victim]; if its key was rotated, let all others list its new pin"),
     row(STARTED, "wrong-pin mistaken-pin", "itself", 3, "error: [me] failed during connect: [peer]: refuses our certificate during handshake: it lists another pin for this party; let it list our pin, {pin}"),
-    row(JOBS, "wrong-pin mistaken-pin", "itself", 3, "error: [me] failed during connect: [peer]: ended the session during connect: it says that this party was refused; read its error, and compare pins, keys and jobs of both: after `hushwire keys rotate` all others must list the new pin"),
+    row(JOBS, "wrong-pin mistaken-pin", "itself", 3, "error: [me] failed during connect: [peer]: ended the session during connect: it says that this party was refused; read its error, and compare pins, keys and jobs of both: after `hushwire keys rotate`, let all others list the new pin"),
     // One that comes to dial when all others have seen its key and gone.
     row("yao gmw psi", "wrong-pin mistaken-pin", "itself", 3, "error: [me] failed during connect: [peer]: unreachable at 127.0.0.1:{port} during connect: gave up after 15s, at last because Connection refused (os error 111); start it, or see its own output for why it ended, and correct the address if it listens elsewhere"),
     // A process that was refused ends at once: whoever dialled it then saw its key, and others only that it came here or is gone.
@@ -101,7 +101,7 @@ const ROWS: &[Row] = &[
     row("ot local-psi local-aes-ctr", "full-disk", "itself", 4, "error: cannot write r/full/out: No space left on device (os error 28); free space on that disk, or name a file on another one; no part of it was kept"),
     row(JOBS, "full-disk", "others", 3, "error: [me] failed during [step]: [victim]: failed during [phase], as [peer] says: it cannot write an output; see its own output, which says more, or ask its operator"),
     row("aes-ctr", "full-disk", "others", 3, "error: [me] failed during connect: [victim]: failed during start-up, as [peer] says: it cannot write an output; see its own output, which says more, or ask its operator"),
-    row("ot", "full-disk", "sender", 3, "error: [me] failed during [step]: [victim]: failed during the use of a file, as [victim] says; read the error of the first"),
+    row("ot", "full-disk", "sender", 3, "error: [me] failed during [step]: [victim]: failed during the use of a file, as [victim] says; read the error of [victim]"),
     // The sender writes nothing but its report, when both have confirmed.
     row("ot", "full-disk", "receiver", 0, ""),
 

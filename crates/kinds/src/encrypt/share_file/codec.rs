@@ -1,7 +1,7 @@
 //! The bytes of a share file: no part of the rest of the program, so that the fuzzer reads them with the same source.
 //!
 //! ```text
-//! magic "HWSHARE1" │ party, 1 byte │ zeros, 7 │ key id, 16 │ own ‖ next, 2k │ BLAKE3 of all before, 32
+//! magic "HWSHARE1" │ party, 1 byte │ zeros, 7 │ key id, 16 │ own ‖ next, 2k │ BLAKE3 of all, 32
 //! ```
 //!
 //! A key has k = 16, 24 or 32 bytes; the length of the file says which.

@@ -13,8 +13,8 @@
 //! band      the first w bits of AES(seed), AES(seed ⊕ 1), AES(seed ⊕ 2), …, under one public key
 //! value     = ⊕ P[start + i] over the bits i of the band
 //! solve     rows in the order of their starts; each is reduced from the left by the rows that lead
-//!           with its leading bit, until
-//!           one leads that no row has; then entries from the last one to the first
+//!           with its leading bit, until it leads with a bit that no row leads with; then entries
+//!           from the last one to the first
 //! ```
 //!
 //! **Deviations.** Clusters: bins as in a clustered store, so that the first part of a store is on

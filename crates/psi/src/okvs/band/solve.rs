@@ -21,7 +21,7 @@ const BYTES: usize = 8 * RING;
 /// A row; bit i is column i modulo the ring.
 #[derive(Clone, Copy, Default)]
 #[repr(align(64))]
-struct Row([u64; RING]);
+struct BandRow([u64; RING]);
 
 /// The rows of one bin, and the memory for solving it.
 pub(crate) struct Solver<B, V> {
@@ -35,7 +35,7 @@ pub(crate) struct Solver<B, V> {
     firsts: Vec<u32>,
     /// The columns that lead a row, as bits; the row and value of each.
     taken: Vec<u64>,
-    rows: Vec<Row>,
+    rows: Vec<BandRow>,
     of_rows: Vec<V>,
     /// The words of entries, followed by space.
     planes: [Vec<Block>; 2],
@@ -58,7 +58,7 @@ impl<B: Base, V: Module<B>> Solver<B, V> {
             order: Vec::new(),
             firsts: Vec::new(),
             taken: vec![0; columns / 64],
-            rows: vec![Row::default(); columns],
+            rows: vec![BandRow::default(); columns],
             of_rows: vec![V::default(); columns],
             planes: [plane(true), plane(V::WORDS > 1)],
             field: PhantomData,
@@ -126,7 +126,7 @@ impl<B: Base, V: Module<B>> Solver<B, V> {
     /// Reduces a row from the left until it leads with a column of its own.
     #[inline(always)]
     fn reduce(&mut self, start: usize, band: &[u64; WORDS], mut value: V) -> Result<(), NoSolution> {
-        let mut row = Row::default();
+        let mut row = BandRow::default();
         let (first, shift) = (start / 64, start % 64);
         let mut carry = 0;
         for (i, word) in band.iter().enumerate() {
@@ -245,7 +245,7 @@ impl<B: Base, V: Module<B>> Kernel for Back<'_, B, V> {
 
 /// The bits of a row, byte by byte.
 #[inline(always)]
-fn as_bits(row: &Row) -> [u8; BYTES] {
+fn as_bits(row: &BandRow) -> [u8; BYTES] {
     let mut bits = [0; BYTES];
     for (word, bits) in row.0.iter().zip(bits.chunks_exact_mut(8)) {
         bits.copy_from_slice(&word.to_le_bytes());

@@ -16,7 +16,7 @@ use super::{Solver, decode};
 use crate::okvs::NoSolution;
 use crate::okvs::failure::decay;
 use crate::okvs::tests::{digests, prg};
-use crate::okvs::{Binned, Decode, Digest, Encoder, Form, Layout, Module, Store, tail};
+use crate::okvs::{Binned, Decode, Digest, Encoder, Layout, Module, Store, StoreForm, tail};
 
 /// The entries that a digest selects in its bin, bit by bit, on the tier without instructions of
 /// its own.
@@ -85,7 +85,7 @@ fn every_pair_comes_back() {
     let sizes =
         [(0, 1), (1, 1), (2, 1), (17, 1), (100, 7), (380, 1), (400, 1), (410, 1), (900, 1), (3000, 3)];
     for (items, bins) in sizes {
-        let layout = Layout::with_bins(Form::Band, items, bins);
+        let layout = Layout::with_bins(StoreForm::Band, items, bins);
         let digests = digests(items as u64, items);
         round_trip::<Gf64, Gf64>(&layout, &digests, &words(&digests), None).expect("there is a solution");
         let wide: Vec<_> = digests.iter().map(|_| Gf128::random(&mut values)).collect();
@@ -97,7 +97,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(20))]
     #[test]
     fn any_number_of_pairs_in_any_bins(items in 0..500usize, bins in 1..5usize, seed in any::<u64>()) {
-        let layout = Layout::with_bins(Form::Band, items, bins);
+        let layout = Layout::with_bins(StoreForm::Band, items, bins);
         let digests = digests(seed, items);
         prop_assert!(round_trip::<Gf64, Gf64>(&layout, &digests, &words(&digests), None).is_ok());
     }
@@ -106,7 +106,7 @@ proptest! {
 /// Values under Δ, and sums alone, as the protocol takes them, in any order of digests and on every
 /// tier.
 fn decodes<F: Field<Base: Module<<F as Field>::Base>>>() {
-    let layout = Layout::with_bins(Form::Band, 1500, 2);
+    let layout = Layout::with_bins(StoreForm::Band, 1500, 2);
     let digests = digests(8, 700);
     let mut random = prg(9);
     let bin: Vec<Block> = (0..layout.bin_entries()).map(|_| random.next_block()).collect();
@@ -171,7 +171,7 @@ fn solutions_are_the_same_on_every_tier() {
 
 #[test]
 fn duplicates_count_once_and_contradictions_are_no_pairs() {
-    let layout = Layout::with_bins(Form::Band, 900, 2);
+    let layout = Layout::with_bins(StoreForm::Band, 900, 2);
     let mut all = digests(5, 900);
     all.extend(all.clone());
     all.extend(std::iter::repeat_n(all[7], 1000));
@@ -226,7 +226,7 @@ fn sizes_follow_from_numbers_of_items() {
         let band = layout.band().expect("a store of bands");
         assert!(layout.bin_entries() >= layout.capacity() + 48 && band.width() == 448.min(band.columns()));
         let bins = layout.bins();
-        assert!(layout.entries() < Layout::with_bins(Form::Clustered, items, bins).entries(), "{items}");
+        assert!(layout.entries() < Layout::with_bins(StoreForm::Clustered, items, bins).entries(), "{items}");
     }
 }
 

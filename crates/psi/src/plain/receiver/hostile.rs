@@ -21,7 +21,7 @@ pub(super) struct Cheat {
     pub(super) keys: Option<Arc<Mutex<Vec<Key>>>>,
 }
 
-impl<F: Field> State<F>
+impl<F: Field> ReceiverState<F>
 where
     F::Base: Module<F::Base>,
 {
@@ -49,7 +49,7 @@ impl Receiver {
         seed: &Seed,
         keys: &Arc<Mutex<Vec<Key>>>,
     ) -> Result<Self, PsiError> {
-        let mut state = State::<Pair64>::new::<SemiHonest>(context, parameters, digests, seed);
+        let mut state = ReceiverState::<Pair64>::new::<SemiHonest>(context, parameters, digests, seed);
         assert!(parameters.is_short() && parameters.security == Level::SemiHonest);
         state.cheat = Cheat { tried: Some(tried), keys: Some(keys.clone()) };
         state.line::<SemiHonest>(seed).map(Receiver)
@@ -83,7 +83,7 @@ fn found(
     let seeds = [1, 2].map(|seed| Seed::from_bytes([seed; 16]));
     let mut s = Sender::with_payloads(&context, &parameters, digests(THEIRS), payloads, &seeds[1])?;
     let mut state =
-        State::<Full128>::new::<Malicious>(&context, &parameters, digests(stored as u64), &seeds[0]);
+        ReceiverState::<Full128>::new::<Malicious>(&context, &parameters, digests(stored as u64), &seeds[0]);
     // It puts some items into its store, and then tries more of them.
     state.cheat.tried = Some(digests(tried as u64));
     let mut r = state.line::<Malicious>(&seeds[0])?;
