@@ -12,6 +12,7 @@ macro_rules! benches {
 
 benches! {
     aes
+    prg
     aes3
     rep3
     compute
