@@ -4,15 +4,16 @@ use std::{convert::Infallible, hint::black_box, thread, time::Instant};
 
 use hushwire_aes::Backend;
 
-use crate::{Bound, BoxError, Context, Timer, Unit, net::Transport};
+use crate::{BoxError, CaseContext, LimitBound, Timer, Unit, net::Transport};
 
 /// The name of [`rounds`] for this backend.
 pub(crate) fn rounds_name(backend: Backend) -> String {
     format!("{} rounds", backend.tier())
 }
 
-/// AES-128 blocks per second that one core can do at most with this tier: no memory, no key schedule.
-pub(crate) fn rounds(ctx: &mut Context<'_>, backend: Backend) -> Result<f64, BoxError> {
+/// AES-128 blocks per second that one core can do at most with this tier: no memory, no key
+/// schedule.
+pub(crate) fn rounds(ctx: &mut CaseContext<'_>, backend: Backend) -> Result<f64, BoxError> {
     ctx.limit(&rounds_name(backend), Unit::BLOCKS_PER_S, |timer| {
         const ITERATIONS: u32 = 64;
         let blocks = f64::from(ITERATIONS) * count(backend.rounds_only(1).blocks);
@@ -24,9 +25,12 @@ pub(crate) fn rounds(ctx: &mut Context<'_>, backend: Backend) -> Result<f64, Box
     })
 }
 
-/// AES-128 blocks per second that one core can do at most with this tier where every `H` blocks have a key of their own: key
-/// schedules and rounds, no memory.
-pub(crate) fn keyed_rounds<const H: usize>(ctx: &mut Context<'_>, backend: Backend) -> Result<f64, BoxError> {
+/// AES-128 blocks per second that one core can do at most with this tier where every `H` blocks
+/// have a key of their own: key schedules and rounds, no memory.
+pub(crate) fn keyed_rounds<const H: usize>(
+    ctx: &mut CaseContext<'_>,
+    backend: Backend,
+) -> Result<f64, BoxError> {
     let blocks = if H == 1 { "a block" } else { "two blocks" };
     ctx.limit(&format!("{}, a key for {blocks}", rounds_name(backend)), Unit::BLOCKS_PER_S, |timer| {
         const ITERATIONS: u32 = 64;
@@ -39,15 +43,16 @@ pub(crate) fn keyed_rounds<const H: usize>(ctx: &mut Context<'_>, backend: Backe
     })
 }
 
-/// Units per second that the PRF of three parties' zero-shares allows, at so many calls of all of them for a unit: on the
-/// cores that their threads have. In lockstep a thread computes for all three.
+/// Units per second that the PRF of three parties' zero-shares allows, at this many calls of all of
+/// them for a unit: on the cores that their threads have. In lockstep a thread computes for all
+/// three.
 pub(crate) fn prf(
-    ctx: &mut Context<'_>,
+    ctx: &mut CaseContext<'_>,
     backend: Backend,
     what: &str,
     (transport, threads): (Transport, usize),
     (unit, calls): (&Unit, f64),
-) -> Result<Bound, BoxError> {
+) -> Result<LimitBound, BoxError> {
     let threads = if transport == Transport::Inproc { threads } else { 3 * threads };
     let cores = threads.min(thread::available_parallelism()?.get());
     let peak = rounds(ctx, backend)?;
@@ -56,7 +61,7 @@ pub(crate) fn prf(
 }
 
 /// Bytes copied per second where source and destination have `bytes` bytes together.
-pub(crate) fn copies(ctx: &mut Context<'_>, name: &str, bytes: usize) -> Result<f64, BoxError> {
+pub(crate) fn copies(ctx: &mut CaseContext<'_>, name: &str, bytes: usize) -> Result<f64, BoxError> {
     ctx.limit(name, Unit::BYTES_PER_S, |timer| {
         Ok(copy_rates(timer, bytes / 2).into_iter().fold(0.0, f64::max))
     })

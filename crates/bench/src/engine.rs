@@ -3,12 +3,12 @@
 use std::time::{Duration, Instant};
 
 use crate::{
-    BenchOptions, Bound, BoxError, Error, Limits, Params, Progress, Report, Reporter, Result, Row, Spread,
-    Timer, Unit, steal::Ticks, timing,
+    BenchError, BenchOptions, BenchRow, BoxError, LimitBound, Limits, Params, Progress, Report, Reporter,
+    Result, Spread, Timer, Unit, steal::Ticks, timing,
 };
 
 /// The closure of a case, which measures and gives its rows.
-type Measure<'a> = Box<dyn FnMut(&mut Context<'_>) -> Result<Vec<Row>, BoxError> + 'a>;
+type Measure<'a> = Box<dyn FnMut(&mut CaseContext<'_>) -> Result<Vec<BenchRow>, BoxError> + 'a>;
 
 /// One point of a bench's grid.
 pub struct Case<'a> {
@@ -24,12 +24,12 @@ pub struct Case<'a> {
 }
 
 impl<'a> Case<'a> {
-    /// A case of the grid. `work` gives a [`Row`], or several rows of different
+    /// A case of the grid. `work` gives a [`BenchRow`], or several rows of different
     /// metrics; their case and parameters are filled in.
-    pub fn new<R: Into<Vec<Row>>>(
+    pub fn new<R: Into<Vec<BenchRow>>>(
         name: &str,
         params: Params,
-        mut work: impl FnMut(&mut Context<'_>) -> Result<R, BoxError> + 'a,
+        mut work: impl FnMut(&mut CaseContext<'_>) -> Result<R, BoxError> + 'a,
     ) -> Self {
         let work: Measure<'a> = Box::new(move |context| work(context).map(Into::into));
         Self { name: name.to_owned(), params, core: false, quick: false, work }
@@ -51,13 +51,13 @@ impl<'a> Case<'a> {
 }
 
 /// The surroundings of a case's closure: its timer, the run's options and limits.
-pub struct Context<'a> {
+pub struct CaseContext<'a> {
     options: &'a BenchOptions,
     limits: &'a mut Limits,
     timer: Timer,
 }
 
-impl Context<'_> {
+impl CaseContext<'_> {
     /// The timer for this case, with the time that the case may take.
     #[must_use]
     pub fn timer(&self) -> Timer {
@@ -68,6 +68,15 @@ impl Context<'_> {
     #[must_use]
     pub fn options(&self) -> &BenchOptions {
         self.options
+    }
+
+    /// Whether checks of results must fail, as a test asks.
+    #[cfg_attr(not(test), expect(clippy::unused_self, reason = "tests alone spoil results"))]
+    pub(crate) fn spoiled(&self) -> bool {
+        #[cfg(test)]
+        return self.options.spoiled;
+        #[cfg(not(test))]
+        false
     }
 
     /// The value of the limit `name`, measured by the first case that needs it.
@@ -82,7 +91,7 @@ impl Context<'_> {
                 return Ok(limit.value);
             }
             let what = format!("is in {}, and was asked for in {unit}", limit.unit);
-            return Err(Error::Limit { name: name.to_owned(), what }.into());
+            return Err(BenchError::limit(name, &what).into());
         }
         let value = measure(self.timer)?;
         self.limits.add(name, value, unit)?;
@@ -95,15 +104,16 @@ impl Context<'_> {
         name: &str,
         unit: Unit,
         measure: impl FnOnce(Timer) -> Result<f64, BoxError>,
-    ) -> Result<Bound, BoxError> {
+    ) -> Result<LimitBound, BoxError> {
         let value = self.limit(name, unit, measure)?;
-        Ok(Bound { name: name.to_owned(), value, spread: None })
+        Ok(LimitBound { name: name.to_owned(), value, spread: None })
     }
 
-    /// A bound that was taken around this case's rows: it is theirs alone, and widens the report's limit `name`.
-    pub fn taken(&mut self, name: &str, unit: &Unit, spread: Spread) -> Result<Bound, BoxError> {
+    /// A bound that was taken around this case's rows: it is theirs alone, and widens the report's
+    /// limit `name`.
+    pub fn taken(&mut self, name: &str, unit: &Unit, spread: Spread) -> Result<LimitBound, BoxError> {
         self.limits.widen(name, spread, unit)?;
-        Ok(Bound { name: name.to_owned(), value: spread.value, spread: Some(spread) })
+        Ok(LimitBound { name: name.to_owned(), value: spread.value, spread: Some(spread) })
     }
 }
 
@@ -160,14 +170,10 @@ fn run_chosen(
         };
         let limits = &mut reporter.report_mut().limits;
         let before = Ticks::now();
-        let rows = (case.work)(&mut Context { options, limits, timer });
+        let rows = (case.work)(&mut CaseContext { options, limits, timer });
         let stolen = before.and_then(|before| Ticks::now()?.stolen_since(&before));
         let peak = timing::peak_memory_bytes();
-        let rows = rows.map_err(|source| Error::Case {
-            case: case.name.clone(),
-            params: case.params.to_string(),
-            source,
-        })?;
+        let rows = rows.map_err(|e| BenchError::case(&case.name, &case.params, &e))?;
         for mut row in rows {
             row.case.clone_from(&case.name);
             row.params = case.params.clone();

@@ -28,9 +28,9 @@ impl Shared {
     }
 }
 
-fn row(median: f64) -> Row {
+fn row(median: f64) -> BenchRow {
     let measured = Measurement { median, min: median, max: median, runs: 3 };
-    Row::new("throughput", Unit::BLOCKS_PER_S, measured).limit("peak")
+    BenchRow::new("throughput", Unit::BLOCKS_PER_S, measured).limit("peak")
 }
 
 fn everything() -> BenchOptions {
@@ -103,7 +103,7 @@ fn a_file_that_cannot_be_written_is_found_before_measuring() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("absent").join("report.json");
     let case =
-        Case::new("encrypt", Params::new(), |_| -> Result<Row, BoxError> { panic!("measured in vain") });
+        Case::new("encrypt", Params::new(), |_| -> Result<BenchRow, BoxError> { panic!("measured in vain") });
     let options = BenchOptions { json: Some(path), ..everything() };
     let error = run("aes", vec![case], &options).unwrap_err().to_string();
     assert!(error.starts_with("writing ") && error.contains("absent"), "{error}");

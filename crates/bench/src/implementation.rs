@@ -2,25 +2,21 @@
 
 use hushwire_aes::{Backend, Tier};
 
-/// The way in which AES is used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Implementation {
-    Ref,
-    Vaes,
-    Batched,
+use crate::axes::axis;
+
+axis! {
+    /// The way in which AES is used.
+    pub(crate) enum Implementation {
+        /// AES-NI, block by block.
+        Ref = "ref",
+        /// The widest VAES, block by block.
+        Vaes = "vaes",
+        /// The widest VAES, in batches.
+        Batched = "batched",
+    }
 }
 
 impl Implementation {
-    pub(crate) const ALL: [Self; 3] = [Self::Ref, Self::Vaes, Self::Batched];
-
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Ref => "ref",
-            Self::Vaes => "vaes",
-            Self::Batched => "batched",
-        }
-    }
-
     /// The backend, where the CPU has it; `best` is what was asked for, or the best there is.
     pub(crate) fn backend(self, best: Backend) -> Option<Backend> {
         match self {

@@ -1,12 +1,12 @@
 //! Benchmarks with the limit measured in the same run, tables and plots.
 //!
 //! A bench is a list of [`Case`]s: a name, parameters, and a closure that
-//! measures and gives a [`Row`]. [`run`] chooses the cases that the options ask
+//! measures and gives a [`BenchRow`]. [`run`] chooses the cases that the options ask
 //! for, runs them inside the time budget, prints a Markdown table row by row and
 //! rewrites the JSON report after each row. [`plot::svg`] draws such reports.
 //!
 //! ```
-//! use hushwire_bench::{BenchOptions, Case, Params, Row, Unit};
+//! use hushwire_bench::{BenchOptions, Case, Params, BenchRow, Unit};
 //!
 //! let cases = [64usize, 4096].into_iter().map(|len| {
 //!     let params = Params::new().with("bytes", len).with("tier", "portable");
@@ -23,7 +23,7 @@
 //!             a.iter_mut().zip(&b).for_each(|(a, b)| *a ^= b);
 //!             std::hint::black_box(&mut a);
 //!         });
-//!         Ok(Row::new("throughput", Unit::BYTES_PER_S, speed).limit("copy"))
+//!         Ok(BenchRow::new("throughput", Unit::BYTES_PER_S, speed).limit("copy"))
 //!     })
 //!     .core(true)
 //!     .quick(len == 64)
@@ -31,60 +31,52 @@
 //! let options = BenchOptions { row_seconds: Some(0.001), ..BenchOptions::default() };
 //! let report = hushwire_bench::run("xor", cases.collect(), &options)?;
 //! assert_eq!(report.rows.len(), 2);
-//! # Ok::<(), hushwire_bench::Error>(())
+//! # Ok::<(), hushwire_bench::BenchError>(())
 //! ```
 //!
-//! The benches themselves: [`aes`], [`aes3`], [`authgarble`], [`compute`], [`fpga`], [`garble`], [`infer`], [`ot`], [`psi`], [`rep3`], [`table8`], [`tables`],
-//! [`tpch`], [`yao`].
+//! The benches themselves are the rows of [`BENCHES`].
 
 #![forbid(unsafe_code)]
 
-pub mod aes;
-pub mod aes3;
-pub mod authgarble;
+mod axes;
+mod bench;
+mod benches;
 mod bounds;
-pub mod compute;
 mod date;
 mod engine;
 mod error;
-pub mod fpga;
-pub mod garble;
 mod human;
 mod implementation;
-pub mod infer;
 pub mod limits;
 mod link;
 pub mod machine;
 pub mod net;
-pub mod ot;
+mod papers;
 mod params;
 mod place;
 mod plans;
 pub mod plot;
-pub mod psi;
-pub mod rep3;
 pub mod report;
 mod reporter;
 pub mod select;
+mod sets;
 mod steal;
 mod table;
-pub mod table8;
-pub mod tables;
 mod three;
 pub mod timing;
-pub mod tpch;
 #[cfg(test)]
 mod trial;
 mod unit;
 mod workers;
-pub mod yao;
 
-pub use engine::{Case, Context, run, run_cases, run_with};
-pub use error::{BoxError, Error, Result};
-pub use limits::{Bound, Limit, Limits, Spread};
-pub use machine::Machine;
+pub use bench::{Bench, BenchAsked, OptionCheck, OwnOption, Takes, network};
+pub use benches::BENCHES;
+pub use engine::{Case, CaseContext, run, run_cases, run_with};
+pub use error::{BenchError, BoxError, Result};
+pub use limits::{LimitBound, Limits, ReportLimit, Spread};
+pub use machine::HostMachine;
 pub use params::Params;
-pub use report::{Paper, Report, Row};
+pub use report::{BenchRow, Paper, Report};
 pub use reporter::{Progress, Reporter};
 pub use select::{BenchOptions, Selection};
 pub use timing::{Measurement, Timer};

@@ -1,16 +1,17 @@
 //! The limits of this machine, measured in the same run as the rows.
 //!
-//! Limits of the processor, as its AES rounds, are taken once a run. A link's rate moves with what else the host does, so that
-//! it is taken around each group of rows, in messages of their length: such rows carry their own value and its spread, and
-//! the report's list has the best value of the run and the whole spread.
+//! Limits of the processor, as its AES rounds, are taken once a run. A link's rate moves with what
+//! else the host does, so that it is taken around each group of rows, in messages of their length:
+//! such rows carry their own value and its spread, and the report's list has the best value of the
+//! run and the whole spread.
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Result, Row, Unit, human::quantity};
+use crate::{BenchError, BenchRow, Result, Unit, human::quantity};
 
 /// The most that the machine could do of something, such as AES rounds or copies.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Limit {
+pub struct ReportLimit {
     /// The name that rows refer to.
     pub name: String,
     /// The best value of the run: the largest rate, or the shortest time.
@@ -55,7 +56,7 @@ impl Spread {
 
 /// A limit of one row, by its name and with its value beside this row.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Bound {
+pub struct LimitBound {
     /// The limit's name in the report's list.
     pub name: String,
     /// The value in the row's unit.
@@ -64,7 +65,7 @@ pub struct Bound {
     pub spread: Option<Spread>,
 }
 
-impl Bound {
+impl LimitBound {
     /// The bound that binds first of two for the same row: the smaller rate, or the longer time.
     #[must_use]
     pub fn tighter(self, other: Self, unit: &Unit) -> Self {
@@ -76,8 +77,8 @@ impl Bound {
 /// The fraction of its limit that a figure reaches, above 0 and at most 1.
 ///
 /// # Errors
-/// The reason why no fraction is given: a figure beyond its limit shows that the limit was taken in a worse moment than
-/// the row, and then nothing is known about how near the row came.
+/// The reason why no fraction is given: a figure beyond its limit shows that the limit was taken in
+/// a worse moment than the row, and then nothing is known about how near the row came.
 pub fn judge(unit: &Unit, figure: f64, limit: f64) -> std::result::Result<f64, String> {
     let fraction = unit.fraction(figure, limit);
     if !fraction.is_finite() {
@@ -94,24 +95,24 @@ pub fn judge(unit: &Unit, figure: f64, limit: f64) -> std::result::Result<f64, S
 /// The limits of a report, in the order in which they were measured.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Limits(Vec<Limit>);
+pub struct Limits(Vec<ReportLimit>);
 
 impl Limits {
     /// The limit called `name`.
     #[must_use]
-    pub fn get(&self, name: &str) -> Option<&Limit> {
+    pub fn get(&self, name: &str) -> Option<&ReportLimit> {
         self.0.iter().find(|limit| limit.name == name)
     }
 
     /// The limits in the order in which they were measured.
-    pub fn iter(&self) -> impl Iterator<Item = &Limit> {
+    pub fn iter(&self) -> impl Iterator<Item = &ReportLimit> {
         self.0.iter()
     }
 
     /// Adds a limit. Rows may already refer to an older one, so that a second
     /// value for a name is refused.
     pub fn add(&mut self, name: &str, value: f64, unit: Unit) -> Result<()> {
-        let refuse = |what| Err(Error::Limit { name: name.to_owned(), what });
+        let refuse = |what: String| Err(BenchError::limit(name, &what));
         if !(value.is_finite() && value > 0.0) {
             return refuse(format!("{value} {unit} is not a positive number"));
         }
@@ -119,14 +120,15 @@ impl Limits {
             let old = format!("{} {}", old.value, old.unit);
             return refuse(format!("is already {old}, and cannot become {value} {unit}"));
         }
-        self.0.push(Limit { name: name.to_owned(), value, unit, min: None, max: None });
+        self.0.push(ReportLimit { name: name.to_owned(), value, unit, min: None, max: None });
         Ok(())
     }
 
     /// Adds a limit that was taken around a row, or widens the one of that name by these takes.
     ///
     /// # Errors
-    /// A figure is no positive number, or the limit is there already in another unit or as one that is taken once a run.
+    /// A figure is no positive number, or the limit is there already in another unit or as one that
+    /// is taken once a run.
     pub fn widen(&mut self, name: &str, taken: Spread, unit: &Unit) -> Result<()> {
         let Some(old) = self.0.iter_mut().find(|limit| limit.name == name) else {
             self.add(name, taken.value, unit.clone())?;
@@ -135,7 +137,7 @@ impl Limits {
             }
             return Ok(());
         };
-        let refuse = |what| Err(Error::Limit { name: name.to_owned(), what });
+        let refuse = |what: String| Err(BenchError::limit(name, &what));
         let (Some(min), Some(max), true) = (old.min, old.max, old.unit == *unit) else {
             return refuse(format!("is already {} {}, taken otherwise", old.value, old.unit));
         };
@@ -147,22 +149,24 @@ impl Limits {
         Ok(())
     }
 
-    /// Fills in a row's limit and the fraction of it that the row reaches, or the reason why there is none.
-    pub fn apply(&self, row: &mut Row) -> Result<()> {
+    /// Fills in a row's limit and the fraction of it that the row reaches, or the reason why there
+    /// is none.
+    pub fn apply(&self, row: &mut BenchRow) -> Result<()> {
         let Some(name) = &row.limit_name else {
             (row.limit, row.fraction_of_limit, row.unjudged) = (None, None, None);
             return Ok(());
         };
         let Some(limit) = self.get(name) else {
-            return Err(Error::UnknownLimit { case: row.case.clone(), limit: name.clone() });
+            return Err(BenchError::Failed(format!(
+                "case `{}` refers to the limit `{name}`, which this run has not measured",
+                row.case
+            )));
         };
         if limit.unit != row.unit {
-            return Err(Error::LimitUnit {
-                case: row.case.clone(),
-                row_unit: row.unit.to_string(),
-                limit: name.clone(),
-                limit_unit: limit.unit.to_string(),
-            });
+            return Err(BenchError::Failed(format!(
+                "case `{}` is in {}, its limit `{name}` in {}",
+                row.case, row.unit, limit.unit
+            )));
         }
         // A row that a limit was taken around has its own value.
         let value = *row.limit.get_or_insert(limit.value);
@@ -174,9 +178,10 @@ impl Limits {
     }
 }
 
-/// Asserts that a measured row agrees with its limit: value, unit, spread, and the fraction or the reason for none.
+/// Asserts that a measured row agrees with its limit: value, unit, spread, and the fraction or the
+/// reason for none.
 #[cfg(test)]
-pub(crate) fn stands(report: &crate::Report, row: &Row) {
+pub(crate) fn stands(report: &crate::Report, row: &BenchRow) {
     let name = row.limit_name.as_deref().unwrap_or_else(|| panic!("{} has no limit", row.case));
     let limit = report.limits.get(name).unwrap_or_else(|| panic!("{name} is not listed"));
     let value = row.limit.unwrap_or_else(|| panic!("{name} has no value"));
@@ -200,9 +205,9 @@ mod tests {
     use super::*;
     use crate::Measurement;
 
-    fn row(unit: Unit, median: f64) -> Row {
+    fn row(unit: Unit, median: f64) -> BenchRow {
         let measured = Measurement { median, min: median, max: median, runs: 1 };
-        Row::new("speed", unit, measured).limit("peak")
+        BenchRow::new("speed", unit, measured).limit("peak")
     }
 
     fn limits(value: f64, unit: Unit) -> Limits {
@@ -245,7 +250,7 @@ mod tests {
         let listed = limits.get("peak").unwrap();
         assert_eq!((listed.value, listed.min, listed.max), (4e9, Some(0.4e9), Some(4e9)));
         let slow = of(&[0.4e9, 0.5e9]);
-        let bound = Bound { name: "peak".to_owned(), value: slow.value, spread: Some(slow) };
+        let bound = LimitBound { name: "peak".to_owned(), value: slow.value, spread: Some(slow) };
         let mut slow = row(unit.clone(), 1e9).bound(&bound);
         limits.apply(&mut slow).unwrap();
         assert_eq!((slow.limit, slow.limit_min, slow.limit_max), (Some(0.5e9), Some(0.4e9), Some(0.5e9)));
@@ -261,7 +266,7 @@ mod tests {
         assert_eq!(time, Spread { value: 1.0, min: 1.0, max: 3.0 });
         assert_eq!(time.map(|ms| 6.0 / ms), Spread { value: 6.0, min: 2.0, max: 6.0 });
         assert_eq!(Spread::of(&Unit::MS, &[]), None);
-        let bound = |value: f64| Bound { name: value.to_string(), value, spread: None };
+        let bound = |value: f64| LimitBound { name: value.to_string(), value, spread: None };
         let tighter = |unit: &Unit| bound(2.0).tighter(bound(3.0), unit).value;
         assert_eq!((tighter(&Unit::MS), tighter(&Unit::OT_PER_S)), (3.0, 2.0));
     }

@@ -1,5 +1,6 @@
-//! Limits of this host's own links: the bytes that flows carry, and the time that a byte takes. Other work of the host moves
-//! them severalfold within minutes, so that they are taken before and after each row, in messages as long as the row's.
+//! Limits of this host's own links: the bytes that flows carry, and the time that a byte takes.
+//! Other work of the host moves them severalfold within minutes, so that they are taken before and
+//! after each row, in messages as long as the row's.
 
 use std::{
     io::{self, Read, Write},
@@ -12,7 +13,7 @@ use std::{
 use hushwire_wire::Shape;
 
 use crate::{
-    Bound, BoxError, Context, Spread, Timer, Unit,
+    BoxError, CaseContext, LimitBound, Spread, Timer, Unit,
     bounds::{self, count},
     human::memory,
     net::{Transport, joined},
@@ -20,16 +21,17 @@ use crate::{
 
 /// The link of a row: a transport's bare link, and the kind of limit that is taken around the row.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Link {
+pub(crate) struct RowLink {
     transport: Transport,
-    kind: Kind,
+    kind: LinkKind,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Kind {
-    /// Messages of so many bytes on several flows at once, in bytes per second of all.
+enum LinkKind {
+    /// Messages of this many bytes on several flows at once, in bytes per second of all.
     Flows { at_once: usize, message: usize },
-    /// A byte there and back: half of it in milliseconds. Messages of a round cross, so that a round costs no more.
+    /// A byte there and back: half of it in milliseconds. Messages of a round cross, so that a
+    /// round costs no more.
     Delay,
 }
 
@@ -41,40 +43,42 @@ pub(crate) struct Taken {
     pub(crate) spread: Spread,
 }
 
-/// LOCAL: the part of a row's time that each of the two takes may use. Both together lengthen a run by a quarter.
+/// LOCAL: the part of a row's time that each of the two takes may use. Both together lengthen a run
+/// by a quarter.
 const SHARE: u32 = 8;
 /// Runs of a take.
 const RUNS: u32 = 3;
 
-impl Link {
-    /// Three flows at once in messages of about so many bytes, as three parties in a ring have them; `None` without a
-    /// transport.
+impl RowLink {
+    /// Three flows at once in messages of about this many bytes, as three parties in a ring have
+    /// them; `None` without a transport.
     pub(crate) fn three_flows(transport: Transport, message: u64) -> Option<Self> {
-        let kind = Kind::Flows { at_once: 3, message: rounded(message) };
+        let kind = LinkKind::Flows { at_once: 3, message: rounded(message) };
         (transport != Transport::Inproc).then_some(Self { transport, kind })
     }
 
-    /// One flow in messages of about so many bytes, whose ends are two threads that have a core each where there are two.
+    /// One flow in messages of about this many bytes, whose ends are two threads that have a core
+    /// each where there are two.
     pub(crate) fn one_flow(transport: Transport, message: u64) -> Self {
-        Self { transport, kind: Kind::Flows { at_once: 1, message: rounded(message) } }
+        Self { transport, kind: LinkKind::Flows { at_once: 1, message: rounded(message) } }
     }
 
     /// The way of a byte to a peer.
     pub(crate) fn delay(transport: Transport) -> Self {
-        Self { transport, kind: Kind::Delay }
+        Self { transport, kind: LinkKind::Delay }
     }
 
     fn unit(&self) -> Unit {
         match self.kind {
-            Kind::Flows { .. } => Unit::BYTES_PER_S,
-            Kind::Delay => Unit::MS,
+            LinkKind::Flows { .. } => Unit::BYTES_PER_S,
+            LinkKind::Delay => Unit::MS,
         }
     }
 
     /// Runs `work` between two takes of this link, and notes them in the report.
     pub(crate) fn around<T>(
         self,
-        ctx: &mut Context<'_>,
+        ctx: &mut CaseContext<'_>,
         work: impl FnOnce() -> Result<T, BoxError>,
     ) -> Result<(T, Taken), BoxError> {
         let timer = ctx.timer();
@@ -90,7 +94,7 @@ impl Link {
     /// The figures of some runs, and the name of what was measured.
     fn take(self, timer: Timer) -> Result<(Vec<f64>, String), BoxError> {
         let unix = UnixStream::pair;
-        let Kind::Flows { at_once, message } = self.kind else {
+        let LinkKind::Flows { at_once, message } = self.kind else {
             return match self.transport {
                 // Shared memory wakes through the kernel as Unix sockets do.
                 Transport::Inproc | Transport::Shm | Transport::Unix => {
@@ -103,8 +107,8 @@ impl Link {
         };
         let ends = Ends { at_once, message };
         let (figures, flows) = match self.transport {
-            // Shared memory is bound by copies: one into the ring and one out of it, beside each other where there are two
-            // cores for one flow.
+            // Shared memory is bound by copies: one into the ring and one out of it, beside each
+            // other where there are two cores for one flow.
             Transport::Inproc | Transport::Shm => {
                 let beside = at_once == 1 && thread::available_parallelism()?.get() > 1;
                 let (halves, name) =
@@ -123,8 +127,8 @@ impl Link {
 
 /// Runs `work` between two takes of its link, where it has one.
 pub(crate) fn around<T>(
-    ctx: &mut Context<'_>,
-    link: Option<Link>,
+    ctx: &mut CaseContext<'_>,
+    link: Option<RowLink>,
     work: impl FnOnce() -> Result<T, BoxError>,
 ) -> Result<(T, Option<Taken>), BoxError> {
     match link {
@@ -137,37 +141,58 @@ impl Taken {
     /// The bound of a row in its own unit, of which `name` says what goes over the link.
     pub(crate) fn bound(
         &self,
-        ctx: &mut Context<'_>,
+        ctx: &mut CaseContext<'_>,
         name: &str,
         unit: &Unit,
         of: impl Fn(f64) -> f64,
-    ) -> Result<Bound, BoxError> {
+    ) -> Result<LimitBound, BoxError> {
         ctx.taken(&format!("{name} {}", self.name), unit, self.spread.map(of))
     }
 }
 
-/// The bound that binds first of `least` and the links that a unit's bytes go over: this host's own as it was taken, `flows`
-/// at once, and the modelled network's. `name` says what goes over them.
+/// The bound that binds first of `least` and the links that a unit's bytes go over: this host's own
+/// as it was taken, `flows` at once, and the modelled network's. `name` says what goes over them.
 pub(crate) fn tightened(
-    ctx: &mut Context<'_>,
-    least: Bound,
+    ctx: &mut CaseContext<'_>,
+    least: LimitBound,
     links: (Option<&Taken>, Shape),
     name: &str,
     unit: &Unit,
     moved: (f64, f64),
-) -> Result<Bound, BoxError> {
+) -> Result<LimitBound, BoxError> {
     let other = of_links(ctx, links, name, unit, moved)?;
     Ok(other.into_iter().fold(least, |least, other| least.tighter(other, unit)))
 }
 
+/// The bound that binds first of `least`, a time, and the links that bytes go over: those of all
+/// parties over this host's own as it was taken, those of the busiest one over the modelled
+/// network's.
+pub(crate) fn lengthened(
+    ctx: &mut CaseContext<'_>,
+    least: LimitBound,
+    (taken, net): (Option<&Taken>, Shape),
+    name: &str,
+    [all, busiest]: [f64; 2],
+) -> Result<LimitBound, BoxError> {
+    let mut limit = least;
+    if let Some(taken) = taken {
+        limit = limit.tighter(taken.bound(ctx, name, &Unit::MS, |rate| 1e3 * all / rate)?, &Unit::MS);
+    }
+    if let Some(rate) = net.bits_per_second {
+        let line = ctx.bound(&format!("{name} {net}"), Unit::MS, |_| Ok(8e3 * busiest / count(rate)))?;
+        limit = limit.tighter(line, &Unit::MS);
+    }
+    Ok(limit)
+}
+
 /// The bound that binds first of these links alone; none where bytes go over no link.
 pub(crate) fn of_links(
-    ctx: &mut Context<'_>,
+    ctx: &mut CaseContext<'_>,
     (taken, net): (Option<&Taken>, Shape),
     name: &str,
     unit: &Unit,
     (flows, bytes): (f64, f64),
-) -> Result<Option<Bound>, BoxError> {
+) -> Result<Option<LimitBound>, BoxError> {
     let mut all = vec![];
     if let Some(taken) = taken {
         all.push(taken.bound(ctx, name, unit, |rate| rate / (flows * bytes))?);
@@ -178,8 +203,8 @@ pub(crate) fn of_links(
     Ok(all.into_iter().reduce(|a, b| a.tighter(b, unit)))
 }
 
-/// Lengths of a link's messages are powers of two, so that rows of like messages have one limit's name; longer messages than
-/// 1 MiB leave in pieces anyway.
+/// Lengths of a link's messages are powers of two, so that rows of like messages have one limit's
+/// name; longer messages than 1 MiB leave in pieces anyway.
 fn rounded(message: u64) -> usize {
     const LONGEST: u64 = 1 << 20;
     message.clamp(64, LONGEST).next_power_of_two() as usize
@@ -227,7 +252,7 @@ fn pair() -> io::Result<(TcpStream, TcpStream)> {
     Ok((dialled, accepted))
 }
 
-/// `n` writes on each of so many flows at once.
+/// `n` writes on each of this many flows at once.
 fn flows<S: Read + Write + Send>(
     pair: &impl Fn() -> io::Result<(S, S)>,
     Ends { at_once, message }: Ends,
@@ -280,19 +305,19 @@ mod tests {
             [0, 64, 65, 12_000, 1 << 20, u64::MAX].map(rounded),
             [64, 64, 128, 1 << 14, 1 << 20, 1 << 20]
         );
-        assert_eq!(Link::three_flows(Transport::Inproc, 1000), None);
+        assert_eq!(RowLink::three_flows(Transport::Inproc, 1000), None);
         let timer = Timer { budget: Duration::from_millis(3), runs: 2 };
         for (transport, flow) in [
             (Transport::Shm, "copies in and out"),
             (Transport::Unix, "three Unix flows"),
             (Transport::TcpTls, "three loopback TCP flows"),
         ] {
-            let link = Link::three_flows(transport, 3000).unwrap();
+            let link = RowLink::three_flows(transport, 3000).unwrap();
             let (figures, name) = link.take(timer).unwrap();
             assert_eq!(name, format!("{flow}, messages of 4.00 KiB"));
             assert!(!figures.is_empty() && figures.iter().all(|rate| *rate > 0.0));
         }
-        let (delays, name) = Link::delay(Transport::TcpInsecure).take(timer).unwrap();
+        let (delays, name) = RowLink::delay(Transport::TcpInsecure).take(timer).unwrap();
         assert!(name == "loopback TCP" && delays.iter().all(|ms| *ms > 0.0));
     }
 }

@@ -1,47 +1,36 @@
 //! Parties of one process, connected over any transport.
 
-use std::{fmt, thread};
+use std::{
+    fmt, thread,
+    time::{Duration, Instant},
+};
 
 use hushwire_machine::{Channel, Net, PartyId, SessionId, inproc};
 use hushwire_wire::{LocalParties, SessionConfig, Shape, TransportKind};
 
-use crate::BoxError;
+use crate::{BoxError, axes::axis};
 
-/// The transport between the parties.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Transport {
-    /// No transport: memory.
-    Inproc,
-    /// TCP on loopback with TLS 1.3 and throw-away certificates.
-    TcpTls,
-    /// Plain TCP on loopback.
-    TcpInsecure,
-    /// Unix sockets.
-    Unix,
-    /// Rings in shared memory.
-    Shm,
+axis! {
+    /// The transport between the parties.
+    pub enum Transport {
+        /// No transport: memory.
+        Inproc = "inproc",
+        /// Rings in shared memory.
+        Shm = "shm",
+        /// Unix sockets.
+        Unix = "unix",
+        /// TCP on loopback with TLS 1.3 and throw-away certificates.
+        TcpTls = "tcp-tls",
+        /// Plain TCP on loopback.
+        TcpInsecure = "tcp-insecure",
+    }
 }
 
 impl Transport {
-    /// The five transports.
-    pub const ALL: [Self; 5] = [Self::Inproc, Self::Shm, Self::Unix, Self::TcpTls, Self::TcpInsecure];
-
     /// Whether it joins processes of one host only, and is no in-process queue.
     #[must_use]
     pub const fn is_local(self) -> bool {
         matches!(self, Self::Unix | Self::Shm)
-    }
-
-    /// The name in reports.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Inproc => "inproc",
-            Self::TcpTls => "tcp-tls",
-            Self::TcpInsecure => "tcp-insecure",
-            Self::Unix => "unix",
-            Self::Shm => "shm",
-        }
     }
 }
 
@@ -54,11 +43,12 @@ impl fmt::Display for Transport {
 /// The networks that are modelled, by the names that reports give them.
 pub const NETS: [Shape; 3] = [Shape::NONE, Shape::lan(), Shape::wan()];
 
-/// LOCAL: bytes that wait between two parties in memory: a party that only sends must not run ahead for ever.
+/// LOCAL: bytes that wait between two parties in memory: a party that only sends must not run ahead
+/// for ever.
 const QUEUE: usize = 2 << 20;
 
-/// The nets of `N` parties with `lanes` lanes between any two; [`Transport::Inproc`] gives queues in memory. Every party's
-/// links are shaped alike.
+/// The nets of `N` parties with `lanes` lanes between any two; [`Transport::Inproc`] gives queues
+/// in memory. Every party's links are shaped alike.
 ///
 /// # Errors
 /// If a certificate, a port or a connection cannot be had.
@@ -117,6 +107,12 @@ pub(crate) fn each<E: Send, T: Send>(
         let running: Vec<_> = ends.map(|(i, end)| scope.spawn(move || party(i, end))).collect();
         running.into_iter().map(|thread| joined(thread.join())?).collect()
     })
+}
+
+/// The time from the first start to the last end.
+pub(crate) fn span(spans: impl Iterator<Item = (Instant, Instant)> + Clone) -> Duration {
+    let (begin, end) = (spans.clone().map(|span| span.0).min(), spans.map(|span| span.1).max());
+    begin.zip(end).map_or(Duration::ZERO, |(begin, end)| end - begin)
 }
 
 /// A thread's result; a panic in it is an error here.

@@ -24,6 +24,12 @@ impl Params {
         self
     }
 
+    /// Adds all of these parameters.
+    pub(crate) fn and(mut self, more: Self) -> Self {
+        self.0.extend(more.0);
+        self
+    }
+
     /// The keys in order.
     pub fn keys(&self) -> impl Iterator<Item = &str> {
         self.0.keys().map(String::as_str)

@@ -1,20 +1,12 @@
 //! Files of reports and pictures: what is there already is replaced only if it is one as well.
 
-use crate::{Error, Result};
-use std::{
-    fs,
-    io::{self, Read},
-    path::Path,
-};
+use crate::{BenchError, Result};
+use std::{fs, io::Read, path::Path};
 
 /// Standard output, a pipe or a device: written once, never replaced.
 pub(crate) fn is_stream(path: &Path) -> bool {
     let special = |meta: fs::Metadata| !meta.is_file() && !meta.is_dir();
     path == Path::new("-") || fs::metadata(path).is_ok_and(special)
-}
-
-pub(crate) fn failed(action: &'static str, path: &Path, source: io::Error) -> Error {
-    Error::File { action, path: path.to_owned(), source }
 }
 
 /// Looks whether `path` may be replaced: it is not there, or empty, or `known` by its content.
@@ -24,14 +16,22 @@ pub(crate) fn yields(path: &Path, what: &'static str, known: impl Fn(&[u8]) -> b
     }
     let mut there = vec![];
     let read = fs::File::open(path).and_then(|mut file| file.read_to_end(&mut there));
-    read.map_err(|e| failed("reading", path, e))?;
-    if there.is_empty() || known(&there) { Ok(()) } else { Err(Error::Taken { path: path.to_owned(), what }) }
+    read.map_err(|e| BenchError::file("reading", path, &e))?;
+    if there.is_empty() || known(&there) {
+        Ok(())
+    } else {
+        {
+            let path = path.display();
+            let remedy = "move it away, or name another file";
+            Err(BenchError::Taken(format!("{path} is there already and is no {what}; {remedy}")))
+        }
+    }
 }
 
 /// Replaces a file, so that a reader finds the old or the new one.
 pub(crate) fn put(path: &Path, text: &str) -> Result<()> {
     if is_stream(path) {
-        return fs::write(path, text).map_err(|e| failed("writing", path, e));
+        return fs::write(path, text).map_err(|e| BenchError::file("writing", path, &e));
     }
     // Through a link, the file it points to is replaced, not the link.
     let place = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
@@ -40,8 +40,8 @@ pub(crate) fn put(path: &Path, text: &str) -> Result<()> {
     let temporary = place.with_file_name(name);
     // Errors name the file that was asked for.
     let written = fs::write(&temporary, text)
-        .map_err(|e| failed("writing", path, e))
-        .and_then(|()| fs::rename(&temporary, &place).map_err(|e| failed("replacing", path, e)));
+        .map_err(|e| BenchError::file("writing", path, &e))
+        .and_then(|()| fs::rename(&temporary, &place).map_err(|e| BenchError::file("replacing", path, &e)));
     if written.is_err() {
         drop(fs::remove_file(&temporary));
     }

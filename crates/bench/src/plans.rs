@@ -1,4 +1,5 @@
-//! Three parties of this process that run a plan of steps on shares, over any transport: what `bench tables` and `bench tpch` time.
+//! Three parties of this process that run a plan of steps on shares, over any transport: what
+//! `bench tables` and `bench tpch` time.
 
 use std::{
     collections::BTreeMap,
@@ -8,7 +9,7 @@ use std::{
 };
 
 use hushwire_aes::Backend;
-use hushwire_compute::{Computation, Tensor};
+use hushwire_compute::{Computation, Output, Tensor, Type};
 use hushwire_machine::{Channel, Meter, SessionId};
 use hushwire_prg::{Prg, Seed};
 use hushwire_rep3::{Party, Role, Shares};
@@ -19,11 +20,11 @@ use hushwire_three::{
 use hushwire_wire::Shape;
 
 use crate::{
-    Bound, BoxError, Context, Measurement, Row, Unit,
+    BenchRow, BoxError, CaseContext, Unit,
     bounds::{self, count},
     human::memory,
-    link::{self, Link},
-    net::{Transport, each, nets},
+    link::{self, RowLink},
+    net::{Transport, each, nets, span},
     timing::{peak_memory_bytes, reset_peak_memory},
 };
 
@@ -31,10 +32,13 @@ use crate::{
 pub(crate) type Outputs = BTreeMap<String, Tensor>;
 
 /// A plan, and the parties connected.
-pub(crate) struct Parties<'c> {
-    computation: &'c Computation,
+pub(crate) struct Parties {
     plan: Plan,
     cut: Cut,
+    inputs: Vec<String>,
+    outputs: Vec<(String, Type)>,
+    over: (Transport, Shape),
+    backend: Backend,
     seats: Vec<Seat>,
     meters: [Meter; 3],
     runs: u64,
@@ -54,20 +58,30 @@ pub(crate) struct Moved {
     pub(crate) rounds: u64,
 }
 
-impl<'c> Parties<'c> {
-    /// Parties of one compute thread each.
+impl Parties {
+    /// Parties of this many compute threads each; [`connect`](Self::connect) connects them.
     pub(crate) fn new(
-        computation: &'c Computation,
-        (transport, net): (Transport, Shape),
+        computation: &Computation,
+        over: (Transport, Shape),
         backend: Backend,
+        threads: usize,
     ) -> Result<Self, BoxError> {
-        let (plan, cut) = (Plan::new(computation)?, Cut::new(1, net.one_way()));
+        let (plan, cut) = (Plan::new(computation)?, Cut::new(u16::try_from(threads)?, over.1.one_way()));
+        let inputs = computation.inputs().map(|(name, _)| name.to_owned()).collect();
+        let output = |output: &Output| (output.name.clone(), computation.node(output.value).ty.clone());
+        let outputs = computation.outputs().iter().map(output).collect();
+        let (seats, meters) = Default::default();
+        Ok(Self { plan, cut, inputs, outputs, over, backend, seats, meters, runs: 0 })
+    }
+
+    /// Connects the parties anew.
+    pub(crate) fn connect(&mut self) -> Result<(), BoxError> {
         // One lane more, for session keys.
-        let key_lane = u16::try_from(cut.lanes())?;
-        let id = SessionId::fresh()?;
-        let meters: [Meter; 3] = Default::default();
-        let ends = nets::<3>(transport, net, id, key_lane + 1)?.into_iter().zip(&meters);
-        let seats = each(ends, |i, (mut net, meter)| {
+        let key_lane = u16::try_from(self.cut.lanes())?;
+        let (id, backend) = (SessionId::fresh()?, self.backend);
+        self.seats.clear();
+        let ends = nets::<3>(self.over.0, self.over.1, id, key_lane + 1)?.into_iter().zip(&self.meters);
+        self.seats = each(ends, |i, (mut net, meter)| {
             let role = Role::ALL[i];
             let (left, right) = (Some(role.left().id()), Some(role.right().id()));
             let party =
@@ -80,7 +94,7 @@ impl<'c> Parties<'c> {
             }
             Ok(Seat { party, lanes })
         })?;
-        Ok(Self { computation, plan, cut, seats, meters, runs: 0 })
+        Ok(())
     }
 
     /// The bytes and rounds of one run.
@@ -95,9 +109,9 @@ impl<'c> Parties<'c> {
         }
     }
 
-    /// So many repetitions, each from the first party's start to the last one's end. Inputs are shared before, and outputs
-    /// opened and checked afterwards.
-    pub(crate) fn time(
+    /// Runs this many repetitions. Inputs are shared before, and outputs opened and checked
+    /// afterwards.
+    fn time(
         &mut self,
         repetitions: u64,
         inputs: &BTreeMap<String, Tensor>,
@@ -105,39 +119,40 @@ impl<'c> Parties<'c> {
     ) -> Result<Duration, BoxError> {
         let mut took = Duration::ZERO;
         for _ in 0..repetitions {
-            let shares = self.shares(inputs)?;
-            let (plan, cut, barrier) = (&self.plan, self.cut, Barrier::new(3));
-            let ended = each(self.seats.iter_mut().zip(shares), |_, (seat, shares)| {
-                let lanes: Vec<[&mut Channel; 2]> =
-                    seat.lanes.iter_mut().map(<[Channel; 2]>::each_mut).collect();
-                barrier.wait();
-                let begin = Instant::now();
-                let outputs =
-                    hushwire_three::run(&mut seat.party, lanes, plan, cut, shares, &mut |_, _| true);
-                let end = Instant::now();
-                if outputs.is_err() {
-                    // Peers that wait for it end too.
-                    seat.lanes.clear();
-                }
-                Ok((begin, end, outputs))
-            })?;
-            let mut outputs = vec![];
-            let (mut begun, mut end) = (ended[0].0, ended[0].1);
-            for (began, ended, made) in ended {
-                (begun, end) = (begun.min(began), end.max(ended));
-                outputs.push(made?);
-            }
-            took += end - begun;
-            self.runs += 1;
-            check(&self.opened(&outputs))?;
+            let (time, outputs) = self.run(self.shares(inputs)?)?;
+            took += time;
+            check(&outputs)?;
         }
         Ok(took)
     }
 
-    fn shares(&self, inputs: &BTreeMap<String, Tensor>) -> Result<[Vec<Shares>; 3], BoxError> {
+    /// A run on shares of the inputs: the time from the first party's start to the last one's end,
+    /// and the outputs.
+    pub(crate) fn run(&mut self, shares: [Vec<Shares>; 3]) -> Result<(Duration, Outputs), BoxError> {
+        let (plan, cut, barrier) = (&self.plan, self.cut, Barrier::new(3));
+        let ended = each(self.seats.iter_mut().zip(shares), |_, (seat, shares)| {
+            let lanes: Vec<_> = seat.lanes.iter_mut().map(<[Channel; 2]>::each_mut).collect();
+            barrier.wait();
+            let begin = Instant::now();
+            let outputs = hushwire_three::run(&mut seat.party, lanes, plan, cut, shares, &mut |_, _| true);
+            let end = Instant::now();
+            if outputs.is_err() {
+                // Peers that wait for it end too.
+                seat.lanes.clear();
+            }
+            Ok(((begin, end), outputs))
+        })?;
+        let took = span(ended.iter().map(|(span, _)| *span));
+        let outputs = ended.into_iter().map(|(_, made)| made).collect::<Result<Vec<_>, _>>()?;
+        self.runs += 1;
+        Ok((took, self.opened(&outputs)))
+    }
+
+    /// The parties' shares of all inputs.
+    pub(crate) fn shares(&self, inputs: &BTreeMap<String, Tensor>) -> Result<[Vec<Shares>; 3], BoxError> {
         let mut prg = Prg::new(Backend::best(), &Seed::random(), "bench tables shares");
         let mut shares: [Vec<Shares>; 3] = Default::default();
-        for ((name, _), door) in self.computation.inputs().zip(self.plan.inputs()) {
+        for (name, door) in self.inputs.iter().zip(self.plan.inputs()) {
             let value = inputs.get(name).ok_or("an input is missing")?;
             shares.iter_mut().zip(shared(&mut prg, value, *door)).for_each(|(all, one)| all.push(one));
         }
@@ -145,51 +160,45 @@ impl<'c> Parties<'c> {
     }
 
     fn opened(&self, shares: &[Vec<Shares>]) -> Outputs {
-        let outputs = self.computation.outputs().iter().zip(self.plan.outputs()).enumerate();
-        let opened = outputs.map(|(k, (output, door))| {
+        let outputs = self.outputs.iter().zip(self.plan.outputs()).enumerate();
+        let opened = outputs.map(|(k, ((name, ty), door))| {
             let parts = [0, 1, 2].map(|p| &shares[p][k]);
-            (output.name.clone(), opened(parts, door, &self.computation.node(output.value).ty))
+            (name.clone(), opened(parts, door, ty))
         });
         opened.collect()
     }
 
-    /// Bytes of all inputs and outputs, both shares at all parties: what a run reads and writes at least.
+    /// Bytes of all inputs and outputs, both shares at all parties: what a run reads and writes at
+    /// least.
     fn touched(&self) -> usize {
         let doors = self.plan.inputs().iter().copied().chain(self.plan.outputs());
         6 * doors.map(|door| door.bytes()).sum::<usize>()
     }
 }
 
-/// A row with the time of a run, `rows` of a table of it, and its limits: copies of what it reads and writes, and its bytes on the link.
+/// A row with the time of a run, `rows` of a table of it, and its limits: copies of what it reads
+/// and writes, and its bytes on the link.
 pub(crate) fn measure(
-    ctx: &mut Context<'_>,
-    parties: &mut Parties<'_>,
+    ctx: &mut CaseContext<'_>,
+    parties: &mut Parties,
     (transport, net): (Transport, Shape),
     (what, rows): (&str, u64),
     inputs: &BTreeMap<String, Tensor>,
     check: &dyn Fn(&Outputs) -> Result<(), BoxError>,
-) -> Result<Row, BoxError> {
+) -> Result<BenchRow, BoxError> {
     let timer = ctx.timer();
+    parties.connect()?;
     reset_peak_memory();
-    let link = Link::three_flows(transport, 1 << 16);
+    let link = RowLink::three_flows(transport, 1 << 16);
     let (seconds, taken) = link::around(ctx, link, || timer.durations(|n| parties.time(n, inputs, check)))?;
     let (peak, moved, touched) = (peak_memory_bytes(), parties.moved(), parties.touched());
     let cores = count(thread::available_parallelism()?.get().min(3) as u64);
     let copied = bounds::copies(ctx, &format!("copies of {}", memory(touched as u64)), touched)?;
     let name = format!("copies of {}, {what}", memory(touched as u64));
     // A copy reads and writes every byte that it counts.
-    let mut limit: Bound =
-        ctx.bound(&name, Unit::MS, |_| Ok(1e3 * count(touched as u64) / (2.0 * copied * cores)))?;
-    let name = format!("{what} over");
-    if let Some(taken) = taken {
-        let all = count(moved.all);
-        limit = limit.tighter(taken.bound(ctx, &name, &Unit::MS, |rate| 1e3 * all / rate)?, &Unit::MS);
-    }
-    if let Some(rate) = net.bits_per_second {
-        let busiest = count(moved.busiest);
-        let line = ctx.bound(&format!("{name} {net}"), Unit::MS, |_| Ok(8e3 * busiest / count(rate)))?;
-        limit = limit.tighter(line, &Unit::MS);
-    }
+    let limit = ctx.bound(&name, Unit::MS, |_| Ok(1e3 * count(touched as u64) / (2.0 * copied * cores)))?;
+    let bytes = [count(moved.all), count(moved.busiest)];
+    let mut limit = link::lengthened(ctx, limit, (taken.as_ref(), net), &format!("{what} over"), bytes)?;
     if !net.rtt.is_zero() {
         let rounds = count(moved.rounds);
         let way = ctx.bound(&format!("{} rounds of {net}", moved.rounds), Unit::MS, |_| {
@@ -197,14 +206,9 @@ pub(crate) fn measure(
         })?;
         limit = limit.tighter(way, &Unit::MS);
     }
-    let figures: Vec<f64> = seconds.iter().map(|s| 1e3 * s).collect();
-    let time = Measurement::of(&figures).ok_or("nothing was timed")?;
-    let row = Row::new("time", Unit::MS, time)
+    let row = BenchRow::time("time", &seconds)?
         .bytes_per_unit(count(moved.busiest) / count(rows.max(1)))
         .rounds(moved.rounds)
         .bound(&limit);
-    Ok(match peak {
-        Some(bytes) => row.peak_memory_bytes(bytes),
-        None => row,
-    })
+    Ok(peak.into_iter().fold(row, BenchRow::peak_memory_bytes))
 }

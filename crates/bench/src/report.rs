@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{Bound, Error, Limits, Machine, Measurement, Params, Result, Unit, steal};
+use crate::{
+    BenchError, BoxError, HostMachine, LimitBound, Limits, Measurement, Params, Result, Unit, steal,
+};
 
 /// A whole report. The order of the fields is the order in the JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -11,11 +13,11 @@ pub struct Report {
     /// The bench's name.
     pub bench: String,
     /// The machine on which it ran.
-    pub machine: Machine,
+    pub machine: HostMachine,
     /// The limits of this machine that rows are judged by.
     pub limits: Limits,
     /// The rows in the order in which they were measured.
-    pub rows: Vec<Row>,
+    pub rows: Vec<BenchRow>,
 }
 
 impl Report {
@@ -24,7 +26,7 @@ impl Report {
     pub fn new(bench: &str) -> Self {
         Self {
             bench: bench.to_owned(),
-            machine: Machine::this(),
+            machine: HostMachine::this(),
             limits: Limits::default(),
             rows: Vec::new(),
         }
@@ -32,12 +34,13 @@ impl Report {
 
     /// Adds a row after filling in its limit; a number that JSON has no form for
     /// is refused.
-    pub fn push(&mut self, mut row: Row) -> Result<&Row> {
+    pub fn push(&mut self, mut row: BenchRow) -> Result<&BenchRow> {
         let numbers = [("median", row.median), ("min", row.min), ("max", row.max)];
         let bytes = row.bytes_per_unit.map(|bytes| ("bytes_per_unit", bytes));
         for (what, value) in numbers.into_iter().chain(bytes) {
             if !value.is_finite() {
-                return Err(Error::NotFinite { case: row.case, what, value });
+                let text = format!("case `{}`: {what} is {value}, not a finite number", row.case);
+                return Err(BenchError::Failed(text));
             }
         }
         self.limits.apply(&mut row)?;
@@ -48,14 +51,15 @@ impl Report {
 
     /// The report as indented JSON with a final newline.
     pub fn to_json(&self) -> Result<String> {
-        Ok(serde_json::to_string_pretty(self)? + "\n")
+        let text = serde_json::to_string_pretty(self);
+        Ok(text.map_err(|e| BenchError::Failed(format!("encoding the report: {e}")))? + "\n")
     }
 }
 
-/// One measured figure. Every field stands in every row of the JSON, `null`
+/// One measured figure. Every field is in every row of the JSON, `null`
 /// where it has no value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Row {
+pub struct BenchRow {
     /// The case's name; [`run_cases`](crate::run_cases) fills it in.
     pub case: String,
     /// The case's parameters; [`run_cases`](crate::run_cases) fills them in.
@@ -72,15 +76,16 @@ pub struct Row {
     pub max: f64,
     /// The number of timed runs.
     pub runs: u32,
-    /// Payload bytes that one party sends per unit of work, whatever carries them. TLS adds 22 bytes to each record of at
-    /// most 16 KiB of a message, so 0.13 % to long ones; TCP and IP add their headers. Over shared memory and in one process
-    /// nothing is on a wire.
+    /// Payload bytes that one party sends per unit of work, whatever carries them. TLS adds 22
+    /// bytes to each record of at most 16 KiB of a message, so 0.13 % to long ones; TCP and IP add
+    /// their headers. Over shared memory and in one process nothing is on a wire.
     pub bytes_per_unit: Option<f64>,
     /// Rounds of communication.
     pub rounds: Option<u64>,
     /// The most memory this process held during the case.
     pub peak_memory_bytes: Option<u64>,
-    /// The limit's value in the row's unit; filled in from the report's limits where it was not taken around this row.
+    /// The limit's value in the row's unit; filled in from the report's limits where it was not
+    /// taken around this row.
     pub limit: Option<f64>,
     /// The limit's name.
     pub limit_name: Option<String>,
@@ -92,20 +97,22 @@ pub struct Row {
     pub limit_max: Option<f64>,
     /// The reason why a row with a limit has no fraction of it.
     pub unjudged: Option<String>,
-    /// The share of the processor time wanted during the row's case, preparations included, that the host gave to others: 0
-    /// to 1. None where the system does not say, or too little was wanted to tell.
+    /// The share of the processor time wanted during the row's case, preparations included, that
+    /// the host gave to others: 0 to 1. None where the system does not say, or too little was
+    /// wanted to tell.
     pub steal_fraction: Option<f64>,
     /// The mark of a row with more than 5 % of stolen time, in words.
     pub disturbed: Option<String>,
     /// The paper's figure for this row; empty where it has none.
     #[serde(default)]
     pub paper: Paper,
-    /// Fields of this bench alone, such as a circuit's AND gates: keys beside the others in the JSON.
+    /// Fields of this bench alone, such as a circuit's AND gates: keys beside the others in the
+    /// JSON.
     #[serde(flatten)]
     pub more: Map<String, Value>,
 }
 
-impl Row {
+impl BenchRow {
     /// A row with a measurement and nothing else yet.
     #[must_use]
     pub fn new(metric: &str, unit: Unit, measured: Measurement) -> Self {
@@ -133,6 +140,18 @@ impl Row {
             paper: Paper::default(),
             more: Map::new(),
         }
+    }
+
+    /// A rate: `units` of work in each of these times.
+    pub(crate) fn rate(metric: &str, unit: Unit, units: f64, seconds: &[f64]) -> Result<Self, BoxError> {
+        let rates: Vec<f64> = seconds.iter().map(|seconds| units / seconds).collect();
+        Ok(Self::new(metric, unit, Measurement::of(&rates).ok_or("nothing was timed")?))
+    }
+
+    /// These times, in milliseconds.
+    pub(crate) fn time(metric: &str, seconds: &[f64]) -> Result<Self, BoxError> {
+        let ms: Vec<f64> = seconds.iter().map(|seconds| 1e3 * seconds).collect();
+        Ok(Self::new(metric, Unit::MS, Measurement::of(&ms).ok_or("nothing was timed")?))
     }
 
     /// Whether its parameters have these values.
@@ -177,14 +196,15 @@ impl Row {
 
     /// Measures the row against a limit that may have been taken around it.
     #[must_use]
-    pub fn bound(mut self, bound: &Bound) -> Self {
+    pub fn bound(mut self, bound: &LimitBound) -> Self {
         self.limit_name = Some(bound.name.clone());
         self.limit = Some(bound.value);
         (self.limit_min, self.limit_max) = (bound.spread.map(|s| s.min), bound.spread.map(|s| s.max));
         self
     }
 
-    /// Notes the share of processor time that the host gave to others, and marks the row where it was too much.
+    /// Notes the share of processor time that the host gave to others, and marks the row where it
+    /// was too much.
     #[must_use]
     pub fn stolen(mut self, share: Option<f64>) -> Self {
         self.steal_fraction = share;
@@ -201,8 +221,8 @@ impl Row {
 }
 
 /// One row for a case that gives one.
-impl From<Row> for Vec<Row> {
-    fn from(row: Row) -> Self {
+impl From<BenchRow> for Vec<BenchRow> {
+    fn from(row: BenchRow) -> Self {
         vec![row]
     }
 }
@@ -251,28 +271,12 @@ impl Paper {
 mod tests {
     use super::*;
 
-    const ROW_KEYS: [&str; 20] = [
-        "case",
-        "params",
-        "metric",
-        "unit",
-        "median",
-        "min",
-        "max",
-        "runs",
-        "bytes_per_unit",
-        "rounds",
-        "peak_memory_bytes",
-        "limit",
-        "limit_name",
-        "fraction_of_limit",
-        "limit_min",
-        "limit_max",
-        "unjudged",
-        "steal_fraction",
-        "disturbed",
-        "paper",
-    ];
+    const ROW_KEYS: &str = "case params metric unit median min max runs bytes_per_unit rounds peak_memory_bytes limit \
+                            limit_name fraction_of_limit limit_min limit_max unjudged steal_fraction disturbed paper";
+
+    fn row_keys() -> Vec<&'static str> {
+        ROW_KEYS.split_whitespace().collect()
+    }
 
     fn keys(value: &Value) -> Vec<&str> {
         value.as_object().unwrap().keys().map(String::as_str).collect()
@@ -285,10 +289,10 @@ mod tests {
     fn report() -> Report {
         let mut report = Report::new("aes");
         report.limits.add("peak", 4e9, Unit::BLOCKS_PER_S).unwrap();
-        let mut bare = Row::new("latency", Unit::MS, measured(2.5));
+        let mut bare = BenchRow::new("latency", Unit::MS, measured(2.5));
         bare.params = Params::new().with("zeta", 7).with("alpha", "x").with("blocks", 1u64 << 40);
         report.push(bare).unwrap();
-        let full = Row::new("throughput", Unit::BLOCKS_PER_S, measured(1e9))
+        let full = BenchRow::new("throughput", Unit::BLOCKS_PER_S, measured(1e9))
             .bytes_per_unit(16.0)
             .rounds(10)
             .peak_memory_bytes(1 << 20)
@@ -296,7 +300,7 @@ mod tests {
             .paper(Paper::new(2e9, &Unit::BLOCKS_PER_S, "Table 8"));
         report.push(full).unwrap();
         let latency = measured(1.0);
-        report.push(Row::new("latency", Unit::MS, latency).with("ands", 5120)).unwrap();
+        report.push(BenchRow::new("latency", Unit::MS, latency).with("ands", 5120)).unwrap();
         report
     }
 
@@ -305,12 +309,12 @@ mod tests {
         let json: Value = serde_json::from_str(&report().to_json().unwrap()).unwrap();
         assert_eq!(keys(&json), ["bench", "machine", "limits", "rows"]);
         assert_eq!(keys(&json["limits"][0]), ["name", "value", "unit", "min", "max"]);
-        assert_eq!(keys(&json["rows"][0]), ROW_KEYS);
-        assert_eq!(keys(&json["rows"][1]), ROW_KEYS);
-        assert_eq!(keys(&json["rows"][2]), [&ROW_KEYS[..], &["ands"]].concat());
+        assert_eq!(keys(&json["rows"][0]), row_keys());
+        assert_eq!(keys(&json["rows"][1]), row_keys());
+        assert_eq!(keys(&json["rows"][2]), [&row_keys()[..], &["ands"]].concat());
         assert_eq!(json["rows"][2]["ands"], 5120);
         let bare = &json["rows"][0];
-        for absent in &ROW_KEYS[8..19] {
+        for absent in &row_keys()[8..19] {
             assert!(bare[absent].is_null(), "{absent}");
         }
         assert_eq!(bare["paper"], serde_json::json!({}));
@@ -336,14 +340,14 @@ mod tests {
             let fields = of.as_object_mut().unwrap();
             keys.iter().for_each(|key| assert!(fields.shift_remove(*key).is_some(), "{key}"));
         };
-        json["rows"].as_array_mut().unwrap().iter_mut().for_each(|row| strip(row, &ROW_KEYS[14..19]));
+        json["rows"].as_array_mut().unwrap().iter_mut().for_each(|row| strip(row, &row_keys()[14..19]));
         strip(&mut json["limits"][0], &["min", "max"]);
         assert_eq!(serde_json::from_value::<Report>(json).unwrap(), now);
     }
 
     #[test]
     fn stolen_time_is_noted_and_marked() {
-        let row = |share| Row::new("latency", Unit::MS, measured(1.0)).stolen(share);
+        let row = |share| BenchRow::new("latency", Unit::MS, measured(1.0)).stolen(share);
         assert_eq!((row(None).steal_fraction, row(None).disturbed), (None, None));
         assert_eq!((row(Some(0.04)).steal_fraction, row(Some(0.04)).disturbed), (Some(0.04), None));
         assert!(row(Some(0.07)).disturbed.is_some());
@@ -351,7 +355,7 @@ mod tests {
 
     #[test]
     fn numbers_that_json_lacks_are_refused() {
-        let row = Row::new("throughput", Unit::MS, measured(f64::INFINITY));
+        let row = BenchRow::new("throughput", Unit::MS, measured(f64::INFINITY));
         let error = Report::new("aes").push(row).unwrap_err().to_string();
         assert!(error.contains("median is inf"), "{error}");
     }

@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::{
-    BenchOptions, Params, Report, Result, Row,
+    BenchOptions, BenchRow, Params, Report, Result,
     place::{self, is_stream},
     table,
     table::Table,
@@ -58,12 +58,6 @@ impl Reporter {
         Self { report, json, out, progress, table: None }
     }
 
-    /// The report so far.
-    #[must_use]
-    pub fn report(&self) -> &Report {
-        &self.report
-    }
-
     /// The report so far, for adding limits.
     pub fn report_mut(&mut self) -> &mut Report {
         &mut self.report
@@ -111,7 +105,7 @@ impl Reporter {
     }
 
     /// Adds a row: to the report, the table and the JSON file.
-    pub fn row(&mut self, row: Row) -> Result<()> {
+    pub fn row(&mut self, row: BenchRow) -> Result<()> {
         self.clear_progress();
         let row = self.report.push(row)?;
         let table = self.table.get_or_insert_with(|| Table::new([(&*row.case, &row.params)].into_iter()));

@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, str::FromStr, time::Duration};
 
-use crate::{Case, Error, Result};
+use crate::{BenchError, Case, Result};
 
 /// The options of every bench.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -27,6 +27,10 @@ pub struct BenchOptions {
     /// Time per row in seconds [default: 1, less with --quick]
     #[arg(long, value_name = "SECONDS", value_parser = row_seconds)]
     pub row_seconds: Option<f64>,
+    /// Makes every check of a result fail.
+    #[cfg(test)]
+    #[arg(skip)]
+    pub(crate) spoiled: bool,
 }
 
 fn threads(text: &str) -> Result<usize, String> {
@@ -65,8 +69,7 @@ impl BenchOptions {
     /// Refuses several threads, for benches that have one.
     pub(crate) fn one_thread(&self) -> Result<()> {
         let Some(threads) = self.threads.filter(|n| *n != 1) else { return Ok(()) };
-        let (value, known) = (threads.to_string(), vec!["1".to_owned()]);
-        Err(Error::UnknownValue { key: "threads".into(), value, hint: String::new(), known })
+        Err(BenchError::Asked(format!("no row has threads={threads}; the values of `threads` are: 1")))
     }
 
     /// The cases that these options ask for: the grid filtered by `only`, of
@@ -101,7 +104,11 @@ impl BenchOptions {
             (false, false) => ("core", |case| case.core),
         };
         let cases: Vec<_> = cases.into_iter().filter(chosen).collect();
-        if cases.is_empty() { Err(Error::EmptySet(set)) } else { Ok((cases, None)) }
+        if cases.is_empty() {
+            Err(BenchError::Asked(format!("the bench has no case in the {set} set")))
+        } else {
+            Ok((cases, None))
+        }
     }
 }
 
@@ -115,14 +122,16 @@ pub struct Selection {
 }
 
 impl FromStr for Selection {
-    type Err = Error;
+    type Err = BenchError;
 
     fn from_str(text: &str) -> Result<Self> {
         match text.split_once('=').map(|(key, value)| (key.trim(), value.trim())) {
             Some((key, value)) if !key.is_empty() && !value.is_empty() => {
                 Ok(Self { key: key.to_owned(), value: value.to_owned() })
             }
-            _ => Err(Error::SelectionForm(text.to_owned())),
+            _ => Err(BenchError::Asked(format!(
+                "`{text}` is not of the form key=value (for example `--only blocks=1024`)"
+            ))),
         }
     }
 }
@@ -150,7 +159,11 @@ fn same_keys(cases: &[Case<'_>]) -> Result<()> {
     let Some(expected) = cases.first().map(keys) else { return Ok(()) };
     match cases.iter().find(|case| keys(case) != expected) {
         None => Ok(()),
-        Some(case) => Err(Error::ParamKeys { case: case.name.clone(), found: keys(case), expected }),
+        Some(case) => Err(BenchError::Failed(format!(
+            "case `{}` has the parameters [{}], the bench's are [{expected}]",
+            case.name,
+            keys(case)
+        ))),
     }
 }
 
@@ -166,7 +179,9 @@ fn filter<'a>(cases: Vec<Case<'a>>, only: &[Selection]) -> Result<Vec<Case<'a>>>
     };
     let chosen: Vec<_> = cases.into_iter().filter(wanted).collect();
     if chosen.is_empty() {
-        return Err(Error::NoRow(asked(only)));
+        let asked = asked(only);
+        let remedy = "drop one of them or give a key more values";
+        return Err(BenchError::Asked(format!("no row has all of {asked} at once; {remedy}")));
     }
     Ok(chosen)
 }
@@ -182,13 +197,14 @@ fn check(cases: &[Case<'_>], selection: &Selection) -> Result<()> {
     if known.is_empty() {
         let params = cases.iter().flat_map(|case| case.params.keys().map(str::to_owned));
         let known = unique(std::iter::once("case".to_owned()).chain(params));
-        return Err(Error::UnknownKey { key: key.clone(), hint: hint(key, &known), known });
+        let (hint, known) = (hint(key, &known), known.join(", "));
+        return Err(BenchError::Asked(format!("no row has a key `{key}`{hint}; the keys are: {known}")));
     }
     if known.iter().any(|known| same(known, value)) {
         return Ok(());
     }
-    let (key, value, hint) = (key.clone(), value.clone(), hint(value, &known));
-    Err(Error::UnknownValue { key, value, hint, known })
+    let (hint, known) = (hint(value, &known), known.join(", "));
+    Err(BenchError::Asked(format!("no row has {key}={value}{hint}; the values of `{key}` are: {known}")))
 }
 
 fn unique(texts: impl Iterator<Item = String>) -> Vec<String> {

@@ -5,7 +5,8 @@ use std::fs;
 /// The largest share of stolen time with which a row counts as undisturbed.
 const MOST: f64 = 0.05;
 
-/// Ticks of demand below which a share means nothing: a single tick of these would already be [`MOST`].
+/// Ticks of demand below which a share means nothing: a single tick of these would already be
+/// [`MOST`].
 const LEAST_DEMAND: u64 = 20;
 
 /// Ticks since the machine started, of all processors together.
@@ -23,8 +24,8 @@ impl Ticks {
         Self::parse(&fs::read_to_string("/proc/stat").ok()?)
     }
 
-    /// The line of all processors: user, nice, system, idle, iowait, irq, softirq, steal. Guests' time, which may follow,
-    /// is part of user and nice already.
+    /// The line of all processors: user, nice, system, idle, iowait, irq, softirq, steal. Guests'
+    /// time, which may follow, is part of user and nice already.
     fn parse(text: &str) -> Option<Self> {
         let line = text.lines().find_map(|line| line.strip_prefix("cpu "))?;
         let ticks: Option<Vec<u64>> = line.split_whitespace().take(8).map(|n| n.parse().ok()).collect();
@@ -32,8 +33,9 @@ impl Ticks {
         Some(Self { demand: user + nice + system + irq + softirq + stolen, stolen })
     }
 
-    /// The stolen share of the time that was demanded since `before`, 0 to 1. `None` where so little was demanded that one
-    /// tick would decide, and where the counters went backwards, as after a migration.
+    /// The stolen share of the time that was demanded since `before`, 0 to 1. `None` where so
+    /// little was demanded that one tick would decide, and where the counters went backwards, as
+    /// after a migration.
     pub(crate) fn stolen_since(&self, before: &Self) -> Option<f64> {
         let demand = self.demand.checked_sub(before.demand)?;
         let stolen = self.stolen.checked_sub(before.stolen)?;

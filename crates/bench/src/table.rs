@@ -1,7 +1,7 @@
 //! The Markdown table, printed row by row.
 
 use crate::{
-    Limits, Row,
+    BenchRow, Limits,
     human::{Scale, memory, percent},
 };
 
@@ -55,7 +55,7 @@ impl Table {
     }
 
     /// The line of one row.
-    pub(crate) fn row(&self, row: &Row) -> String {
+    pub(crate) fn row(&self, row: &BenchRow) -> String {
         let scale = Scale::of(row.median, &row.unit);
         let [median, min, max] = [row.median, row.min, row.max].map(|x| scale.number(x));
         let mut cells = vec![row.case.clone()];
@@ -67,7 +67,7 @@ impl Table {
             row.rounds.map(|rounds| rounds.to_string()).unwrap_or_default(),
             row.peak_memory_bytes.map(memory).unwrap_or_default(),
             of_limit(row),
-            // Stolen time stands there where it marks a row.
+            // Stolen time is shown where it marks a row.
             row.steal_fraction.filter(|_| row.disturbed.is_some()).map(percent).unwrap_or_default(),
             row.limit_name.clone().unwrap_or_default(),
         ]);
@@ -84,7 +84,7 @@ impl Table {
         line + "\n"
     }
 
-    /// Figures stand to the right, all but the metric's and the limit's names.
+    /// Figures are to the right, all but the metric's and the limit's names.
     fn is_number(&self, column: usize) -> bool {
         let first = self.keys.len() + 1;
         (first + 1..first + FIGURES.len() - 1).contains(&column)
@@ -92,7 +92,7 @@ impl Table {
 }
 
 /// The fraction of its limit that a row reaches, or a word that none can be given.
-pub(crate) fn of_limit(row: &Row) -> String {
+pub(crate) fn of_limit(row: &BenchRow) -> String {
     match row.fraction_of_limit {
         Some(fraction) => percent(fraction),
         None if row.unjudged.is_some() => "unjudged".to_owned(),
@@ -100,9 +100,9 @@ pub(crate) fn of_limit(row: &Row) -> String {
     }
 }
 
-/// The limits as a list below the table, with their spread where they were taken around rows; nothing where there are
-/// none. Marks of rows are explained below it where there are any.
-pub(crate) fn limits(limits: &Limits, rows: &[Row]) -> String {
+/// The limits as a list below the table, with their spread where they were taken around rows;
+/// nothing where there are none. Marks of rows are explained below it where there are any.
+pub(crate) fn limits(limits: &Limits, rows: &[BenchRow]) -> String {
     let lines = limits.iter().map(|limit| {
         let scale = Scale::of(limit.value, &limit.unit);
         let range = limit.min.zip(limit.max);
@@ -154,7 +154,7 @@ mod tests {
         let params = Params::new().with("blocks", 1024).with("tier", "a|b");
         let table = Table::new([("encrypt", &params)].into_iter());
         let measured = Measurement { median: 1.5e9, min: 1.4e9, max: 1.6e9, runs: 5 };
-        let mut row = Row::new("throughput", Unit::BLOCKS_PER_S, measured).limit("peak");
+        let mut row = BenchRow::new("throughput", Unit::BLOCKS_PER_S, measured).limit("peak");
         (row.case, row.params) = ("encrypt".into(), params);
         (row.fraction_of_limit, row.bytes_per_unit) = (Some(0.5), Some(16.0));
         let text = table.head() + &table.row(&row);
@@ -171,7 +171,8 @@ mod tests {
         let params = Params::new();
         let table = Table::new([("encrypt", &params)].into_iter());
         let measured = Measurement { median: 2.4e9, min: 2.4e9, max: 2.4e9, runs: 5 };
-        let mut row = Row::new("throughput", Unit::BYTES_PER_S, measured).limit("link").stolen(Some(0.07));
+        let mut row =
+            BenchRow::new("throughput", Unit::BYTES_PER_S, measured).limit("link").stolen(Some(0.07));
         let mut all = Limits::default();
         let taken = crate::Spread::of(&Unit::BYTES_PER_S, &[0.4e9, 1e9]).unwrap();
         all.widen("link", taken, &Unit::BYTES_PER_S).unwrap();

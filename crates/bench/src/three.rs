@@ -1,4 +1,5 @@
-//! The compute threads of three parties: each party's over its lanes, or all of them in lockstep on one thread.
+//! The compute threads of three parties: each party's over its lanes, or all of them in lockstep on
+//! one thread.
 
 use hushwire_aes::Backend;
 use hushwire_machine::{
@@ -16,18 +17,18 @@ use crate::{
 };
 
 /// One party's part of a thread's work, as machines.
-pub(crate) trait Part: Send {
+pub(crate) trait PartyRuns: Send {
     /// Its machines.
-    type Run: Machine<Error = NetError> + Send;
+    type PartySteps: Machine<Error = NetError> + Send;
     /// Slots of its machines: the ring, and the way back where there are two.
     const SLOTS: usize = 1;
 
     /// Begins a repetition; a run that it gives ends before others begin.
-    fn begin(&mut self) -> Result<Option<Self::Run>, BoxError>;
+    fn begin(&mut self) -> Result<Option<Self::PartySteps>, BoxError>;
     /// The next run of the repetition.
-    fn next(&mut self) -> Result<Option<Self::Run>, BoxError>;
+    fn next(&mut self) -> Result<Option<Self::PartySteps>, BoxError>;
     /// Takes a run back, in the order in which they were given.
-    fn done(&mut self, run: Self::Run) -> Result<(), BoxError>;
+    fn done(&mut self, run: Self::PartySteps) -> Result<(), BoxError>;
     /// After an error: lets go of what other threads wait for.
     fn abandon(&mut self) {}
 }
@@ -72,9 +73,9 @@ impl<A: Machine<Error = NetError>, B: Machine<Error = NetError>> Machine for Eit
 }
 
 /// A thread: one party's, or that of all three.
-pub(crate) struct Thread<P: Part> {
+pub(crate) struct Thread<P: PartyRuns> {
     parts: Vec<P>,
-    links: Links<P::Run>,
+    links: Links<P::PartySteps>,
 }
 
 enum Links<R> {
@@ -82,7 +83,7 @@ enum Links<R> {
     Lanes(Vec<Lane<R>>),
 }
 
-impl<P: Part> Worker for Thread<P> {
+impl<P: PartyRuns> Worker for Thread<P> {
     fn repeat(&mut self) -> Result<(), BoxError> {
         let parts = &mut self.parts;
         match &mut self.links {
@@ -111,10 +112,10 @@ impl<P: Part> Worker for Thread<P> {
 }
 
 /// A run of each party in lockstep; false where there is none.
-fn together<P: Part>(
+fn together<P: PartyRuns>(
     parts: &mut [P],
     lockstep: &mut Lockstep,
-    next: impl Fn(&mut P) -> Result<Option<P::Run>, BoxError>,
+    next: impl Fn(&mut P) -> Result<Option<P::PartySteps>, BoxError>,
 ) -> Result<bool, BoxError> {
     let mut runs = Vec::with_capacity(parts.len());
     for part in parts.iter_mut() {
@@ -129,24 +130,24 @@ fn together<P: Part>(
 /// The batches of a part, for the pipeline.
 struct Batches<'a, P>(&'a mut P);
 
-impl<P: Part> Work<P::Run> for Batches<'_, P> {
+impl<P: PartyRuns> Work<P::PartySteps> for Batches<'_, P> {
     type Error = BoxError;
 
-    fn next(&mut self) -> Result<Option<P::Run>, BoxError> {
+    fn next(&mut self) -> Result<Option<P::PartySteps>, BoxError> {
         self.0.next()
     }
-    fn done(&mut self, run: P::Run) -> Result<(), BoxError> {
+    fn done(&mut self, run: P::PartySteps) -> Result<(), BoxError> {
         self.0.done(run)
     }
 }
 
 /// The parts of all threads: of one party where threads have lanes, of three where they have not.
-pub(crate) fn parts<P: Part>(threads: &[Thread<P>]) -> impl Iterator<Item = &P> {
+pub(crate) fn parts<P: PartyRuns>(threads: &[Thread<P>]) -> impl Iterator<Item = &P> {
     threads.iter().flat_map(|thread| &thread.parts)
 }
 
 /// [`parts`], to change.
-pub(crate) fn parts_mut<P: Part>(threads: &mut [Thread<P>]) -> impl Iterator<Item = &mut P> {
+pub(crate) fn parts_mut<P: PartyRuns>(threads: &mut [Thread<P>]) -> impl Iterator<Item = &mut P> {
     threads.iter_mut().flat_map(|thread| &mut thread.parts)
 }
 
@@ -161,9 +162,9 @@ pub(crate) struct Links3 {
 }
 
 impl Links3 {
-    /// Connects the parties and gives their threads; `parts` makes one party's, one for each thread. `meters` count what
-    /// each party sends on lanes.
-    pub(crate) fn threads<P: Part>(
+    /// Connects the parties and gives their threads; `parts` makes one party's, one for each
+    /// thread. `meters` count what each party sends on lanes.
+    pub(crate) fn threads<P: PartyRuns>(
         &self,
         backend: Backend,
         meters: Option<&[Meter; 3]>,

@@ -1,13 +1,19 @@
-//! Runs of a bench's cases in its tests.
+//! Runs of benches in tests.
 
 use std::{cell::RefCell, io, rc::Rc};
 
-use crate::{BenchOptions, Case, Report, Reporter, Result, run_cases};
+use crate::{BENCHES, Bench, BenchAsked, BenchOptions, Case, Report, Reporter, Result, run_cases};
 
-/// Options for these rows, as short as may be.
-pub(crate) fn options(only: &[&str]) -> BenchOptions {
+/// The bench of this name.
+pub(crate) fn bench(name: &str) -> &'static Bench {
+    BENCHES.iter().copied().flatten().find(|bench| bench.name == name).unwrap()
+}
+
+/// These rows, as short as may be.
+pub(crate) fn asked(only: &[&str]) -> BenchAsked {
     let only = only.iter().map(|part| part.parse().unwrap()).collect();
-    BenchOptions { only, row_seconds: Some(1e-3), ..BenchOptions::default() }
+    let options = BenchOptions { only, row_seconds: Some(1e-3), ..BenchOptions::default() };
+    BenchAsked { options, ..BenchAsked::default() }
 }
 
 #[derive(Clone, Default)]
@@ -23,17 +29,40 @@ impl io::Write for Text {
     }
 }
 
-/// The result of a run with these options, its report, failed or not, and what was printed.
-pub(crate) fn run(
-    bench: &str,
-    cases: Vec<Case<'_>>,
-    options: &BenchOptions,
-    below: impl FnOnce(&Report) -> String,
-) -> (Result<()>, Report, String) {
-    let text = Text::default();
-    let mut reporter = Reporter::with_outputs(Report::new(bench), None, Box::new(text.clone()), None);
-    let ran = run_cases(&mut reporter, cases, options);
-    let report = reporter.finish_with(below).unwrap();
+/// The result of a run, its report, failed or not, and what was printed.
+pub(crate) fn run(name: &str, asked: &BenchAsked) -> (Result<()>, Report, String) {
+    let (bench, text) = (bench(name), Text::default());
+    let mut reporter = Reporter::with_outputs(Report::new(name), None, Box::new(text.clone()), None);
+    let ran = run_cases(&mut reporter, bench.marked(asked).unwrap(), &asked.options);
+    let report = reporter.finish_with(|report| (bench.below)(asked, report)).unwrap();
     let printed = String::from_utf8(text.0.borrow().clone()).unwrap();
     (ran, report, printed)
+}
+
+/// The report of these rows, and what was printed.
+pub(crate) fn measured(name: &str, only: &[&str]) -> (Report, String) {
+    let (ran, report, printed) = run(name, &asked(only));
+    ran.unwrap();
+    (report, printed)
+}
+
+/// The error of a run whose results are spoiled; nothing is reported.
+pub(crate) fn refused(name: &str, only: &[&str]) -> String {
+    let mut asked = asked(only);
+    asked.options.spoiled = true;
+    let (ran, report, _) = run(name, &asked);
+    assert!(report.rows.is_empty());
+    ran.unwrap_err().to_string()
+}
+
+/// The core and the quick set.
+pub(crate) fn sets(name: &str, asked: &BenchAsked) -> [Vec<Case<'static>>; 2] {
+    let of = |is: fn(&Case<'_>) -> bool| bench(name).marked(asked).unwrap().into_iter().filter(is).collect();
+    [of(|case| case.core), of(|case| case.quick)]
+}
+
+/// Whether a case has all of these values, `key=value` with commas between them.
+pub(crate) fn has(case: &Case<'_>, values: &str) -> bool {
+    let mut pairs = values.split(',').map(|pair| pair.split_once('=').unwrap());
+    pairs.all(|(key, value)| case.params.text(key).as_deref() == Some(value))
 }

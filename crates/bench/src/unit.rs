@@ -32,7 +32,7 @@ impl Unit {
         Self(Cow::Owned(format!("{what}/s")))
     }
 
-    /// The unit's name as it stands in a report.
+    /// The unit's name in a report.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

@@ -6,7 +6,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::{BoxError, net::joined};
+use crate::{
+    BoxError,
+    net::{joined, span},
+};
 
 /// Does its part of the work again and again.
 pub(crate) trait Worker: Send {
@@ -16,7 +19,8 @@ pub(crate) trait Worker: Send {
     fn abandon(&mut self);
 }
 
-/// `n` repetitions of every worker on a thread of its own, from the first one's start to the last one's end.
+/// `n` repetitions of every worker on a thread of its own, from the first one's start to the last
+/// one's end.
 pub(crate) fn time<W: Worker>(workers: &mut [W], n: u64) -> Result<Duration, BoxError> {
     let barrier = Barrier::new(workers.len());
     let spans = thread::scope(|scope| {
@@ -39,7 +43,5 @@ pub(crate) fn time<W: Worker>(workers: &mut [W], n: u64) -> Result<Duration, Box
         let ended = running.into_iter().map(|thread| joined(thread.join()).flatten());
         ended.collect::<Result<Vec<_>, BoxError>>()
     })?;
-    let begin = spans.iter().map(|span| span.0).min();
-    let end = spans.iter().map(|span| span.1).max();
-    Ok(begin.zip(end).map_or(Duration::ZERO, |(begin, end)| end - begin))
+    Ok(span(spans.into_iter()))
 }

@@ -1,7 +1,7 @@
 //! Horizontal bars, grouped by case.
 
 use super::{
-    Key, Panel, Point,
+    Panel, Point, RowKey,
     axis::{Axis, with_room},
     canvas::{Anchor, COLOURS, Canvas, GRID, INK, MUTED, Marker, Text, text_width},
     heading,
@@ -21,8 +21,8 @@ struct Entry<'a> {
 }
 
 /// The entries of each case, in order of appearance.
-fn groups<'a>(panel: &Panel<'a>, keys: &[Key]) -> Vec<(String, Vec<Entry<'a>>)> {
-    let keys: Vec<Key> = keys.iter().filter(|key| matches!(key, Key::Param(_))).cloned().collect();
+fn groups<'a>(panel: &Panel<'a>, keys: &[RowKey]) -> Vec<(String, Vec<Entry<'a>>)> {
+    let keys: Vec<RowKey> = keys.iter().filter(|key| matches!(key, RowKey::Param(_))).cloned().collect();
     let mut groups: Vec<(String, Vec<Entry<'a>>)> = Vec::new();
     for point in &panel.points {
         let label = panel.label(*point, &keys);

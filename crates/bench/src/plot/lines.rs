@@ -1,13 +1,13 @@
 //! Lines over an integer parameter, on logarithmic axes.
 
 use super::{
-    Key, Panel, Point,
+    Panel, Point, RowKey,
     axis::{Axis, with_room},
     canvas::{Anchor, COLOURS, Canvas, DASHES, GRID, INK, MARKERS, MUTED, Marker, Text, text_width},
     heading,
 };
 use crate::{
-    Row,
+    BenchRow,
     human::{count, quantity, tick},
 };
 
@@ -21,7 +21,7 @@ pub(super) struct Sweep<'a> {
     /// The lines, each ordered by the parameter.
     pub(super) series: Vec<Series<'a>>,
     /// The parameters in which the lines differ.
-    keys: Vec<Key>,
+    keys: Vec<RowKey>,
 }
 
 /// One line.
@@ -34,18 +34,18 @@ pub(super) struct Series<'a> {
 /// them lie on lines of three points or more.
 pub(super) fn sweep<'a>(panel: &Panel<'a>) -> Option<Sweep<'a>> {
     let (varying, _) = panel.keys();
-    let integer = |key: &&Key| match key {
-        Key::Param(name) => panel.points.iter().all(|p| p.row.params.integer(name).is_some()),
-        Key::Case | Key::File => false,
+    let integer = |key: &&RowKey| match key {
+        RowKey::Param(name) => panel.points.iter().all(|p| p.row.params.integer(name).is_some()),
+        RowKey::Case | RowKey::File => false,
     };
-    let mut candidates: Vec<&Key> = varying.iter().filter(integer).collect();
+    let mut candidates: Vec<&RowKey> = varying.iter().filter(integer).collect();
     candidates.sort_by_key(|key| std::cmp::Reverse(panel.values(key).len()));
     candidates.into_iter().find_map(|key| over(panel, key, &varying))
 }
 
-fn over<'a>(panel: &Panel<'a>, along: &Key, varying: &[Key]) -> Option<Sweep<'a>> {
-    let Key::Param(param) = along else { return None };
-    let keys: Vec<Key> = varying.iter().filter(|key| *key != along).cloned().collect();
+fn over<'a>(panel: &Panel<'a>, along: &RowKey, varying: &[RowKey]) -> Option<Sweep<'a>> {
+    let RowKey::Param(param) = along else { return None };
+    let keys: Vec<RowKey> = varying.iter().filter(|key| *key != along).cloned().collect();
     let mut series: Vec<Series<'a>> = Vec::new();
     for point in &panel.points {
         #[expect(clippy::cast_precision_loss, reason = "a place in a picture")]
@@ -88,7 +88,7 @@ fn styles(panel: &Panel<'_>, sweep: &Sweep<'_>) -> Vec<Style> {
     if let [first, second] = &sweep.keys[..] {
         let (colours, patterns) = (panel.values(first), panel.values(second));
         if colours.len() <= COLOURS.len() && patterns.len() <= DASHES.len() {
-            let index = |key: &Key, values: &[String], series: &Series<'_>| {
+            let index = |key: &RowKey, values: &[String], series: &Series<'_>| {
                 let text = key.text(series.points[0].1, panel.files);
                 values.iter().position(|value| *value == text).unwrap_or(0)
             };
@@ -99,7 +99,8 @@ fn styles(panel: &Panel<'_>, sweep: &Sweep<'_>) -> Vec<Style> {
     (0..sweep.series.len()).map(|i| Style::new(i, i / COLOURS.len())).collect()
 }
 
-/// The limits that rows of the panel share. A limit that was taken around a row stands at that row's point.
+/// The limits that rows of the panel share. A limit that was taken around a row is drawn at that
+/// row's point.
 fn limits(panel: &Panel<'_>) -> Vec<(String, f64)> {
     let mut limits: Vec<(String, f64)> = Vec::new();
     for point in panel.points.iter().filter(|point| point.row.limit_min.is_none()) {
@@ -242,7 +243,7 @@ fn line(panel: &Panel<'_>, canvas: &mut Canvas, series: &Series<'_>, style: Styl
 }
 
 /// A row's limit that was taken around it alone.
-fn own_limit(row: &Row) -> Option<f64> {
+fn own_limit(row: &BenchRow) -> Option<f64> {
     row.limit.filter(|_| row.limit_min.is_some())
 }
 

@@ -13,7 +13,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::{Error, Report, Result, Row, Unit, place};
+use crate::{BenchError, BenchRow, Report, Result, Unit, place};
 use canvas::{Canvas, INK, MUTED, text_width, wrap};
 
 /// Space around and between panels.
@@ -27,7 +27,7 @@ const MOST_LINES: usize = 24;
 #[derive(Clone, Copy)]
 struct Point<'a> {
     file: usize,
-    row: &'a Row,
+    row: &'a BenchRow,
 }
 
 /// Rows that share bench, metric and unit.
@@ -41,13 +41,13 @@ struct Panel<'a> {
 
 /// Something by which the rows of a panel can differ.
 #[derive(Clone, PartialEq)]
-enum Key {
+enum RowKey {
     Case,
     Param(String),
     File,
 }
 
-impl Key {
+impl RowKey {
     fn text(&self, point: Point<'_>, files: &[String]) -> String {
         match self {
             Self::Case => point.row.case.clone(),
@@ -56,7 +56,7 @@ impl Key {
         }
     }
 
-    /// The text as it stands in a label.
+    /// The text in a label.
     fn label(&self, point: Point<'_>, files: &[String]) -> String {
         match self {
             Self::Param(key) => format!("{key}={}", self.text(point, files)),
@@ -68,22 +68,22 @@ impl Key {
 impl Panel<'_> {
     /// The keys in which the rows differ, and `key=value` of those that they
     /// share.
-    fn keys(&self) -> (Vec<Key>, Vec<String>) {
-        let mut keys = vec![Key::Case];
+    fn keys(&self) -> (Vec<RowKey>, Vec<String>) {
+        let mut keys = vec![RowKey::Case];
         for point in &self.points {
             for key in point.row.params.keys() {
-                let key = Key::Param(key.to_owned());
+                let key = RowKey::Param(key.to_owned());
                 if !keys.contains(&key) {
                     keys.push(key);
                 }
             }
         }
-        keys.push(Key::File);
+        keys.push(RowKey::File);
         let (mut varying, mut shared) = (Vec::new(), Vec::new());
         for key in keys {
             if self.values(&key).len() > 1 {
                 varying.push(key);
-            } else if matches!(key, Key::Param(_)) {
+            } else if matches!(key, RowKey::Param(_)) {
                 shared.push(key.label(self.points[0], self.files));
             }
         }
@@ -91,7 +91,7 @@ impl Panel<'_> {
     }
 
     /// The different values of a key, in order of appearance.
-    fn values(&self, key: &Key) -> Vec<String> {
+    fn values(&self, key: &RowKey) -> Vec<String> {
         let mut values = Vec::new();
         for point in &self.points {
             let value = key.text(*point, self.files);
@@ -102,7 +102,7 @@ impl Panel<'_> {
         values
     }
 
-    fn label(&self, point: Point<'_>, keys: &[Key]) -> String {
+    fn label(&self, point: Point<'_>, keys: &[RowKey]) -> String {
         let parts: Vec<_> = keys.iter().map(|key| key.label(point, self.files)).collect();
         parts.join(", ")
     }
@@ -121,13 +121,9 @@ pub fn save(path: &Path, picture: &str) -> Result<()> {
 pub fn svg(files: &[PathBuf]) -> Result<String> {
     let mut reports = Vec::new();
     for path in files {
-        let text = fs::read_to_string(path).map_err(|source| Error::File {
-            action: "reading",
-            path: path.clone(),
-            source,
-        })?;
+        let text = fs::read_to_string(path).map_err(|e| BenchError::file("reading", path, &e))?;
         let report: Report = serde_json::from_str(&text)
-            .map_err(|e| Error::NotAReport { path: path.clone(), cause: e.to_string() })?;
+            .map_err(|e| BenchError::File(format!("{} is not a bench report: {e}", path.display())))?;
         reports.push(report);
     }
     let names: Vec<String> = if files.len() > 1 { file_names(files) } else { Vec::new() };
@@ -149,7 +145,7 @@ fn draw(reports: &[Report], names: &[String]) -> Result<String> {
     let panels = panels(reports, names);
     if panels.is_empty() {
         let what = if reports.is_empty() { "no report was given" } else { "the reports hold no row" };
-        return Err(Error::NothingToPlot(what.to_owned()));
+        return Err(BenchError::Asked(format!("nothing to plot: {what}")));
     }
     let drawn: Vec<Canvas> = panels.iter().map(panel).collect();
     let width = drawn.iter().map(|panel| panel.width).fold(LEAST_WIDTH, f64::max);
@@ -199,7 +195,7 @@ fn apart(panel: Panel<'_>) -> Vec<Panel<'_>> {
         return vec![panel];
     }
     let (keys, _) = panel.keys();
-    let Some(key) = keys.into_iter().find(|key| *key != Key::Param(sweep.param.clone())) else {
+    let Some(key) = keys.into_iter().find(|key| *key != RowKey::Param(sweep.param.clone())) else {
         return vec![panel];
     };
     let parts = panel.values(&key).into_iter().map(|value| {

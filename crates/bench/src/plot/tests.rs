@@ -1,10 +1,10 @@
 use std::path::Path;
 
 use super::*;
-use crate::{Bound, Limits, Machine, Measurement, Paper, Params, Spread};
+use crate::{HostMachine, LimitBound, Limits, Measurement, Paper, Params, Spread};
 
-fn report(bench: &str, rows: impl Iterator<Item = Row>) -> Report {
-    let machine = Machine { cpu: Some("Test CPU".to_owned()), ..Machine::default() };
+fn report(bench: &str, rows: impl Iterator<Item = BenchRow>) -> Report {
+    let machine = HostMachine { cpu: Some("Test CPU".to_owned()), ..HostMachine::default() };
     let mut report = Report { bench: bench.to_owned(), machine, limits: Limits::default(), rows: vec![] };
     report.limits.add("aes-core", 9.6e9, Unit::BLOCKS_PER_S).unwrap();
     report.limits.add("loopback", 1.3e7, Unit::BLOCKS_PER_S).unwrap();
@@ -18,9 +18,10 @@ fn empty(bench: &str) -> Report {
     report(bench, std::iter::empty())
 }
 
-fn row(case: &str, params: Params, unit: &Unit, median: f64) -> Row {
+fn row(case: &str, params: Params, unit: &Unit, median: f64) -> BenchRow {
     let measured = Measurement { median, min: median * 0.93, max: median * 1.05, runs: 5 };
-    let mut row = Row::new(if unit.is_rate() { "throughput" } else { "latency" }, unit.clone(), measured);
+    let mut row =
+        BenchRow::new(if unit.is_rate() { "throughput" } else { "latency" }, unit.clone(), measured);
     (row.case, row.params) = (case.to_owned(), params);
     row
 }
@@ -109,7 +110,7 @@ fn a_bar_for_each_row_and_a_line_for_each_series() {
 #[test]
 fn a_limit_of_one_row_stands_at_its_point_and_unjudged_rows_say_so() {
     let taken = Spread { value: 5e6, min: 1e6, max: 5e6 };
-    let bound = Bound { name: "link".to_owned(), value: taken.value, spread: Some(taken) };
+    let bound = LimitBound { name: "link".to_owned(), value: taken.value, spread: Some(taken) };
     let mut report = lines();
     report.rows.iter_mut().for_each(|row| *row = row.clone().bound(&bound));
     let picture = draw(std::slice::from_ref(&report), &[]).unwrap();

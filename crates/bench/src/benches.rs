@@ -1,0 +1,29 @@
+//! The benchmarks. Each is one file, or one folder, and one line of the table.
+
+/// Declares the files of benchmarks, and the table of what they measure.
+macro_rules! benches {
+    ($($file:ident)*) => {
+        $(mod $file;)*
+        /// All benchmarks, in the order of the help; a file has one, or several that share its
+        /// rows.
+        pub static BENCHES: &[&[crate::Bench]] = &[$($file::BENCHES),*];
+    };
+}
+
+benches! {
+    aes
+    prg
+    aes3
+    rep3
+    compute
+    ot
+    garble
+    table8
+    yao
+    authgarble
+    psi
+    infer
+    tables
+    tpch
+    fpga
+}

@@ -1,0 +1,254 @@
+//! The points of the grid, and which sets they belong to.
+
+use hushwire_wire::Shape;
+
+use crate::{
+    BenchAsked,
+    axes::{axis, every},
+    net::{NETS, Transport},
+};
+
+axis! {
+    /// An operation.
+    pub(crate) enum ColumnOp {
+        /// Products of rows.
+        Mul = "mul",
+        /// Inner products.
+        Dot = "dot",
+        /// A product of matrices.
+        MatMul = "matmul",
+        /// A convolution.
+        Conv2d = "conv2d",
+        /// A column to all.
+        Reveal = "reveal",
+        /// Numbers to their bits.
+        ToBits = "a2b",
+        /// Bits to numbers.
+        ToNumbers = "b2a",
+        /// One bit a row to numbers 0 and 1.
+        Inject = "inject",
+        /// Order of strings of bits.
+        Less = "less",
+        /// Order of numbers.
+        LessArith = "less-arith",
+        /// Equality.
+        Equal = "equal",
+        /// Exact truncation by half of the bits.
+        Trunc = "trunc",
+        /// One of two numbers by a shared bit.
+        Select = "select",
+        /// Columns in an order that nobody knows.
+        Shuffle = "shuffle",
+        /// Columns in order by a key.
+        Sort = "sort",
+        /// Columns by the shared places of their rows.
+        Permute = "permute",
+    }
+}
+
+/// A line of the table of operations: what it is called, and the sizes that are measured of it, `n`
+/// and `columns`. The first is that of quick runs.
+pub(crate) struct OpLine {
+    pub(crate) op: ColumnOp,
+    sizes: &'static [(usize, usize)],
+    /// Sizes of which a figure is asked.
+    named: &'static [(usize, usize)],
+    types: &'static [Type],
+    /// Whether it is measured over all lengths that a column may have.
+    curve: bool,
+}
+
+/// Rows of what is made of bits: many, and few where rounds count.
+const MANY: &[(usize, usize)] = &[(1 << 17, 1), (1 << 10, 1)];
+/// Rows of circuits that are deep and narrow, where what goes between the layers counts.
+const NARROW: &[(usize, usize)] = &[(1 << 16, 1)];
+const SHUFFLED: &[(usize, usize)] = &[(1 << 20, 1), (1 << 20, 6)];
+const SORTED: &[(usize, usize)] = &[(100_000, 1), (1 << 20, 1)];
+/// Lengths of a curve.
+const CURVE: [usize; 6] = [100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000];
+
+const LINE: OpLine = OpLine { op: ColumnOp::Mul, sizes: MANY, named: &[], types: Type::WIDE, curve: false };
+
+/// All operations. A new one needs a line here, its arm in `operation`, and a function in
+/// [`ops`](super::ops) or beside it.
+pub(crate) const TABLE: [OpLine; 16] = [
+    OpLine {
+        op: ColumnOp::Mul,
+        sizes: &[(1 << 20, 1), (1 << 12, 1)],
+        types: &Type::WORDS,
+        curve: true,
+        ..LINE
+    },
+    OpLine { op: ColumnOp::Dot, sizes: &[(1 << 10, 1 << 10), (1 << 16, 4)], ..LINE },
+    OpLine { op: ColumnOp::MatMul, sizes: &[(256, 256), (1024, 1024), (1024, 1)], ..LINE },
+    OpLine { op: ColumnOp::Conv2d, sizes: &[(32, 32), (112, 64)], ..LINE },
+    OpLine { op: ColumnOp::Reveal, sizes: &[(1 << 20, 1)], types: &Type::WORDS, ..LINE },
+    OpLine { op: ColumnOp::ToBits, ..LINE },
+    OpLine { op: ColumnOp::ToNumbers, ..LINE },
+    OpLine { op: ColumnOp::Inject, ..LINE },
+    OpLine { op: ColumnOp::Less, named: NARROW, curve: true, ..LINE },
+    OpLine { op: ColumnOp::LessArith, types: Type::HALVED, curve: true, ..LINE },
+    OpLine { op: ColumnOp::Equal, named: NARROW, types: Type::STRINGS, ..LINE },
+    OpLine { op: ColumnOp::Trunc, ..LINE },
+    OpLine { op: ColumnOp::Select, named: NARROW, types: Type::STRINGS, ..LINE },
+    OpLine { op: ColumnOp::Shuffle, named: SHUFFLED, ..LINE },
+    OpLine { op: ColumnOp::Sort, sizes: &[(1 << 14, 1)], named: SORTED, curve: true, ..LINE },
+    OpLine { op: ColumnOp::Permute, ..LINE },
+];
+
+impl ColumnOp {
+    fn line(self) -> &'static OpLine {
+        TABLE.iter().find(|line| line.op == self).unwrap_or(&TABLE[0])
+    }
+
+    /// Whether this many threads of a party have work.
+    fn serves(self, threads: usize) -> bool {
+        threads == 1 || self.splits() != Splits::Never
+    }
+
+    /// How its work is split.
+    pub(crate) fn splits(self) -> Splits {
+        match self {
+            ColumnOp::Dot | ColumnOp::MatMul | ColumnOp::Conv2d => Splits::Results,
+            ColumnOp::Shuffle | ColumnOp::Sort | ColumnOp::Permute => Splits::Never,
+            _ => Splits::Rows,
+        }
+    }
+}
+
+/// The way in which an operation is split into pieces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Splits {
+    /// BenchRow by row.
+    Rows,
+    /// By results: inner products, rows of the left matrix, filters.
+    Results,
+    /// One machine, on one thread.
+    Never,
+}
+
+axis! {
+    /// The elements of a column.
+    pub(crate) enum Type {
+        U8 = "u8",
+        U16 = "u16",
+        U32 = "u32",
+        U64 = "u64",
+        /// Numbers below half of the modulus of 64 bits, of which a difference has a sign.
+        U63 = "u63",
+        /// Strings of bits, of no use as numbers.
+        Bits64 = "bits64",
+    }
+}
+
+impl Type {
+    /// Words of every ring.
+    pub(crate) const WORDS: [Self; 4] = [Self::U8, Self::U16, Self::U32, Self::U64];
+    /// The words of models and of sums.
+    pub(crate) const WIDE: &'static [Self] = &[Self::U32, Self::U64];
+    /// The same, and for comparisons that know more about their operands.
+    const HALVED: &'static [Self] = &[Self::U32, Self::U64, Self::U63];
+    /// The same, and for operations on bits without numbers.
+    const STRINGS: &'static [Self] = &[Self::U32, Self::U64, Self::Bits64];
+}
+
+/// One point of the grid.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Point {
+    pub(crate) op: ColumnOp,
+    pub(crate) kind: Type,
+    pub(crate) n: usize,
+    pub(crate) columns: usize,
+    pub(crate) transport: Transport,
+    pub(crate) net: Shape,
+    pub(crate) threads: usize,
+}
+
+impl Point {
+    /// The whole grid. Curves are over plain TCP alone.
+    pub(crate) fn all(asked: &BenchAsked) -> Vec<Self> {
+        let (links, counts) = (asked.links(), asked.threads());
+        let mut points: Vec<Self> = Vec::new();
+        let mut add = |point: Self| {
+            if point.op.serves(point.threads) && !points.contains(&point) {
+                points.push(point);
+            }
+        };
+        for &OpLine { op, sizes, named, types, curve } in &TABLE {
+            let grid = every!(
+                &kind in types,
+                &(n, columns) in sizes.iter().chain(named),
+                &(transport, net) in &links,
+                &threads in &counts => Self { op, kind, n, columns, transport, net, threads }
+            );
+            grid.into_iter().for_each(&mut add);
+            if curve && asked.nets(&NETS).contains(&Shape::NONE) {
+                let (kind, transport, net) = (Type::U64, Transport::TcpInsecure, Shape::NONE);
+                let point = |n| Self { op, kind, n, columns: 1, transport, net, threads: counts[0] };
+                CURVE.into_iter().map(point).for_each(&mut add);
+            }
+        }
+        points
+    }
+
+    /// The results that threads share among each other.
+    pub(crate) fn results(&self) -> usize {
+        if self.op == ColumnOp::Conv2d { self.columns } else { self.n }
+    }
+
+    /// In 64 bits, or in 32 where it is of matrices.
+    fn is_usual(&self) -> bool {
+        let kind = if matches!(self.op, ColumnOp::MatMul | ColumnOp::Conv2d) { Type::U32 } else { Type::U64 };
+        self.kind == kind
+    }
+
+    /// The first size of an operation, of its usual type.
+    fn is_first(&self) -> bool {
+        (self.n, self.columns) == self.op.line().sizes[0] && self.is_usual()
+    }
+
+    /// A size of which a figure is asked, in 64 bits.
+    fn is_named(&self) -> bool {
+        let of_64 = matches!(self.kind, Type::U64 | Type::Bits64);
+        self.op.line().named.contains(&(self.n, self.columns)) && of_64
+    }
+
+    /// Whether a run without options measures it: every type and usual size in lockstep, first
+    /// sizes over every transport, and over networks with TLS; sizes of which figures are asked
+    /// over TCP, and the longest sort over the slowest network.
+    pub(crate) fn is_core(&self, least_threads: usize) -> bool {
+        let line = self.op.line();
+        if self.threads != least_threads {
+            return false;
+        }
+        let near = self.net == Shape::NONE;
+        match self.transport {
+            Transport::Inproc => line.sizes.contains(&(self.n, self.columns)),
+            Transport::TcpInsecure if near && self.is_named() => true,
+            Transport::TcpTls if self.is_named() => {
+                near || self.op == ColumnOp::Sort && self.net == Shape::wan() && self.n == SORTED[1].0
+            }
+            Transport::TcpTls => self.is_first(),
+            _ => self.is_first() && near,
+        }
+    }
+
+    /// Whether a run of it is so long that one after the other is measured, and none beside it.
+    pub(crate) fn is_long(&self) -> bool {
+        self.n * self.columns >= 1 << 19
+            && !matches!(self.op, ColumnOp::Mul | ColumnOp::Dot | ColumnOp::Reveal)
+    }
+
+    /// Whether `--quick` measures it.
+    pub(crate) fn is_quick(&self, least_threads: usize) -> bool {
+        self.threads == least_threads
+            && self.net == Shape::NONE
+            && self.is_first()
+            && match self.op {
+                ColumnOp::Mul | ColumnOp::MatMul | ColumnOp::Reveal => {
+                    matches!(self.transport, Transport::Inproc | Transport::Unix)
+                }
+                _ => self.transport == Transport::Inproc,
+            }
+    }
+}
