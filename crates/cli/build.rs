@@ -1,5 +1,6 @@
-//! Says to the compiler from which commit the command is built: HUSHWIRE_COMMIT where a packager sets it, else what the
-//! repository around the sources has checked out, else "unknown". It starts no program and fails for nothing.
+//! Says to the compiler from which commit the command is built: HUSHWIRE_COMMIT where a packager
+//! sets it, else what the repository around the sources has checked out, else "unknown". It starts
+//! no program and fails for nothing.
 
 use std::{env, fs, path::Path};
 
@@ -38,7 +39,8 @@ fn checked_out() -> Option<String> {
     line.split(' ').next().map(str::to_owned)
 }
 
-/// A file's text; this runs again when it changes. One that is not there is not watched: cargo would run this every time.
+/// A file's text; this runs again when it changes. One that is not there is not watched: cargo
+/// would run this every time.
 fn watched(path: &Path) -> Option<String> {
     let text = fs::read_to_string(path).ok()?;
     println!("cargo::rerun-if-changed={}", path.display());

@@ -1,4 +1,5 @@
-//! Any bytes are read as a circuit or refused with a line; what is read is written, read again and run.
+//! Any bytes are read as a circuit or refused with a line; what is read is written, read again and
+//! run.
 #![no_main]
 
 use hushwire_circuit::{

@@ -1,4 +1,5 @@
-//! Computations as text and in binary form: what is read is written again as the same, and nothing panics.
+//! Computations as text and in binary form: what is read is written again as the same, and nothing
+//! panics.
 #![no_main]
 
 use hushwire_compute::Computation;

@@ -1,4 +1,5 @@
-//! An evaluator takes tables of any bytes to the last one, or finds them too short, in memory and in messages.
+//! An evaluator takes tables of any bytes to the last one, or finds them too short, in memory and
+//! in messages.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

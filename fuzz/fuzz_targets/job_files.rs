@@ -1,5 +1,5 @@
-//! Any bytes are read as a job, a party's or a client's file, or refused with the line; what is read makes a plan or is
-//! told why not.
+//! Any bytes are read as a job, a party's or a client's file, or refused with the line; what is
+//! read makes a plan or is told why not.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

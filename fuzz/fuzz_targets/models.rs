@@ -1,4 +1,5 @@
-//! ONNX models and NumPy arrays: what is read becomes a network or a named error, and what is written is read again.
+//! ONNX models and NumPy arrays: what is read becomes a network or a named error, and what is
+//! written is read again.
 #![no_main]
 
 use hushwire_nn::{Members, Network, Numbers, Secure, npy, onnx::Model};

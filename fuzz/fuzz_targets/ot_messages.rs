@@ -1,5 +1,5 @@
-//! Every machine of `ot` hears messages of any bytes and any length: it refuses other lengths, fails for good, or goes on
-//! with what it heard, and never panics.
+//! Every machine of `ot` hears messages of any bytes and any length: it refuses other lengths,
+//! fails for good, or goes on with what it heard, and never panics.
 #![no_main]
 
 use std::cell::RefCell;

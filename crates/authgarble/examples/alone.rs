@@ -1,4 +1,5 @@
-//! The time that one party's own work takes, phase by phase, with the cores to itself: what its peers say was recorded before.
+//! The time that one party's own work takes, phase by phase, with the cores to itself: what its
+//! peers say was recorded before.
 //!
 //! ```text
 //! cargo run --release -p hushwire-authgarble --example alone -- PARTIES CIRCUIT RUNS THREADS…

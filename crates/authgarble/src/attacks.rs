@@ -1,8 +1,10 @@
-//! Cheating parties: every message of every party is changed in every phase, and every check is seen to fire.
+//! Cheating parties: every message of every party is changed in every phase, and every check is
+//! seen to fire.
 //!
-//! A change of a message on its way is a sender that lies to one receiver, and goes on with zeros where its own honest half would give up: a
-//! lie is caught where another party ends. No changed run may end with a result at an honest party, but where the change is one that the
-//! proof lets pass: a row that is never decrypted, which leaves the outputs right.
+//! A change of a message on its way is a sender that lies to one receiver, and goes on with zeros
+//! where its own honest half would give up: a lie is caught where another party ends. No changed
+//! run may end with a result at an honest party, but where the change is one that the proof lets
+//! pass: a row that is never decrypted, which leaves the outputs right.
 
 mod keys;
 
@@ -91,14 +93,17 @@ impl Liar {
 enum End<T> {
     /// Every honest party came to a result; the liar may have lost its own.
     Done(Vec<Option<T>>),
-    /// The error of an honest party, and who was done with the phase by then: only the last one's results are outputs.
+    /// The error of an honest party, and who was done with the phase by then: only the last one's
+    /// results are outputs.
     Failed(AuthError, Vec<usize>),
 }
 
-/// The rounds of each slot of a party, from the first to the last: sizes follow from what is agreed.
+/// The rounds of each slot of a party, from the first to the last: sizes follow from what is
+/// agreed.
 type Schedule = Vec<Vec<Round>>;
 
-/// A party of a run with a lie. The liar does not end at its own errors, but sends zeros from there on.
+/// A party of a run with a lie. The liar does not end at its own errors, but sends zeros from there
+/// on.
 struct Actor<'a, S> {
     script: S,
     liar: Option<&'a Schedule>,
@@ -167,7 +172,8 @@ fn edited<T>(
     }
 }
 
-/// The messages of an honest run that are not empty, each with its step's name, and all parties' rounds.
+/// The messages of an honest run that are not empty, each with its step's name, and all parties'
+/// rounds.
 fn messages<T>(scripts: Vec<Script<'_, T>>) -> (Vec<(Place, &'static str)>, Vec<Schedule>) {
     let mut all = vec![];
     let mut scripts: Vec<_> = scripts.into_iter().map(|script| Watched { script, rounds: vec![] }).collect();
@@ -208,8 +214,8 @@ impl<S: Machine> Machine for Watched<S> {
     }
 }
 
-/// The checks that fired at honest parties, lies that passed without a wrong output, and those that only the liar's own half noticed in a
-/// phase whose state it needs to go on.
+/// The checks that fired at honest parties, lies that passed without a wrong output, and those that
+/// only the liar's own half noticed in a phase whose state it needs to go on.
 #[derive(Default)]
 struct Seen {
     checks: BTreeMap<String, usize>,
@@ -248,7 +254,8 @@ fn ran<T>(mut scripts: Vec<Script<'_, T>>) -> Result<Vec<T>, Noticed> {
     }
 }
 
-/// A small computation in which every party brings an input and learns an output: 16 bits summed and multiplied.
+/// A small computation in which every party brings an input and learns an output: 16 bits summed
+/// and multiplied.
 struct Scene {
     world: World,
 }
@@ -318,7 +325,8 @@ impl Scene {
         match end {
             End::Failed(e, results) => {
                 seen.caught(&e);
-                // The last word says nothing but that all is well: who has heard it from all others has its outputs.
+                // The last word says nothing but that all is well: who has heard it from all others
+                // has its outputs.
                 let none = step == "verdict" || results.is_empty();
                 assert!(none, "{step}: {:?} at {:?}: outputs at {results:?}", liar.lie, liar.at);
             }
@@ -333,7 +341,8 @@ impl Scene {
     }
 }
 
-/// Lies about messages: all of them, or one for a message of every round, which comes from each party in turn.
+/// Lies about messages: all of them, or one for a message of every round, which comes from each
+/// party in turn.
 fn lies(all: &[(Place, &'static str)], whole: bool) -> Vec<(Place, Lie, &'static str)> {
     let mut out = vec![];
     let slots = 1 + all.iter().map(|(place, _)| place.slot).max().unwrap_or(0);
@@ -389,15 +398,18 @@ fn suite(n: usize, form: Form, whole: bool, seen: &mut Seen) {
     }
 }
 
-/// Steps of which some lies change nothing: rows that nobody decrypts and coefficients of a Λ that is 0, an x that is 0 in a leaky AND, choices of OTs
-/// that are made to fill up a call, bit 0 of garbler 1's labels of inputs, which is Λ whatever it says.
+/// Steps of which some lies change nothing: rows that nobody decrypts and coefficients of a Λ that
+/// is 0, an x that is 0 in a leaky AND, choices of OTs that are made to fill up a call, bit 0 of
+/// garbler 1's labels of inputs, which is Λ whatever it says.
 const MAY_PASS: [&str; 4] = ["garbled tables", "leaky ANDs", "OT extension", "labels of inputs"];
 
-/// Steps of which some lies are noticed by the liar's own half alone, which a liar leaves out: tables that make other labels and the same Λ. What the
-/// evaluator takes from a garbler's labels is compared with MACs ([`a_garbler_that_garbles_another_function_is_caught`]).
+/// Steps of which some lies are noticed by the liar's own half alone, which a liar leaves out:
+/// tables that make other labels and the same Λ. What the evaluator takes from a garbler's labels
+/// is compared with MACs ([`a_garbler_that_garbles_another_function_is_caught`]).
 const MAY_BE_ALONE: [&str; 1] = ["garbled tables"];
 
-/// Every lie ends the run at whoever is lied to or at a later check; only what is said about rows that nobody decrypts passes.
+/// Every lie ends the run at whoever is lied to or at a later check; only what is said about rows
+/// that nobody decrypts passes.
 fn all_checks(whole: bool) {
     let mut seen = Seen::default();
     suite(2, Form::HalfGates, whole, &mut seen);
@@ -450,8 +462,8 @@ fn two_keys(seen: &mut Seen) {
     }
 }
 
-/// The garbled circuits of `n` parties of `ands` chained ANDs: x of party 1 with 1, the result with 1, …, where y of party 0 is 1. All learn
-/// the last.
+/// The garbled circuits of `n` parties of `ands` chained ANDs: x of party 1 with 1, the result with
+/// 1, …, where y of party 0 is 1. All learn the last.
 fn chain(n: usize, ands: usize) -> (World, Vec<Garbled>) {
     let mut builder = Builder::new();
     let (x, y) = (builder.input(1)[0], builder.input(1)[0]);
@@ -474,8 +486,9 @@ fn online(world: &World, garbled: Vec<Garbled>) -> Vec<Script<'static, Planes>> 
     garbled.into_iter().zip(&world.inputs).map(|(g, inputs)| g.evaluate(inputs)).collect()
 }
 
-/// An evaluator that says a wrong Λ of an AND which another one reads, to one garbler or to all: a garbler's MACs would be over λ of the other operand
-/// there, of which the evaluator knows all but that bit. A garbler that hears it ends before it says anything.
+/// An evaluator that says a wrong Λ of an AND which another one reads, to one garbler or to all: a
+/// garbler's MACs would be over λ of the other operand there, of which the evaluator knows all but
+/// that bit. A garbler that hears it ends before it says anything.
 #[test]
 fn a_garbler_answers_no_wrong_masked_and() {
     for (n, told) in [(2, 1..2), (3, 1..2), (3, 2..3), (3, 1..3)] {
@@ -501,7 +514,8 @@ fn a_garbler_answers_no_wrong_masked_and() {
     }
 }
 
-/// Flips garbler 1's bit of an AND at the evaluator: its Λ is wrong, and all labels are those of the right one.
+/// Flips garbler 1's bit of an AND at the evaluator: its Λ is wrong, and all labels are those of
+/// the right one.
 fn flip_bit(evaluator: &mut Garbled, and: usize) {
     let m = evaluator.n - 1;
     let Side::Evaluator(tables) = &mut evaluator.side else { panic!("party 0 evaluates") };
@@ -516,8 +530,8 @@ fn forget_right_label(garbler: &mut Garbled, and: usize) {
     labels.ands[and] ^= delta ^ flipped;
 }
 
-/// Garblers that make the Λ of the AND that the output is another, and take their own checks out, are caught by their MACs: the first alone, and
-/// all of them together.
+/// Garblers that make the Λ of the AND that the output is another, and take their own checks out,
+/// are caught by their MACs: the first alone, and all of them together.
 #[test]
 fn garblers_that_garble_another_function_are_caught() {
     for n in [2, 3] {
@@ -532,7 +546,8 @@ fn garblers_that_garble_another_function_are_caught() {
     }
 }
 
-/// An evaluator whose tables make another Λ of one wire is found by every garbler that kept to its own: their labels are those of the right one.
+/// An evaluator whose tables make another Λ of one wire is found by every garbler that kept to its
+/// own: their labels are those of the right one.
 #[test]
 fn labels_of_an_honest_garbler_are_those_of_right_ands() {
     for honest in [1, 2] {
@@ -549,8 +564,9 @@ fn labels_of_an_honest_garbler_are_those_of_right_ands() {
 /// Runs of an attack for each of two inputs.
 const RUNS: usize = 160;
 
-/// Attacks on the two ANDs of an adder, whose inputs party 0 brings and whose sum it learns, [`RUNS`] times for inputs of zeros and of ones: what `attack`
-/// changes while tables travel, and online. How often `seen` was true of a run, for each.
+/// Attacks on the two ANDs of an adder, whose inputs party 0 brings and whose sum it learns,
+/// [`RUNS`] times for inputs of zeros and of ones: what `attack` changes while tables travel, and
+/// online. How often `seen` was true of a run, for each.
 fn repeated(
     form: Form,
     attack: impl Fn(Place, &mut Vec<u8>),
@@ -595,8 +611,9 @@ fn spoil(form: Form, garbler: usize, block: usize) -> impl Fn(Place, &mut Vec<u8
     }
 }
 
-/// A garbler that spoils row (0, 0) of an AND ends the run when the evaluator comes to that row, one time in four, and one that spoils
-/// a coefficient of Λ when that is 1, one time in two, whatever the inputs are: of its own label, or of another's.
+/// A garbler that spoils row (0, 0) of an AND ends the run when the evaluator comes to that row,
+/// one time in four, and one that spoils a coefficient of Λ when that is 1, one time in two,
+/// whatever the inputs are: of its own label, or of another's.
 #[test]
 fn aborts_tell_nothing_of_inputs() {
     let rows = repeated(Form::Rows, spoil(Form::Rows, 1, 0), |ran, _| match ran {
@@ -618,8 +635,9 @@ fn aborts_tell_nothing_of_inputs() {
     }
 }
 
-/// A garbler that says a wrong bit of the first AND makes the evaluator go on with a wrong Λ, which what it says of the second AND depends on: it
-/// is as often 1 for one input as for the other, and nobody comes to a result.
+/// A garbler that says a wrong bit of the first AND makes the evaluator go on with a wrong Λ, which
+/// what it says of the second AND depends on: it is as often 1 for one input as for the other, and
+/// nobody comes to a result.
 #[test]
 fn what_is_said_before_the_check_tells_nothing_of_inputs() {
     let form = Form::HalfGates;

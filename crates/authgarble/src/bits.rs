@@ -1,13 +1,17 @@
-//! Authenticated bits between all pairs, from correlated OT in both directions (WRK17b, Π_aBit for n parties).
+//! Authenticated bits between all pairs, from correlated OT in both directions (WRK17b, Π_aBit for
+//! n parties).
 //!
 //! ```text
 //! P_i draws x; with every P_j an OT: P_i has M_j = K_j ⊕ x Δ_j, P_j has K_j      bit 0 of M_j is x
-//! n > 2      128 bits more, X = Σ χ_k x_k ⊕ Σ_t X^t x_{m+t}, Y_j = the same sum of M_j, in GF(2^128), χ from a coin
-//!            P_i broadcasts X, sends Y_j to P_j, who compares it with the sum of K_j ⊕ X Δ_j; the 128 bits are dropped
+//! n > 2      128 bits more, X = Σ χ_k x_k ⊕ Σ_t X^t x_{m+t}, Y_j = the same sum of M_j, in
+//!            GF(2^128), χ from a coin
+//!            P_i broadcasts X, sends Y_j to P_j, who compares it with the sum of K_j ⊕ X Δ_j; the
+//!            128 bits are dropped
 //! ```
 //!
-//! Where P_i used other bits towards one honest party than towards another, X fits one of them alone but with probability
-//! 2^−128. One fold in GF(2^128) stands for the paper's 2 ρ sums over GF(2).
+//! Where P_i used other bits towards one honest party than towards another, X fits one of them
+//! alone but with probability 2^−128. One fold in GF(2^128) stands for the paper's 2 ρ sums over
+//! GF(2).
 
 use crate::{
     AuthError, Check,
@@ -26,7 +30,8 @@ const EXTRA: usize = 128;
 /// LOCAL: weights that are drawn at a time.
 const STRIP: usize = 1024;
 
-/// AGREEMENT: OTs are made so many at a time, so that extensions by rows have none left: every call then costs what it says.
+/// AGREEMENT: OTs are made so many at a time, so that extensions by rows have none left: every call
+/// then costs what it says.
 const WHOLE: usize = 512;
 
 /// OTs with each peer, each way, for `count` bits among `n` parties.
@@ -40,7 +45,8 @@ pub(crate) struct Ends {
     pub(crate) receiver: Receiver<Malicious>,
 }
 
-/// Runs a sender's machine and a receiver's with every peer: the OTs in which the party with the lower number is sender come first in messages.
+/// Runs a sender's machine and a receiver's with every peer: the OTs in which the party with the
+/// lower number is sender come first in messages.
 pub(crate) async fn both_ways<A, B>(room: &Room, machines: &mut [(A, B)]) -> Result<(), AuthError>
 where
     A: Machine<Error = OtError> + Send,
@@ -103,7 +109,8 @@ async fn extend(
     Ok(())
 }
 
-/// Σ χ_k x_k for each list of as many blocks, with the same public weights from a coin; and Σ χ_k over the bits that are 1.
+/// Σ χ_k x_k for each list of as many blocks, with the same public weights from a coin; and Σ χ_k
+/// over the bits that are 1.
 pub(crate) fn folds(
     room: &Room,
     coin: &Seed,
@@ -150,7 +157,8 @@ fn packed(list: &[Block]) -> Gf128 {
     list.iter().rev().fold(Gf128::ZERO, |sum, block| Gf128(sum.mul_x().0 ^ block.to_u128()))
 }
 
-/// Every party's bits are the same towards all peers. (`ends` alone, not shared: extensions go from thread to thread, one at a time.)
+/// Every party's bits are the same towards all peers. (`ends` alone, not shared: extensions go from
+/// thread to thread, one at a time.)
 async fn consistent(
     room: &mut Room,
     ends: &mut [Ends],

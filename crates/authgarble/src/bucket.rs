@@ -1,17 +1,20 @@
 //! Buckets of leaky ANDs: their size, and the shifts that fill them.
 //!
-//! A corrupt party may learn the x of a leaky AND of an honest one, and is caught with probability 1/2 each time. A bucket
-//! of B hides its x if one of its ANDs is not known. B lists of N ANDs are fixed before a coin shifts all but the first by
-//! uniform numbers s_l, and bucket k has AND k of the first and AND k + s_l mod N of list l. With t_l known in list l,
+//! A corrupt party may learn the x of a leaky AND of an honest one, and is caught with probability
+//! 1/2 each time. A bucket of B hides its x if one of its ANDs is not known. B lists of N ANDs are
+//! fixed before a coin shifts all but the first by uniform numbers s_l, and bucket k has AND k of
+//! the first and AND k + s_l mod N of list l. With t_l known in list l,
 //!
 //! ```text
 //! Pr[not caught, and some bucket known whole]
 //!     ≤ 2^−Σ t_l · Σ_{k known in list 0} Π_{l>0} t_l / N ≤ 2^−B / N^(B−1)      as t 2^−t ≤ 1/2
 //! ```
 //!
-//! B is the least for which this is at most 2^−ρ. A uniform permutation of all ANDs (WRK17b, Π_aAND) has about the same bound, but
-//! its order is no order of memory: to gather by it took a fifth of the whole phase. Shifts for buckets are from ABF+17 (Araki et al.,
-//! "Optimized honest-majority MPC for malicious adversaries", S&P 2017), which has another bound for another game.
+//! B is the least for which this is at most 2^−ρ. A uniform permutation of all ANDs (WRK17b,
+//! Π_aAND) has about the same bound, but its order is no order of memory: to gather by it took a
+//! fifth of the whole phase. Shifts for buckets are from ABF+17 (Araki et al., "Optimized
+//! honest-majority MPC for malicious adversaries", S&P 2017), which has another bound for another
+//! game.
 
 use hushwire_prg::Prg;
 
@@ -67,8 +70,9 @@ pub(crate) fn shifted<T>(list: &[T], shift: usize) -> impl Iterator<Item = &T> {
     begin.iter().chain(end)
 }
 
-/// A uniform number below `end`: the upper half of a product with 32 bits, where those whose lower half is below 2^32 mod `end` are
-/// drawn again, so that every number has as many (Lemire, "Fast random integer generation in an interval", 2019).
+/// A uniform number below `end`: the upper half of a product with 32 bits, where those whose lower
+/// half is below 2^32 mod `end` are drawn again, so that every number has as many (Lemire, "Fast
+/// random integer generation in an interval", 2019).
 fn below(coin: &mut Prg, end: u32) -> u32 {
     loop {
         let product = (coin.next_u64() >> 32) * u64::from(end);
@@ -94,7 +98,8 @@ mod tests {
         assert_eq!([bucket_size(1), bucket_size(22_573), bucket_size(u64::MAX)], [5, 4, 4]);
     }
 
-    /// The bound holds for every choice of known ANDs, by counting: all shifts of three lists of seven.
+    /// The bound holds for every choice of known ANDs, by counting: all shifts of three lists of
+    /// seven.
     #[test]
     fn known_buckets_are_as_rare_as_the_bound_says() {
         const N: usize = 7;

@@ -92,7 +92,8 @@ const BASE: usize = 10_288;
 /// Bytes of SoftSpoken's trees and their check: 128 levels of two blocks, whatever the trees are.
 const TREES: usize = 4_208;
 
-/// Rounds of two openings side by side, one each way, and what a party sends for both: base OTs and, of SoftSpoken, trees.
+/// Rounds of two openings side by side, one each way, and what a party sends for both: base OTs
+/// and, of SoftSpoken, trees.
 fn opening(ot: Protocol) -> Option<(u64, usize)> {
     match ot {
         Protocol::Kos => Some((4, BASE)),
@@ -119,8 +120,8 @@ pub fn setup(n: usize, ot: Protocol) -> Option<Cost> {
     Some(tally.cost)
 }
 
-/// The function-independent phase of each of `n` parties. Exact over extensions by rows; Ferret makes OTs in advance, so that
-/// there it holds for a first call of the extension.
+/// The function-independent phase of each of `n` parties. Exact over extensions by rows; Ferret
+/// makes OTs in advance, so that there it holds for a first call of the extension.
 #[must_use]
 pub fn preprocess(n: usize, ot: Protocol, need: Need) -> Cost {
     let mut tally = Tally::new(n);

@@ -10,7 +10,8 @@ use thiserror::Error;
 /// The check that failed. It never says which bit.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum Check {
-    /// A party said different things to different parties (hash of all broadcasts, said with the next one).
+    /// A party said different things to different parties (hash of all broadcasts, said with the
+    /// next one).
     Echo,
     /// A value does not open its commitment: a coin, or what a check compares.
     Commitment,
@@ -28,7 +29,8 @@ pub enum Check {
     InputMasks,
     /// MACs of the bits in a garbled row, at the evaluator (rows).
     Rows,
-    /// The evaluator's labels of all ANDs against the Λ that it says, before a garbler answers (half gates).
+    /// The evaluator's labels of all ANDs against the Λ that it says, before a garbler answers
+    /// (half gates).
     AndLabels,
     /// MACs of every AND's masks against what was evaluated (half gates).
     Ands,
@@ -81,7 +83,8 @@ impl fmt::Display for Check {
     }
 }
 
-/// The reason why a step ended without a result. What the step was given is lost: set up a new session.
+/// The reason why a step ended without a result. What the step was given is lost: set up a new
+/// session.
 ///
 /// Reads as its [`fault`](Self::fault) does.
 #[derive(Debug, Error)]

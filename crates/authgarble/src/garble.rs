@@ -16,7 +16,8 @@ use hushwire_ot::Context;
 use hushwire_prg::Seed;
 use zeroize::{Zeroize, Zeroizing};
 
-/// A party's garbled circuit: it serves for one evaluation, at once or out of a [`Shelf`](crate::Shelf).
+/// A party's garbled circuit: it serves for one evaluation, at once or out of a
+/// [`Shelf`](crate::Shelf).
 #[cfg_attr(test, derive(Clone))]
 pub struct Garbled {
     pub(crate) task: Task,
@@ -33,7 +34,8 @@ pub struct Garbled {
 }
 
 impl Garbled {
-    /// The name of what its parties garbled together: public, the same for all of them, and no other circuit's.
+    /// The name of what its parties garbled together: public, the same for all of them, and no
+    /// other circuit's.
     #[must_use]
     pub fn id(&self) -> [u8; 16] {
         *self.context.child("authgarble circuit id", 0).sid.0.first_chunk().expect("32 bytes hold 16")
@@ -55,7 +57,8 @@ pub(crate) enum Side {
 }
 
 impl Stock {
-    /// The function-dependent phase of a circuit: takes its triples and masks out of the stock, whatever becomes of it.
+    /// The function-dependent phase of a circuit: takes its triples and masks out of the stock,
+    /// whatever becomes of it.
     ///
     /// # Panics
     /// If the roles are not of as many parties (the caller's bug).

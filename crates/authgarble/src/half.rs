@@ -1,13 +1,15 @@
-//! Half gates of n − 1 garblers for one evaluator, party 0: between two KRRW18 (Figure 4), among more YWZ20's improvement of WRK17, with
-//! tables that are derived here.
+//! Half gates of n − 1 garblers for one evaluator, party 0: between two KRRW18 (Figure 4), among
+//! more YWZ20's improvement of WRK17, with tables that are derived here.
 //!
-//! Garbler i has labels A, B of α, β at Λ = 0 under Δ_i. Its H_j and H'_j serve the label of garbler j. Everything that the evaluator needs is
-//! linear in Λ_α and Λ_β, r = s ⊕ Λ_α λ_β ⊕ Λ_β λ_α, so that a block for each coefficient takes the place of one for each row:
+//! Garbler i has labels A, B of α, β at Λ = 0 under Δ_i. Its H_j and H'_j serve the label of
+//! garbler j. Everything that the evaluator needs is linear in Λ_α and Λ_β, r = s ⊕ Λ_α λ_β ⊕ Λ_β
+//! λ_α, so that a block for each coefficient takes the place of one for each row:
 //!
 //! ```text
 //! for its own label   G_0 = H_i(A) ⊕ H_i(A ⊕ Δ_i) ⊕ Σ_j K_i[λ_β,j] ⊕ λ_β,i Δ_i
 //!                     G_1 = H'_i(B) ⊕ H'_i(B ⊕ Δ_i) ⊕ A ⊕ Σ_j K_i[λ_α,j] ⊕ λ_α,i Δ_i
-//!                     C   = H_i(A) ⊕ H'_i(B) ⊕ Σ_j K_i[s_j] ⊕ s_i Δ_i, the label of γ at Λ = 0; garbler 1 says bit 0, and clears it
+//!                     C   = H_i(A) ⊕ H'_i(B) ⊕ Σ_j K_i[s_j] ⊕ s_i Δ_i, the label of γ at Λ = 0;
+//!                         garbler 1 says bit 0, and clears it
 //! for garbler j's     G_0 = H_j(A) ⊕ H_j(A ⊕ Δ_i) ⊕ M_j[λ_β,i]
 //!                     G_1 = H'_j(B) ⊕ H'_j(B ⊕ Δ_i) ⊕ M_j[λ_α,i]
 //!                     G_2 = H_j(A) ⊕ H'_j(B) ⊕ M_j[s_i]
@@ -17,14 +19,18 @@
 //!                     and garbler 1's bit with its Q
 //! ```
 //!
-//! Bit 0 of Δ is 1 and that of garbler 1's labels at Λ = 0 is 0, so that its labels carry Λ through XORs; those of inputs are given the Λ that all heard.
+//! Bit 0 of Δ is 1 and that of garbler 1's labels at Λ = 0 is 0, so that its labels carry Λ through
+//! XORs; those of inputs are given the Λ that all heard.
 //!
-//! H_j(L_α,i) ⊕ Λ_α G_0 is H_j(A) and Λ_α times the rest of G_0, likewise with β; so L_j = C_j ⊕ (r ⊕ Λ_α Λ_β) Δ_j. The abstract of YWZ20 has
-//! 2 κ bits less for an AND and garbler than WRK17's 4 (n − 1) κ, half gates for the own label alone: this is (3 n − 4) κ in place of (4 n − 6) κ. What
-//! the evaluator learns of garbler i is what a row of WRK17 tells: its own labels, and M_j[r_i] of corrupt garblers j; one of H(A) and H(A ⊕ Δ) is unknown to it
-//! for α, and one for β, and they hide all but that one sum.
+//! H_j(L_α,i) ⊕ Λ_α G_0 is H_j(A) and Λ_α times the rest of G_0, likewise with β; so L_j = C_j ⊕ (r
+//! ⊕ Λ_α Λ_β) Δ_j. The abstract of YWZ20 has 2 κ bits less for an AND and garbler than WRK17's 4 (n
+//! − 1) κ, half gates for the own label alone: this is (3 n − 4) κ in place of (4 n − 6) κ. What
+//! the evaluator learns of garbler i is what a row of WRK17 tells: its own labels, and M_j[r_i] of
+//! corrupt garblers j; one of H(A) and H(A ⊕ Δ) is unknown to it for α, and one for β, and they
+//! hide all but that one sum.
 //!
-//! **The check.** Nothing of this is authenticated towards the evaluator; it compares all ANDs at once, before any output is decoded:
+//! **The check.** Nothing of this is authenticated towards the evaluator; it compares all ANDs at
+//! once, before any output is decoded:
 //!
 //! ```text
 //! 0 → i   Λ of all ANDs, a seed of weights χ, a hash of all L_i
@@ -33,17 +39,21 @@
 //! 0       Σ_i F_i = Σ χ (Σ_i K_0[r_i] ⊕ (r_0 ⊕ Λ_γ ⊕ Λ_α Λ_β) Δ_0), or it ends
 //! ```
 //!
-//! *Sound.* Tables and Λ are fixed before χ is said. Let t be Λ_γ ⊕ Λ_α Λ_β ⊕ r of each AND: what garblers say must be off by (Σ χ t) Δ_0, which is 0 with
-//! probability 2^−128, and else known to nobody. If all t are 0, then by induction every Λ is right.
+//! *Sound.* Tables and Λ are fixed before χ is said. Let t be Λ_γ ⊕ Λ_α Λ_β ⊕ r of each AND: what
+//! garblers say must be off by (Σ χ t) Δ_0, which is 0 with probability 2^−128, and else known to
+//! nobody. If all t are 0, then by induction every Λ is right.
 //!
-//! *An evaluator that deviates* hears F_i only where it has the labels of its Λ. It knows one label of each wire of an honest garbler, that of
-//! the right Λ: no peer has a MAC of another bit. For right Λ, M_0[r_i] is what a row of WRK17 gives it, so that F_i tells nothing new, whatever χ is, and
-//! whether others heard the same or not.
+//! *An evaluator that deviates* hears F_i only where it has the labels of its Λ. It knows one label
+//! of each wire of an honest garbler, that of the right Λ: no peer has a MAC of another bit. For
+//! right Λ, M_0[r_i] is what a row of WRK17 gives it, so that F_i tells nothing new, whatever χ is,
+//! and whether others heard the same or not.
 //!
-//! *Garblers that deviate* hear Λ and hashes before the check. Both, and whether an honest party ends, are independent of inputs, exactly:
-//! for other values on the wires there are other masks λ_0 of the evaluator, and parts of triples, under which it says the same. Choose λ_γ,0 AND by AND so that
-//! r_0, and with it L_j and Λ_γ, stay as they were; opened d and e stay with the parts of a and b. All that any honest
-//! party compares is a function of these. Outputs follow only if all t are 0.
+//! *Garblers that deviate* hear Λ and hashes before the check. Both, and whether an honest party
+//! ends, are independent of inputs, exactly: for other values on the wires there are other masks
+//! λ_0 of the evaluator, and parts of triples, under which it says the same. Choose λ_γ,0 AND by
+//! AND so that r_0, and with it L_j and Λ_γ, stay as they were; opened d and e stay with the parts
+//! of a and b. All that any honest party compares is a function of these. Outputs follow only if
+//! all t are 0.
 
 use crate::{
     hash::hash,
@@ -68,17 +78,20 @@ const fn table_blocks(n: usize) -> usize {
     3 * n - 4
 }
 
-/// Bytes of `garbler`'s tables of `ands` ANDs among `n`: their blocks, then a bit each from garbler 1.
+/// Bytes of `garbler`'s tables of `ands` ANDs among `n`: their blocks, then a bit each from
+/// garbler 1.
 pub(crate) const fn table_bytes([garbler, n]: [usize; 2], ands: usize) -> usize {
     16 * table_blocks(n) * ands + if garbler == 1 { ands.div_ceil(8) } else { 0 }
 }
 
-/// The hashes of an AND: of the label of each of m garblers, left and right, one for each of m labels. Their tweaks go on from AND to AND.
+/// The hashes of an AND: of the label of each of m garblers, left and right, one for each of m
+/// labels. Their tweaks go on from AND to AND.
 fn keys(context: &Context) -> HashKeys {
     HashKeys::new(context.backend, context.sid, "half gates")
 }
 
-/// The number by which the hashes of ANDs from `first` on have their key, which serves 2^20 labels: a layer has one.
+/// The number by which the hashes of ANDs from `first` on have their key, which serves 2^20 labels:
+/// a layer has one.
 fn number(m: usize, first: usize) -> u64 {
     (2 * m * first) as u64
 }
@@ -89,7 +102,8 @@ fn tweak(m: usize, and: usize, garbler: usize, right: bool) -> u128 {
     label * m as u128
 }
 
-/// A share's part in a label under this party's Δ: keys of the peers' bits, and Δ where its own bit is 1.
+/// A share's part in a label under this party's Δ: keys of the peers' bits, and Δ where its own bit
+/// is 1.
 fn part(shares: &Shares, delta: Block, k: usize) -> Block {
     shares.keys.iter().fold(delta.and_bit(shares.bit(k)), |sum, keys| sum ^ keys[k])
 }
@@ -119,7 +133,8 @@ impl Garbling {
         Garbling { labels, rows, keys: keys(context), scratch, ready: vec![], bits: vec![] }
     }
 
-    /// This garbler's tables of the ANDs in `range`, which come in their order, after those that `out` has.
+    /// This garbler's tables of the ANDs in `range`, which come in their order, after those that
+    /// `out` has.
     pub(crate) fn tables(&mut self, job: &Job<'_>, range: Range<usize>, out: &mut Vec<u8>) {
         let Job { context: Context { backend, .. }, me, n, delta, program, .. } = *job;
         let Garbling { labels, rows, keys, scratch: [x, pads], ready, bits } = self;
@@ -159,7 +174,8 @@ fn strip(m: usize) -> usize {
     (STRIP / (4 * m)).max(1)
 }
 
-/// An AND's table, after those that `out` has, and the label of its output. `pads` are the hashes of A, A ⊕ Δ, B and B ⊕ Δ.
+/// An AND's table, after those that `out` has, and the label of its output. `pads` are the hashes
+/// of A, A ⊕ Δ, B and B ⊕ Δ.
 #[inline]
 fn fill(job: &Job<'_>, k: usize, a: Block, pads: &[Block], out: &mut Vec<u8>) -> Block {
     let Job { me, n, delta, masks: Masks { alpha, beta, s, .. }, .. } = *job;
@@ -172,7 +188,8 @@ fn fill(job: &Job<'_>, k: usize, a: Block, pads: &[Block], out: &mut Vec<u8>) ->
             let halves = [a0 ^ a1 ^ part(beta, delta, k), b0 ^ b1 ^ a ^ part(alpha, delta, k)];
             out.extend_from_slice(as_bytes(&halves));
         } else {
-            // Garbler `target + 1` is behind the slot after the evaluator's, less this party's own place.
+            // Garbler `target + 1` is behind the slot after the evaluator's, less this party's own
+            // place.
             let slot = target + usize::from(target + 1 < me);
             let [alpha, beta, s] = [alpha, beta, s].map(|shares| shares.macs[slot][k]);
             out.extend_from_slice(as_bytes(&[a0 ^ a1 ^ beta, b0 ^ b1 ^ alpha, a0 ^ b0 ^ s]));
@@ -181,7 +198,8 @@ fn fill(job: &Job<'_>, k: usize, a: Block, pads: &[Block], out: &mut Vec<u8>) ->
     label
 }
 
-/// The evaluator's part in P_0, P_1 and Q of every label of every AND, and in what it compares: the same for its own Δ, in `checks`.
+/// The evaluator's part in P_0, P_1 and Q of every label of every AND, and in what it compares: the
+/// same for its own Δ, in `checks`.
 pub(crate) fn own(job: &Job<'_>) -> Tables {
     let Job { n, delta, masks: Masks { alpha, beta, s, .. }, .. } = *job;
     let mut sums = Buffer::new();
@@ -314,7 +332,8 @@ fn at(sums: &[Block], u: bool, v: bool) -> Block {
     sums[2] ^ sums[0].and_bit(u) ^ sums[1].and_bit(v)
 }
 
-/// A garbler's MACs of r of every AND, and Λ of the outputs, one a byte: from Λ of the inputs and of the ANDs, one a byte.
+/// A garbler's MACs of r of every AND, and Λ of the outputs, one a byte: from Λ of the inputs and
+/// of the ANDs, one a byte.
 pub(crate) fn macs(
     job: &Job<'_>,
     [beta, alpha, s]: &[Blocks; 3],

@@ -1,5 +1,6 @@
-//! Leaky ANDs: z = x y of shared bits, right or caught, where a corrupt party may learn an honest one's share of x and is
-//! caught with probability 1/2 each time (WRK17b Π_LaAND, in the form of KRRW18 Figure 5 for n parties).
+//! Leaky ANDs: z = x y of shared bits, right or caught, where a corrupt party may learn an honest
+//! one's share of x and is caught with probability 1/2 each time (WRK17b Π_LaAND, in the form of
+//! KRRW18 Figure 5 for n parties).
 //!
 //! ```text
 //! C_i = y_i Δ_i ⊕ Σ_j (K_i[y_j] ⊕ M_j[y_i])      Σ_i C_i = y Δ,  Δ = Σ Δ_i
@@ -7,11 +8,13 @@
 //! S_i = x_i C_i ⊕ Σ_j (H(K_i[x_j]) ⊕ E_ij) ⊕ r_i Δ_i ⊕ Σ_j (K_i[r_j] ⊕ M_j[r_i])
 //! Σ_i S_i = (x y ⊕ r) Δ
 //! all say bit 1 of S_i: as bit 1 of Δ is 1, the sum d is x y ⊕ r;  z = r ⊕ d
-//! check   Σ_i Σ_k χ_k (S_i ⊕ d Δ_i)_k = 0 in GF(2^128), χ from a coin tossed now, the parties' sums said under commitments
+//! check   Σ_i Σ_k χ_k (S_i ⊕ d Δ_i)_k = 0 in GF(2^128), χ from a coin tossed now, the parties'
+//!         sums said under commitments
 //! ```
 //!
-//! x, y and r are random bits that serve here alone, never masks of wires: a passing check may tell some of x. A failing one may
-//! tell Δ, so that nothing may have been garbled under it before: the types see to that.
+//! x, y and r are random bits that serve here alone, never masks of wires: a passing check may tell
+//! some of x. A failing one may tell Δ, so that nothing may have been garbled under it before: the
+//! types see to that.
 
 use crate::{
     AuthError, Check,
@@ -23,11 +26,12 @@ use hushwire_block::{Block, abreast, from_bytes, from_bytes_mut};
 
 /// LOCAL: ANDs that are hashed at a time; it divides 2^20, the span of a hash's key.
 const STRIP: usize = 1024;
-/// LOCAL: ANDs that a thread takes at a time; what it reads and writes of them for one peer stays in its cache.
+/// LOCAL: ANDs that a thread takes at a time; what it reads and writes of them for one peer stays
+/// in its cache.
 const PART: usize = 1 << 13;
 
-/// z = x y for shares of random bits: `bits` are x, y and r of `len` ANDs, one list after the other, and r becomes z. `first` is the
-/// number of the first AND of this session.
+/// z = x y for shares of random bits: `bits` are x, y and r of `len` ANDs, one list after the
+/// other, and r becomes z. `first` is the number of the first AND of this session.
 pub(crate) async fn multiply(
     room: &mut Room,
     delta: Block,
@@ -93,7 +97,8 @@ pub(crate) async fn multiply(
     check(room, &s).await
 }
 
-/// `out` = b_i Δ_i ⊕ Σ_j (K_i[b_j] ⊕ M_j[b_i]): this party's part of b Δ, for as many bits from `first` on.
+/// `out` = b_i Δ_i ⊕ Σ_j (K_i[b_j] ⊕ M_j[b_i]): this party's part of b Δ, for as many bits from
+/// `first` on.
 fn product(delta: Block, bits: &Shares, first: usize, out: &mut [Block]) {
     out.iter_mut().zip(&bits.macs[0][first..]).for_each(|(out, mac)| *out = delta.and_bit(mac.lsb()));
     bits.lists().for_each(|list| add(out, &list[first..]));
@@ -126,7 +131,8 @@ async fn check(room: &mut Room, s: &[Block]) -> Result<(), AuthError> {
     room.confirm().await
 }
 
-/// The strips of `len` ANDs from number `first` on: where each begins and ends, and its first number.
+/// The strips of `len` ANDs from number `first` on: where each begins and ends, and its first
+/// number.
 fn strips(first: u64, len: usize) -> impl Iterator<Item = (usize, usize, u64)> {
     let mut from = 0;
     std::iter::from_fn(move || {

@@ -1,7 +1,9 @@
-//! Masks of all wires, and the products of the masks that ANDs take: the part of garbling that both forms share.
+//! Masks of all wires, and the products of the masks that ANDs take: the part of garbling that both
+//! forms share.
 //!
-//! Wire w has the mask λ_w, shared and authenticated; the evaluator sees Λ_w = z_w ⊕ λ_w. Inputs and ANDs have fresh masks,
-//! XORs the sum of their operands'. For an AND (α, β, γ) with triple (a, b, c):
+//! Wire w has the mask λ_w, shared and authenticated; the evaluator sees Λ_w = z_w ⊕ λ_w. Inputs
+//! and ANDs have fresh masks, XORs the sum of their operands'. For an AND (α, β, γ) with triple (a,
+//! b, c):
 //!
 //! ```text
 //! d = λ_α ⊕ a, e = λ_β ⊕ b, opened with MACs;   σ = λ_α λ_β = c ⊕ d b ⊕ e a ⊕ d e;   s = σ ⊕ λ_γ
@@ -50,7 +52,8 @@ impl Masks {
     }
 }
 
-/// Walks the program, and opens what the ANDs need. `fresh` has a mask for every input bit, then for every AND.
+/// Walks the program, and opens what the ANDs need. `fresh` has a mask for every input bit, then
+/// for every AND.
 pub(crate) async fn make(
     room: &mut Room,
     delta: Block,

@@ -3,8 +3,10 @@
 //! ```text
 //! 1  all → all       x ⊕ λ of their inputs    (and a round to compare, if there are more than two)
 //! 2  garblers → 0    labels of all inputs
-//! 3  of rows         0 → garblers: Λ of the outputs, and a hash of the garbler's own labels of them, which only an evaluation gives
-//!    of half gates   0 → garblers: Λ of all ANDs, a seed, and a hash of the garbler's labels of them; garblers → 0: a sum of their MACs (`half`)
+//! 3  of rows         0 → garblers: Λ of the outputs, and a hash of the garbler's own labels of
+//!                    them, which only an evaluation gives
+//!    of half gates   0 → garblers: Λ of all ANDs, a seed, and a hash of the garbler's labels of
+//!                    them; garblers → 0: a sum of their MACs (`half`)
 //! 4  all → all       masks of outputs to those who learn them, with MACs
 //! 5  all → all       a last word: every party has passed all its checks
 //! ```
@@ -36,8 +38,9 @@ impl Garbled {
         Job { context, me: *me, n: *n, delta: *delta, program, instances, masks }
     }
 
-    /// Evaluates the circuit on the planes of this party's inputs, in the circuit's order; the planes of the outputs that it
-    /// learns, likewise. Bits past the last instance are ignored in inputs and 0 in outputs.
+    /// Evaluates the circuit on the planes of this party's inputs, in the circuit's order; the
+    /// planes of the outputs that it learns, likewise. Bits past the last instance are ignored in
+    /// inputs and 0 in outputs.
     pub fn evaluate(self, inputs: &Planes) -> Script<'static, Planes> {
         let (me, n, inputs) = (self.me, self.n, inputs.clone());
         let cost = cost::online(me, n, &self.task);

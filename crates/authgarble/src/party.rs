@@ -8,10 +8,12 @@ use hushwire_prg::Seed;
 use std::collections::VecDeque;
 
 const STEP: &str = "authenticated garbling";
-/// AGREEMENT: triples that are made in advance at most, where a run takes fewer: they wait in memory.
+/// AGREEMENT: triples that are made in advance at most, where a run takes fewer: they wait in
+/// memory.
 const AHEAD: u64 = 1 << 18;
 
-/// A party that runs circuits with its peers, and preprocesses for them when a stock is used up, each time after a set-up of its own.
+/// A party that runs circuits with its peers, and preprocesses for them when a stock is used up,
+/// each time after a set-up of its own.
 ///
 /// After an error it is of no use: open another in a new session.
 pub struct Party {
@@ -33,8 +35,8 @@ pub struct Party {
 }
 
 impl Party {
-    /// Party `me` among `n`. `context`, `ot` and `form` are agreed, and the context is of no other session; `seed` is this party's secret
-    /// randomness for this session alone.
+    /// Party `me` among `n`. `context`, `ot` and `form` are agreed, and the context is of no other
+    /// session; `seed` is this party's secret randomness for this session alone.
     #[must_use]
     pub fn new(context: &Context, [me, n]: [usize; 2], ot: Protocol, form: Form, seed: &Seed) -> Party {
         let (context, seed, threads) = (*context, seed.clone(), 1);
@@ -43,14 +45,16 @@ impl Party {
         Party { context, me, n, ot, form, threads, seed, stock, garbled, epochs, driver, lost, process }
     }
 
-    /// LOCAL: the same with so many threads for its own work: with one peer and another, and on parts of long lists.
+    /// LOCAL: the same with so many threads for its own work: with one peer and another, and on
+    /// parts of long lists.
     #[must_use]
     pub fn threads(self, threads: usize) -> Party {
         let stock = self.stock.map(|stock| stock.on_threads(threads));
         Party { threads, stock, ..self }
     }
 
-    /// Takes a stock that was made before, by [`Party::prepare`] of an earlier session of the same parties, for the next runs.
+    /// Takes a stock that was made before, by [`Party::prepare`] of an earlier session of the same
+    /// parties, for the next runs.
     ///
     /// # Panics
     /// If it is another party's, or of another number of parties (the caller's bug).
@@ -59,8 +63,8 @@ impl Party {
         self.stock = Some(stock.on_threads(self.threads));
     }
 
-    /// Takes circuits that were garbled before, by [`Party::garble`] of an earlier session of the same parties: the next runs are of these, in
-    /// their order, and have the online phase alone.
+    /// Takes circuits that were garbled before, by [`Party::garble`] of an earlier session of the
+    /// same parties: the next runs are of these, in their order, and have the online phase alone.
     ///
     /// # Panics
     /// If they are another party's, or of another number of parties (the caller's bug).
@@ -69,8 +73,8 @@ impl Party {
         self.garbled = circuits.into();
     }
 
-    /// A set-up and the function-independent phase, for runs of later sessions that take `need`, which is agreed. A channel for each
-    /// peer, in the order of parties.
+    /// A set-up and the function-independent phase, for runs of later sessions that take `need`,
+    /// which is agreed. A channel for each peer, in the order of parties.
     ///
     /// # Errors
     /// A check failed, or a channel did; this is a fork of the process that opened the session,
@@ -82,8 +86,9 @@ impl Party {
         Ok(stock)
     }
 
-    /// All phases before the online one, of the circuits that one later session runs, in its order; agreed. A channel for each peer, in the
-    /// order of parties. The circuits share a set-up, which nothing else does.
+    /// All phases before the online one, of the circuits that one later session runs, in its order;
+    /// agreed. A channel for each peer, in the order of parties. The circuits share a set-up, which
+    /// nothing else does.
     ///
     /// # Errors
     /// A check failed, the parties garble different things, or a channel failed.
@@ -101,15 +106,17 @@ impl Party {
         Ok(circuits)
     }
 
-    /// Runs `program` on as many sets of inputs as the planes have instances: `inputs` are those that this party brings, in the circuit's
-    /// order; gives the outputs that it learns, likewise. `ahead` is what this run and those after it take, for one preprocessing
-    /// as far as it is not too much; agreed. A channel for each peer, in the order of parties.
+    /// Runs `program` on as many sets of inputs as the planes have instances: `inputs` are those
+    /// that this party brings, in the circuit's order; gives the outputs that it learns, likewise.
+    /// `ahead` is what this run and those after it take, for one preprocessing as far as it is not
+    /// too much; agreed. A channel for each peer, in the order of parties.
     ///
     /// # Errors
     /// A check failed, the parties run different things, or a channel failed.
     ///
     /// # Panics
-    /// If the roles are another program's, there is not a channel for each peer, or another circuit was garbled before (the caller's bug).
+    /// If the roles are another program's, there is not a channel for each peer, or another circuit
+    /// was garbled before (the caller's bug).
     pub fn run(
         &mut self,
         channels: &mut [Channel],

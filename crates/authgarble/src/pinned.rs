@@ -125,7 +125,8 @@ const SET_UPS: [(usize, Protocol); 5] = [
     (3, Protocol::SoftSpoken4),
 ];
 
-/// Bytes for an AND of each phase, as the crate's page has them: within 5 % of the declared costs, which runs are held to.
+/// Bytes for an AND of each phase, as the crate's page has them: within 5 % of the declared costs,
+/// which runs are held to.
 #[test]
 fn bytes_for_an_and_are_those_of_the_page() {
     const ANDS: u64 = 1 << 17;

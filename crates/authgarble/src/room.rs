@@ -1,4 +1,5 @@
-//! The room in which parties meet for one phase: broadcasts that all hear alike, commitments, coins, and opened bits.
+//! The room in which parties meet for one phase: broadcasts that all hear alike, commitments,
+//! coins, and opened bits.
 
 use crate::{
     AuthError, Check,
@@ -36,7 +37,8 @@ pub(crate) struct Room {
 }
 
 impl Room {
-    /// `context` is agreed and of this phase alone; `seed` is this party's secret randomness for it.
+    /// `context` is agreed and of this phase alone; `seed` is this party's secret randomness for
+    /// it.
     pub(crate) fn new(talk: Talk, context: Context, seed: &Seed) -> Room {
         let mut said = blake3::Hasher::new_derive_key("hushwire authgarble broadcasts v1");
         said.update(&context.sid.0);
@@ -53,8 +55,9 @@ impl Room {
         self.count
     }
 
-    /// A message from every party to every other; all of them, in the order of parties. With more than two parties each also says
-    /// the hash of all broadcasts before, so that whoever said different things to different parties is found at the next one.
+    /// A message from every party to every other; all of them, in the order of parties. With more
+    /// than two parties each also says the hash of all broadcasts before, so that whoever said
+    /// different things to different parties is found at the next one.
     pub(crate) async fn broadcast(
         &mut self,
         name: &'static str,
@@ -81,7 +84,8 @@ impl Room {
         Ok(heard)
     }
 
-    /// All broadcasts so far were heard alike, or this ends here. Two parties have nothing to compare.
+    /// All broadcasts so far were heard alike, or this ends here. Two parties have nothing to
+    /// compare.
     pub(crate) async fn confirm(&mut self) -> Result<(), AuthError> {
         if self.talk.n() > 2 {
             self.broadcast("comparing broadcasts", Vec::new()).await?;
@@ -112,7 +116,8 @@ impl Room {
         &opening[NONCE..]
     }
 
-    /// Every party commits to a value of the same length, then all open; the values, in the order of parties.
+    /// Every party commits to a value of the same length, then all open; the values, in the order
+    /// of parties.
     pub(crate) async fn together(
         &mut self,
         names: [&'static str; 2],
@@ -131,7 +136,8 @@ impl Room {
         Ok(openings.iter().map(|opening| Self::unsealed(opening).to_vec()).collect())
     }
 
-    /// A coin that no party could foresee: a public seed from what every party brought, tossed after all that was said before.
+    /// A coin that no party could foresee: a public seed from what every party brought, tossed
+    /// after all that was said before.
     pub(crate) async fn coin(&mut self) -> Result<Seed, AuthError> {
         let mut own = [0; 32];
         self.own.fill(&mut own);
@@ -153,7 +159,8 @@ impl Room {
         hash
     }
 
-    /// Every party opens lists of shares of the same length to all: the public bits, one a byte, list after list.
+    /// Every party opens lists of shares of the same length to all: the public bits, one a byte,
+    /// list after list.
     pub(crate) async fn open(
         &mut self,
         name: &'static str,
@@ -182,8 +189,9 @@ impl Room {
         Ok(sum)
     }
 
-    /// Every party opens shares to those to whom they are due: `due[p]` are the places of those that party p learns. The bits
-    /// that this party learns, one a byte, once each peer's MACs, as one hash, are known to be right.
+    /// Every party opens shares to those to whom they are due: `due[p]` are the places of those
+    /// that party p learns. The bits that this party learns, one a byte, once each peer's MACs, as
+    /// one hash, are known to be right.
     pub(crate) async fn reveal(
         &mut self,
         name: &'static str,
@@ -208,7 +216,8 @@ impl Room {
         Ok(sum)
     }
 
-    /// The message to the peer of `slot` about bits with these MACs: the bits of each list, then a hash of all MACs.
+    /// The message to the peer of `slot` about bits with these MACs: the bits of each list, then a
+    /// hash of all MACs.
     fn opening(&self, number: u64, slot: usize, lists: &[&[Block]]) -> Vec<u8> {
         let len = lists.first().map_or(0, |macs| macs.len());
         let mut message = Vec::with_capacity(opened_bytes(lists.len(), len));
@@ -224,7 +233,8 @@ impl Room {
         message
     }
 
-    /// The bits of a peer, one a byte, when the hash is that of their MACs; of the opening of this number, from this slot.
+    /// The bits of a peer, one a byte, when the hash is that of their MACs; of the opening of this
+    /// number, from this slot.
     fn opened(
         &self,
         name: &'static str,
@@ -273,7 +283,8 @@ impl Room {
         Err(AuthError::Malformed { peer: PartyId(self.talk.peer(slot) as u8), message })
     }
 
-    /// Two machines with each peer, all of them side by side. Those of a peer have one message, in which the first one's part comes first.
+    /// Two machines with each peer, all of them side by side. Those of a peer have one message, in
+    /// which the first one's part comes first.
     pub(crate) async fn pairs(&self, pairs: Vec<[Side<'_>; 2]>) -> Result<(), AuthError> {
         let mut sides: Vec<_> = pairs.into_iter().flatten().collect();
         let (mut heard, mut into) = (Vec::new(), vec![0; sides.len()]);
@@ -323,8 +334,8 @@ fn next(machine: Side<'_>, heard: Option<&[u8]>) -> Result<(Option<Round>, Vec<u
     Ok((round, message))
 }
 
-/// The public keys of a hash, another for every 2^20 numbers. The last one is kept: a layer of a circuit may have few gates, and to
-/// derive a key for each took longer than to hash them.
+/// The public keys of a hash, another for every 2^20 numbers. The last one is kept: a layer of a
+/// circuit may have few gates, and to derive a key for each took longer than to hash them.
 pub(crate) struct HashKeys {
     backend: Backend,
     sid: Sid,

@@ -11,7 +11,8 @@ use hushwire_block::{Block, gates::xor_gates};
 use hushwire_circuit::{ONE, Program, Slot, Stage, Walk, Wires, ZERO, input_slot};
 use std::ops::{DerefMut, Range};
 
-/// AGREEMENT: lanes of a strip of copies, at least one copy: more take more memory and no less time.
+/// AGREEMENT: lanes of a strip of copies, at least one copy: more take more memory and no less
+/// time.
 const LANES: usize = 256;
 
 /// The cells that rows are made of.
@@ -104,7 +105,8 @@ impl<'a, T> Operands<'a, T> {
 }
 
 impl<T: Cell> Rows<T> {
-    /// Rows of `width` cells, with these rows of the inputs: bit after bit, instance after instance.
+    /// Rows of `width` cells, with these rows of the inputs: bit after bit, instance after
+    /// instance.
     pub(crate) fn new(
         program: &Program,
         instances: usize,

@@ -3,12 +3,14 @@
 use crate::AuthError;
 use hushwire_machine::drive::{Line, Talk as Messages};
 
-/// A phase under way, a machine with a slot for each peer ([`Wiring::Mesh`](hushwire_machine::drive::Wiring::Mesh)).
+/// A phase under way, a machine with a slot for each peer
+/// ([`Wiring::Mesh`](hushwire_machine::drive::Wiring::Mesh)).
 ///
 /// Take its steps under any driver, then [`finish`](Line::finish).
 pub type Script<'a, T> = Line<'a, T, AuthError>;
 
-/// The line's end of the messages: one party among `n`, with a slot for each peer, in the order of parties.
+/// The line's end of the messages: one party among `n`, with a slot for each peer, in the order of
+/// parties.
 pub(crate) struct Talk {
     messages: Messages,
     me: usize,

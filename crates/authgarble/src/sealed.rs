@@ -4,7 +4,8 @@
 //! magic 24 | nonce 32 | plaintext ⊕ AES-CTR stream | BLAKE3 of all before, keyed
 //! ```
 //!
-//! Both keys are of the nonce, which is random: no two files share a stream. The magic names the kind and its version.
+//! Both keys are of the nonce, which is random: no two files share a stream. The magic names the
+//! kind and its version.
 
 use crate::shares::same;
 use hushwire_aes::Backend;
@@ -54,10 +55,12 @@ fn cover(stream: &mut Prg, bytes: &mut [u8]) {
     }
 }
 
-/// Seals the plaintext of `len` bytes that `write` appends, under `key`, which is its party's alone; with a name that nothing else has.
+/// Seals the plaintext of `len` bytes that `write` appends, under `key`, which is its party's
+/// alone; with a name that nothing else has.
 ///
 /// # Panics
-/// If it has another length: memory that grows leaves a copy of the plaintext behind (a bug of this crate).
+/// If it has another length: memory that grows leaves a copy of the plaintext behind (a bug of this
+/// crate).
 pub(crate) fn seal(
     backend: Backend,
     kind: &Kind,

@@ -1,4 +1,5 @@
-//! Garbled circuits of one run as the plaintext of a file: what every party keeps between the function-dependent phase and the online one.
+//! Garbled circuits of one run as the plaintext of a file: what every party keeps between the
+//! function-dependent phase and the online one.
 //!
 //! ```text
 //! n 1 | me 1 | circuits 8, then of each
@@ -9,7 +10,8 @@
 //!          1  labels of inputs, outputs, ANDs, MACs of ANDs' λ_β, λ_α, s: 8, blocks each
 //! ```
 //!
-//! The circuit itself is not kept, but its digest: whoever takes the file brings the circuit, and the digests must be equal.
+//! The circuit itself is not kept, but its digest: whoever takes the file brings the circuit, and
+//! the digests must be equal.
 
 use crate::{
     Garbled, Task,
@@ -37,7 +39,8 @@ const KIND: Kind = Kind {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Refused {
     Bytes(Unsealed),
-    /// They are of another party, or of another number of parties: `me` and `n` of the file, and those that were asked for.
+    /// They are of another party, or of another number of parties: `me` and `n` of the file, and
+    /// those that were asked for.
     Party([[usize; 2]; 2]),
     /// They are of another circuit, other roles, another form or other numbers of instances.
     Circuit,
@@ -49,7 +52,8 @@ impl From<Unsealed> for Refused {
     }
 }
 
-/// Counts or writes: the same line does both, so that a length is never another than what is written.
+/// Counts or writes: the same line does both, so that a length is never another than what is
+/// written.
 trait Sink {
     fn put(&mut self, bytes: &[u8]);
 

@@ -26,7 +26,8 @@ const KIND: Kind = Kind {
 const HEAD: usize = 32 + 2 + 32 + 24;
 
 impl Stock {
-    /// The stock under `key`, which is its party's alone, with a name that no other sealed stock has.
+    /// The stock under `key`, which is its party's alone, with a name that no other sealed stock
+    /// has.
     pub(crate) fn seal(mut self, key: &Seed) -> ([u8; 32], Vec<u8>) {
         let left = self.left();
         let (triples, masks) = (left.triples as usize, left.masks as usize);

@@ -1,4 +1,5 @@
-//! The set-up: Δ of every party, OTs with every peer in both directions, and the check that Δ is one towards all.
+//! The set-up: Δ of every party, OTs with every peer in both directions, and the check that Δ is
+//! one towards all.
 //!
 //! ```text
 //! WRK17b, Π_aShare, once for ρ authenticated bits x^r of every party, which are dropped:
@@ -7,8 +8,8 @@
 //!   broadcast   opens S_i^r ⊕ b Δ_i, b = ⊕_{j≠i} x_j^r: all compare it with Σ_j M_i[x_j^r]
 //! ```
 //!
-//! Of two different keys, at least one of the two openings that b may ask for is wrong: a party is caught with probability
-//! 1/2 each time.
+//! Of two different keys, at least one of the two openings that b may ask for is wrong: a party is
+//! caught with probability 1/2 each time.
 
 use crate::{
     AuthError, Check, Need, Script, Stock,
@@ -49,10 +50,11 @@ impl Drop for Setup {
 }
 
 impl Setup {
-    /// The set-up of party `me` among `n`. `context` and `ot` are agreed, and the context is of no other set-up; `seed` is this
-    /// party's secret randomness for this set-up alone.
+    /// The set-up of party `me` among `n`. `context` and `ot` are agreed, and the context is of no
+    /// other set-up; `seed` is this party's secret randomness for this set-up alone.
     ///
-    /// LOCAL: `threads` share this party's own work, here and in what comes of it; no message depends on them.
+    /// LOCAL: `threads` share this party's own work, here and in what comes of it; no message
+    /// depends on them.
     ///
     /// # Panics
     /// If there are not 2 to 128 parties, or `me` is none of them (the caller's bug).
@@ -66,7 +68,8 @@ impl Setup {
         Self::opening(context, [me, n], threads, ot, seed, Block::ZERO)
     }
 
-    /// The same; towards its last peer the party has Δ ⊕ `twist`, which only a test has other than zero.
+    /// The same; towards its last peer the party has Δ ⊕ `twist`, which only a test has other than
+    /// zero.
     pub(crate) fn opening(
         context: &Context,
         [me, n]: [usize; 2],
@@ -79,7 +82,8 @@ impl Setup {
         let (context, seed) = (*context, seed.derive("authgarble set-up", &context.sid.0));
         let script = script([me, n], threads, move |talk| async move {
             let mut room = Room::new(talk, context.child("authgarble set-up", 0), &seed);
-            // Bit 1 of the sum of all Δ is 1, so that bit 1 of what leaky ANDs sum up to is their bit.
+            // Bit 1 of the sum of all Δ is 1, so that bit 1 of what leaky ANDs sum up to is their
+            // bit.
             let pinned = Block::from_u128(3);
             let bits = Block::from_u128(if me == 0 { 3 } else { 1 });
             let delta = room.own.next_block();
@@ -98,7 +102,8 @@ impl Setup {
         }
     }
 
-    /// The function-independent phase. It takes the set-up along: a check that fails may tell Δ, which must by then have hidden nothing.
+    /// The function-independent phase. It takes the set-up along: a check that fails may tell Δ,
+    /// which must by then have hidden nothing.
     pub fn preprocess(self, need: Need) -> Script<'static, Stock> {
         let (me, n, threads) = (self.me, self.n, self.threads);
         let cost = cost::preprocess(n, self.ot, need);
@@ -183,7 +188,8 @@ async fn open_all(
     let mut openings = Vec::new();
     for slot in 0..room.talk.slots() {
         let peer = room.talk.peer(slot);
-        // Each direction of each pair has a context of its own: nobody can pass messages on or back.
+        // Each direction of each pair has a context of its own: nobody can pass messages on or
+        // back.
         let of =
             |sender: usize, receiver: usize| context.child("authgarble ot", (sender * n + receiver) as u64);
         let own = |label| seed.derive(label, &[peer as u8]);

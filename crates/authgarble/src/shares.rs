@@ -1,15 +1,17 @@
 //! Authenticated shares of bits, and what a party does with them alone.
 //!
-//! Party i holds x_i of x = x_0 ⊕ … ⊕ x_{n−1} and, for every peer j, M = K ⊕ x_i Δ_j, where j holds K; and K of the
-//! peer's x_j. Bit 0 of every Δ is 1 and bit 0 of every K is 0, so that bit 0 of every M is x_i: MACs carry their bit.
+//! Party i holds x_i of x = x_0 ⊕ … ⊕ x_{n−1} and, for every peer j, M = K ⊕ x_i Δ_j, where j holds
+//! K; and K of the peer's x_j. Bit 0 of every Δ is 1 and bit 0 of every K is 0, so that bit 0 of
+//! every M is x_i: MACs carry their bit.
 
 use crate::sealed::Reader;
 use hushwire_block::{Block, Buffer, Wipe, abreast, as_bytes_mut};
 use std::ops::{Deref, DerefMut, Range};
 use subtle::ConstantTimeEq;
 
-/// Blocks that are wiped in the end, as bytes: fills of memory, where `zeroize` writes byte after byte. They never grow: what moves
-/// leaves a copy behind. Long ones lie on huge pages: the first touch of small ones took longer than what was done with them.
+/// Blocks that are wiped in the end, as bytes: fills of memory, where `zeroize` writes byte after
+/// byte. They never grow: what moves leaves a copy behind. Long ones lie on huge pages: the first
+/// touch of small ones took longer than what was done with them.
 #[derive(Default)]
 pub(crate) struct Blocks(Buffer);
 
@@ -80,7 +82,8 @@ pub(crate) fn worth(threads: usize, len: usize) -> usize {
     if len < SHORT { 1 } else { threads }
 }
 
-/// This party's part of `len` shared bits: for every peer a MAC of its own bit and a key of the peer's.
+/// This party's part of `len` shared bits: for every peer a MAC of its own bit and a key of the
+/// peer's.
 #[cfg_attr(test, derive(Clone))]
 pub(crate) struct Shares {
     pub(crate) macs: Vec<Blocks>,
@@ -152,7 +155,8 @@ impl Shares {
     }
 }
 
-/// The share of a public 1: it adds to the MACs of party 0, which flips its bit, and to the keys that others hold of it.
+/// The share of a public 1: it adds to the MACs of party 0, which flips its bit, and to the keys
+/// that others hold of it.
 pub(crate) fn one(me: usize, delta: Block) -> Block {
     let bit = Block::from_u128(1);
     if me == 0 { bit } else { delta ^ bit }

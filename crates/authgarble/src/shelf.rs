@@ -3,13 +3,17 @@
 //! ```text
 //! DIR/NAME.stock     a sealed stock, of the function-independent phase
 //! DIR/NAME.garbled   sealed garbled circuits of one run, of the function-dependent phase
-//! DIR/.*.part        one that is being written; whoever opens the directory while nobody writes removes what a crash left
-//! DIR/used           names of what was taken, 32 bytes each, appended and synced before it is handed out
+//! DIR/.*.part        one that is being written; whoever opens the directory while nobody writes
+//!                    removes what a crash left
+//! DIR/used           names of what was taken, 32 bytes each, appended and synced before it is
+//!                    handed out
 //! ```
 //!
-//! A file is written beside, synced, and linked to its name, so that it is whole or not there. One whose name is in `used` is refused, copied
-//! back or not. Whatever is killed between two writes leaves either a file that nobody has seen, or one that is used. `used` must stay:
-//! without it a party forgets what it has opened; a garbler that opens labels of a circuit twice tells the evaluator everything.
+//! A file is written beside, synced, and linked to its name, so that it is whole or not there. One
+//! whose name is in `used` is refused, copied back or not. Whatever is killed between two writes
+//! leaves either a file that nobody has seen, or one that is used. `used` must stay: without it a
+//! party forgets what it has opened; a garbler that opens labels of a circuit twice tells the
+//! evaluator everything.
 
 use crate::{
     Garbled, Stock, Task,
@@ -69,7 +73,8 @@ pub enum ShelfError {
         /// Those that were asked for.
         expected: [usize; 2],
     },
-    /// The file holds another circuit, or the same for other roles, another form or other numbers of instances.
+    /// The file holds another circuit, or the same for other roles, another form or other numbers
+    /// of instances.
     Circuit {
         /// The file.
         path: PathBuf,
@@ -202,7 +207,8 @@ impl Shelf {
         self.keep(&format!("{name}.{STOCK}"), stock.seal(&self.key))
     }
 
-    /// Keeps garbled circuits of one run, in the order in which it takes them, under a name of which there is none yet.
+    /// Keeps garbled circuits of one run, in the order in which it takes them, under a name of
+    /// which there is none yet.
     ///
     /// # Errors
     /// The file cannot be written; this is a fork of the process that garbled.
@@ -245,7 +251,8 @@ impl Shelf {
         write().map_err(|source| ShelfError::Io { path: path.clone(), source })
     }
 
-    /// Names of the stocks that are there, used ones that somebody copied back among them, in order.
+    /// Names of the stocks that are there, used ones that somebody copied back among them, in
+    /// order.
     ///
     /// # Errors
     /// The directory cannot be read.
@@ -276,18 +283,20 @@ impl Shelf {
     /// Takes a stock: it is marked as used before this returns, and its file is removed.
     ///
     /// # Errors
-    /// It was used before or is not there, it is of another key, or a file cannot be read or written.
+    /// It was used before or is not there, it is of another key, or a file cannot be read or
+    /// written.
     pub fn take(&self, backend: Backend, name: &str) -> Result<Stock, ShelfError> {
         self.hand_out(&format!("{name}.{STOCK}"), |sealed| {
             Stock::unseal(backend, &self.key, sealed).map_err(Refused::Bytes)
         })
     }
 
-    /// Takes the garbled circuits of these tasks as party `me` among `n`: they are marked as used before this returns, and their file is removed.
-    /// A file that is refused is neither.
+    /// Takes the garbled circuits of these tasks as party `me` among `n`: they are marked as used
+    /// before this returns, and their file is removed. A file that is refused is neither.
     ///
     /// # Errors
-    /// They were used before or are not there, they are of another key, party or task, or a file cannot be read or written.
+    /// They were used before or are not there, they are of another key, party or task, or a file
+    /// cannot be read or written.
     pub fn take_garbled(
         &self,
         backend: Backend,
@@ -361,7 +370,8 @@ impl Shelf {
     }
 }
 
-/// Removes the parts of files whose writers are gone: those that are there while nobody holds the directory's lock.
+/// Removes the parts of files whose writers are gone: those that are there while nobody holds the
+/// directory's lock.
 fn sweep(dir: &Path) -> io::Result<()> {
     let lock = File::open(dir)?;
     match flock(&lock, FlockOperation::NonBlockingLockExclusive) {

@@ -123,7 +123,8 @@ impl Stock {
         }
     }
 
-    /// LOCAL: the same, of a party with so many threads for its own work; one that a shelf gives has one.
+    /// LOCAL: the same, of a party with so many threads for its own work; one that a shelf gives
+    /// has one.
     #[must_use]
     pub fn on_threads(mut self, threads: usize) -> Stock {
         self.threads = threads;
@@ -136,7 +137,8 @@ impl Stock {
         self.me
     }
 
-    /// The name of what its parties made together: public, the same for all of them, and no other stock's.
+    /// The name of what its parties made together: public, the same for all of them, and no other
+    /// stock's.
     #[must_use]
     pub fn id(&self) -> [u8; 16] {
         *self.context.child("authgarble stock id", 0).sid.0.first_chunk().expect("32 bytes hold 16")

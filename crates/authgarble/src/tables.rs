@@ -4,8 +4,9 @@ use crate::shares::Blocks;
 use hushwire_block::Buffer;
 use zeroize::Zeroizing;
 
-/// The tables at the evaluator, with its own part in them: of rows those of each garbler ([`wrk::absorb`]), of half gates their sums
-/// ([`half::absorb`]). What garblers' hashes hide is of no use after one evaluation: not wiped, but on huge pages.
+/// The tables at the evaluator, with its own part in them: of rows those of each garbler
+/// ([`wrk::absorb`]), of half gates their sums ([`half::absorb`]). What garblers' hashes hide is of
+/// no use after one evaluation: not wiped, but on huge pages.
 #[derive(Default)]
 pub(crate) struct Tables {
     pub(crate) of: Vec<Buffer>,

@@ -5,7 +5,8 @@ use hushwire_circuit::Program;
 use hushwire_ot::Context;
 use std::ops::Range;
 
-/// AGREEMENT: ANDs whose tables travel in one message: while one is on its way, the next is garbled.
+/// AGREEMENT: ANDs whose tables travel in one message: while one is on its way, the next is
+/// garbled.
 const PIECE: usize = 1 << 12;
 
 /// The form of garbled ANDs, for any number of parties.
@@ -13,7 +14,8 @@ const PIECE: usize = 1 << 12;
 pub enum Form {
     /// Four rows of n blocks from every garbler, each with its MAC (WRK17b).
     Rows,
-    /// 3 n − 4 blocks from every garbler and a bit from one, checked all at once: KRRW18 between two, YWZ20 among more.
+    /// 3 n − 4 blocks from every garbler and a bit from one, checked all at once: KRRW18 between
+    /// two, YWZ20 among more.
     HalfGates,
 }
 
@@ -77,7 +79,8 @@ impl Task {
         Need { triples, masks: triples + (self.program.input_bits() * self.instances) as u64 }
     }
 
-    /// The digest of circuit, roles, instances, form and the number of parties: equal wherever the same thing is about to be run.
+    /// The digest of circuit, roles, instances, form and the number of parties: equal wherever the
+    /// same thing is about to be run.
     #[must_use]
     pub fn name(&self) -> [u8; 32] {
         let n = self.roles.learns.first().map_or(0, Vec::len);

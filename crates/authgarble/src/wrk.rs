@@ -1,6 +1,7 @@
 //! Garbled ANDs of n − 1 garblers for one evaluator, party 0 (WRK17b, Π_mpc).
 //!
-//! Garbler i has labels L_{w,0} and L_{w,1} = L_{w,0} ⊕ Δ_i of its own for every wire, indexed by Λ_w. For Λ_α = u, Λ_β = v:
+//! Garbler i has labels L_{w,0} and L_{w,1} = L_{w,0} ⊕ Δ_i of its own for every wire, indexed by
+//! Λ_w. For Λ_α = u, Λ_β = v:
 //!
 //! ```text
 //! r_i = s_i ⊕ u λ_β,i ⊕ v λ_α,i        party 0 adds u v; Σ r = Λ_γ
@@ -10,7 +11,8 @@
 //! block: L_{γ,Λ_γ}
 //! ```
 //!
-//! H(A, B)_t = tccr(2 A ⊕ 4 B, n g + t) for AND g, with 2 and 4 in GF(2^128): Δ comes in as 2 Δ, 4 Δ or 6 Δ.
+//! H(A, B)_t = tccr(2 A ⊕ 4 B, n g + t) for AND g, with 2 and 4 in GF(2^128): Δ comes in as 2 Δ, 4
+//! Δ or 6 Δ.
 //!
 //! ```text
 //! table of an AND: row (0,0), (0,1), (1,0), (1,1), of n blocks each: 64 n bytes
@@ -73,7 +75,8 @@ pub(crate) struct Labels {
     pub(crate) outputs: Blocks,
     /// L_{γ,0} of every AND, of half gates; none of rows, which prove themselves.
     pub(crate) ands: Blocks,
-    /// The MACs for the evaluator of this garbler's shares of λ_β, λ_α and s of every AND, of half gates.
+    /// The MACs for the evaluator of this garbler's shares of λ_β, λ_α and s of every AND, of half
+    /// gates.
     pub(crate) macs: [Blocks; 3],
 }
 
@@ -169,7 +172,8 @@ impl Place {
     }
 }
 
-/// Shares in an AND's rows (0,0), (0,1), (1,0) and (1,1), of shares of s, λ_α and λ_β: s ⊕ u λ_β ⊕ v λ_α.
+/// Shares in an AND's rows (0,0), (0,1), (1,0) and (1,1), of shares of s, λ_α and λ_β: s ⊕ u λ_β ⊕
+/// v λ_α.
 #[inline]
 fn four(Masks { alpha, beta, s, .. }: &Masks, list: impl Fn(&Shares) -> &[Block], k: usize) -> [Block; 4] {
     let (s, alpha, beta) = (list(s)[k], list(alpha)[k], list(beta)[k]);
@@ -194,7 +198,8 @@ fn fill(table: &mut [Block], job: &Job<'_>, k: usize, label: Block) {
     }
 }
 
-/// The place of all garblers' tables, with party 0's bits of the four rows of every AND, one byte each.
+/// The place of all garblers' tables, with party 0's bits of the four rows of every AND, one byte
+/// each.
 pub(crate) fn own(job: &Job<'_>) -> Tables {
     let bits = |k| {
         let rows = four(job.masks, |list| &list.macs[0], k);
@@ -210,8 +215,9 @@ pub(crate) fn own(job: &Job<'_>) -> Tables {
     Tables { of, own: Zeroizing::new((0..ands).map(bits).collect()), checks: blocks(0) }
 }
 
-/// Takes the tables of ANDs from `first` on, from the garbler of `slot`, and adds to them what party 0 has: the keys of the garbler's bits, which
-/// leaves a multiple of its Δ of an honest MAC, and the MACs that the label takes. Online nothing else is read then.
+/// Takes the tables of ANDs from `first` on, from the garbler of `slot`, and adds to them what
+/// party 0 has: the keys of the garbler's bits, which leaves a multiple of its Δ of an honest MAC,
+/// and the MACs that the label takes. Online nothing else is read then.
 pub(crate) fn absorb(job: &Job<'_>, slot: usize, first: usize, message: &[u8], tables: &mut [u8]) {
     let Job { n, masks, .. } = *job;
     let tables = &mut tables[table_bytes(n) * first..][..message.len()];
@@ -237,7 +243,8 @@ pub(crate) struct Evaluated {
     pub(crate) well: bool,
 }
 
-/// Evaluates all ANDs: `tables` and `labels` of the inputs by garbler, `inputs` Λ of the inputs, one a byte.
+/// Evaluates all ANDs: `tables` and `labels` of the inputs by garbler, `inputs` Λ of the inputs,
+/// one a byte.
 pub(crate) fn evaluate(job: &Job<'_>, tables: &Tables, inputs: &[u8], labels: &[&[Block]]) -> Evaluated {
     // Among a known number of parties, loops over them are unrolled.
     match job.n {
@@ -282,7 +289,8 @@ fn evaluate_of<const N: usize>(
     Evaluated { outputs, labels: (0..n - 1).map(of).collect(), well }
 }
 
-/// LOCAL: blocks of a wire at the evaluator among `n`: labels by garbler, then Λ; one more where that fills a vector.
+/// LOCAL: blocks of a wire at the evaluator among `n`: labels by garbler, then Λ; one more where
+/// that fills a vector.
 fn width(n: usize) -> usize {
     if n % 4 == 3 { n + 1 } else { n }
 }

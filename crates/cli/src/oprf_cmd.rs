@@ -74,8 +74,8 @@ enum OprfCommand {
 /// The keys of a file.
 #[derive(Args)]
 struct KeyArgs {
-    /// The file, CSV whose first line names its columns, or (called .parquet) Parquet; of publish, -
-    /// is CSV by standard input
+    /// The file, CSV whose first line names its columns, or (called .parquet) Parquet; of
+    /// publish, - is CSV by standard input
     #[arg(long = "in", value_name = "FILE")]
     input: PathBuf,
     /// The column with the keys; given several times, the columns that make a key together
@@ -120,8 +120,8 @@ struct QueryArgs {
     /// The time to wait for the owner, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     wait: u64,
-    /// The file to write the rows to whose keys are in the list, Parquet if it is called .parquet; -
-    /// is standard output
+    /// The file to write the rows to whose keys are in the list, Parquet if it is called
+    /// .parquet; - is standard output
     #[arg(long, value_name = "FILE", default_value = "-")]
     out: PathBuf,
     #[command(flatten)]

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// A party of a session: 0 to 127 compute, 128 to 254 are clients that only bring inputs and take outputs.
+/// A party of a session: 0 to 127 compute, 128 to 254 are clients that only bring inputs and take
+/// outputs.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct PartyId(pub u8);
 
@@ -30,7 +31,8 @@ impl fmt::Display for PartyId {
     }
 }
 
-/// A member: its number on the wire, its name among people, or both. It is written by its name where it has one.
+/// A member: its number on the wire, its name among people, or both. It is written by its name
+/// where it has one.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Who {
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -2,13 +2,14 @@
 
 use std::{borrow::Cow, fmt::Write};
 
-/// `text` with every character escaped that could move the cursor, hide text or turn its direction: for what came
-/// from a peer or from a file, before it stands in a message.
+/// `text` with every character escaped that could move the cursor, hide text or turn its direction:
+/// for what came from a peer or from a file, before it stands in a message.
 ///
-/// Escaped are the control characters of Unicode (line ends among them), the line and paragraph separators, and the
-/// invisible characters that order or join text (bidirectional marks, zero width, tags). A tab becomes a `\t`, a
-/// line feed `\n`, the escape `\u{1b}`. A backslash stays as it is, so that the answer is for people and cannot be
-/// read back. Text without any of these is borrowed.
+/// Escaped are the control characters of Unicode (line ends among them), the line and paragraph
+/// separators, and the invisible characters that order or join text (bidirectional marks, zero
+/// width, tags). A tab becomes a `\t`, a line feed `\n`, the escape `\u{1b}`. A backslash stays as
+/// it is, so that the answer is for people and cannot be read back. Text without any of these is
+/// borrowed.
 #[must_use]
 pub fn printable(text: &str) -> Cow<'_, str> {
     let Some(first) = text.find(disturbs) else { return Cow::Borrowed(text) };

@@ -1,4 +1,5 @@
-//! The order of tables: a walk through a program, stage by stage to pieces of ANDs, that stops and goes on anywhere.
+//! The order of tables: a walk through a program, stage by stage to pieces of ANDs, that stops and
+//! goes on anywhere.
 
 use crate::{Format, GateBackend};
 use hushwire_circuit::{Layered, ONE, Program, Slot};
@@ -12,15 +13,17 @@ pub(crate) const PIECE: usize = 1024;
 const STRIP_BYTES: usize = 512 << 10;
 /// AGREEMENT: the fewest and the most copies of a strip, multiples of [`CUT`].
 const STRIP: Range<usize> = 8..33;
-/// AGREEMENT: strips begin at multiples of as many copies, so that vectors of wires are whole but in the last.
+/// AGREEMENT: strips begin at multiples of as many copies, so that vectors of wires are whole but
+/// in the last.
 const CUT: usize = 8;
 
 /// Copies of a block that run side by side. AGREEMENT: the order of tables depends on it.
 ///
-/// As many as keep the second cache, evenly but for `CUT`: 65 copies are 24, 24 and 17 rather than 32, 32 and 1.
+/// As many as keep the second cache, evenly but for `CUT`: 65 copies are 24, 24 and 17 rather than
+/// 32, 32 and 1.
 ///
-/// Measured on AES x 65, SHA-1 x 63 and PSI: whole vectors matter most, then long strips; 32 copies within 512 KiB were
-/// ahead of 16 and 64, and of strips that keep the first cache.
+/// Measured on AES x 65, SHA-1 x 63 and PSI: whole vectors matter most, then long strips; 32 copies
+/// within 512 KiB were ahead of 16 and 64, and of strips that keep the first cache.
 pub fn strips(slots: usize, copies: usize) -> impl Iterator<Item = Range<usize>> {
     (0..).map_while(move |k| strip(slots, copies, k))
 }
@@ -115,7 +118,8 @@ impl<'p> Cursor<'p> {
         Cursor { program, instances, format, woven, stage, shape: None, strip, layer, next }
     }
 
-    /// Bytes of the next tables, as many whole pieces as fit into `most`, and whether they are the last. AGREEMENT.
+    /// Bytes of the next tables, as many whole pieces as fit into `most`, and whether they are the
+    /// last. AGREEMENT.
     ///
     /// # Panics
     /// If `most` is less than [`CHUNK`] (the caller's bug).
@@ -155,8 +159,8 @@ impl<'p> Cursor<'p> {
         strip(shape.block.slots(), shape.units, self.strip).unwrap_or_default()
     }
 
-    /// Goes on as far as tables fit into `room`, and gives the bytes that they take. Steps without tables always fit:
-    /// with the last table comes all that follows it.
+    /// Goes on as far as tables fit into `room`, and gives the bytes that they take. Steps without
+    /// tables always fit: with the last table comes all that follows it.
     pub(crate) fn walk(&mut self, room: usize, mut visit: impl FnMut(&Self, &Shape, Step)) -> usize {
         let mut left = room;
         while let Some(shape) = self.shape(&mut visit) {
@@ -190,7 +194,8 @@ impl<'p> Cursor<'p> {
         Some(shape)
     }
 
-    /// The rest of a strip of so many units; false if it does not fit. Narrow layers come a million times a second.
+    /// The rest of a strip of so many units; false if it does not fit. Narrow layers come a million
+    /// times a second.
     #[inline(always)]
     fn strip(
         &mut self,
@@ -251,7 +256,8 @@ impl<'p> Cursor<'p> {
         }
     }
 
-    /// The layers from the next one on whose tables fit, and the bytes of those; none if the next does not.
+    /// The layers from the next one on whose tables fit, and the bytes of those; none if the next
+    /// does not.
     fn whole(&self, shape: &Shape, left: usize) -> Option<(Range<usize>, usize)> {
         let (layers, each) = (shape.block.woven().layers(), self.format.and_bytes);
         let start = layers[self.layer].ands.start;
@@ -260,7 +266,8 @@ impl<'p> Cursor<'p> {
         Some((self.layer..until, gates * each))
     }
 
-    /// How many of these XORs of the layer have tables that fit, `each` bytes for one, and the bytes of those.
+    /// How many of these XORs of the layer have tables that fit, `each` bytes for one, and the
+    /// bytes of those.
     #[inline]
     fn xors(
         &self,

@@ -19,11 +19,14 @@ pub struct Engine<E: GateBackend> {
     reads: Vec<u32>,
     writes: Vec<u32>,
     strip: usize,
-    /// Slot after slot, or cell after cell with the products of the last layer behind them, the strip's copies of each.
+    /// Slot after slot, or cell after cell with the products of the last layer behind them, the
+    /// strip's copies of each.
     slots: Room<E::Wire>,
-    /// Products of the last layer of ANDs, gate by gate, copy by copy; behind the cells where there are any.
+    /// Products of the last layer of ANDs, gate by gate, copy by copy; behind the cells where there
+    /// are any.
     products: Room<E::Wire>,
-    /// Outputs of the stage, which become registers when all copies have read theirs, and how many are there.
+    /// Outputs of the stage, which become registers when all copies have read theirs, and how many
+    /// are there.
     written: Room<E::Wire>,
     kept: usize,
 }
@@ -65,8 +68,9 @@ impl<E: GateBackend> Engine<E> {
         self.ands.batches
     }
 
-    /// Runs a program on `instances` sets of wires: register `r` of instance `j` is `registers[r instances + j]`, inputs
-    /// first; outputs are where the program says. Copy `c` of a stage on instance `j` is unit `c instances + j`.
+    /// Runs a program on `instances` sets of wires: register `r` of instance `j` is
+    /// `registers[r instances + j]`, inputs first; outputs are where the program says. Copy `c` of
+    /// a stage on instance `j` is unit `c instances + j`.
     ///
     /// # Errors
     /// The error of `tables`.
@@ -90,8 +94,9 @@ impl<E: GateBackend> Engine<E> {
         }
     }
 
-    /// Goes on with a run by its next tables, as many bytes as [`Cursor::upcoming`] says, none where there are none. The run
-    /// is done with the last of them; the engine runs nothing else until then.
+    /// Goes on with a run by its next tables, as many bytes as [`Cursor::upcoming`] says, none
+    /// where there are none. The run is done with the last of them; the engine runs nothing else
+    /// until then.
     ///
     /// # Panics
     /// If tables end within a piece, or `registers` does not hold every register of every instance.
@@ -230,7 +235,8 @@ struct Ands {
 }
 
 impl Ands {
-    /// A piece of the ANDs of a layer in a strip of so many copies, from gate-and-copy `from` on, to these products.
+    /// A piece of the ANDs of a layer in a strip of so many copies, from gate-and-copy `from` on,
+    /// to these products.
     fn run<E: GateBackend>(
         &mut self,
         end: &mut E,
@@ -285,8 +291,8 @@ const TILE: usize = 4;
 
 /// The `ins` wires that each of some copies reads, to `to`, input by input, copy by copy.
 fn gather<W: Copy>(registers: &[W], reads: &[u32], ins: usize, to: &mut [W]) {
-    // Large tables are not in the cache, and lie in pieces that are too short for the CPU to see what comes next: a wire of
-    // every line is read first, many lines at once.
+    // Large tables are not in the cache, and lie in pieces that are too short for the CPU to see
+    // what comes next: a wire of every line is read first, many lines at once.
     for r in reads.iter().step_by(64 / size_of::<W>()) {
         std::hint::black_box(registers[*r as usize]);
     }

@@ -1,4 +1,5 @@
-//! Errors of garbling and of Yao's protocol: the network, the OTs, the parties' disagreement, and misuse.
+//! Errors of garbling and of Yao's protocol: the network, the OTs, the parties' disagreement, and
+//! misuse.
 
 use std::fmt;
 

@@ -21,15 +21,16 @@ pub enum Role {
 pub(crate) const GARBLED: &str = "gate to garble";
 pub(crate) const EVALUATED: &str = "gate to evaluate";
 
-/// Kind of the label that stands for truth value 0; the garbler's wires with free XOR. Bit 0 is the permute bit: the
-/// signal that truth value 0 has.
+/// Kind of the label that stands for truth value 0; the garbler's wires with free XOR. Bit 0 is the
+/// permute bit: the signal that truth value 0 has.
 pub enum TruthZero {}
 
 /// Kind of the label that the evaluator holds. Bit 0 is its signal.
 pub enum Active {}
 
-/// The value that both ends know of a session before its first table: the hash's start point S or its fixed key comes from it.
-/// The garbler draws it afresh, and sends it when nothing that the evaluator chooses can depend on it any more.
+/// The value that both ends know of a session before its first table: the hash's start point S or
+/// its fixed key comes from it. The garbler draws it afresh, and sends it when nothing that the
+/// evaluator chooses can depend on it any more.
 #[derive(Clone, Copy, Debug)]
 pub struct SessionNonce(pub Block);
 
@@ -52,12 +53,13 @@ impl Batches {
 
 /// One end's half of a scheme.
 ///
-/// An end numbers its gates: every gate that has a table takes the next number, in the order of the tables, and no
-/// number serves twice in the life of an end, so that no tweak of its hash does.
+/// An end numbers its gates: every gate that has a table takes the next number, in the order of the
+/// tables, and no number serves twice in the life of an end, so that no tweak of its hash does.
 pub trait GateBackend {
     /// This end's label or labels of a wire.
     type Wire: Copy + Default + Zeroize + Send;
-    /// Tables in this end's hands: `&mut [u8]` at the garbler, which writes them, `&[u8]` at the evaluator.
+    /// Tables in this end's hands: `&mut [u8]` at the garbler, which writes them, `&[u8]` at the
+    /// evaluator.
     type Bytes<'t>: Stretch<'t>;
     /// The role of this end.
     const ROLE: Role;
@@ -67,9 +69,9 @@ pub trait GateBackend {
     /// The wires of the constants 0 and 1.
     fn constants(&self) -> [Self::Wire; 2];
 
-    /// `n` independent ANDs: gate `k` reads wires `pairs[k]` and makes `out[k]`. The garbler writes `bytes`,
-    /// [`Format::and_bytes`] a gate, and, where [`Format::and_bits`] is not 0, `bits`, a byte a gate of which the lower
-    /// ones count; the evaluator reads them.
+    /// `n` independent ANDs: gate `k` reads wires `pairs[k]` and makes `out[k]`. The garbler writes
+    /// `bytes`, [`Format::and_bytes`] a gate, and, where [`Format::and_bits`] is not 0, `bits`, a
+    /// byte a gate of which the lower ones count; the evaluator reads them.
     ///
     /// # Panics
     /// If lengths do not fit, or a wire does not exist (the caller's bug).
@@ -82,16 +84,17 @@ pub trait GateBackend {
         bits: Self::Bytes<'_>,
     );
 
-    /// XORs in order, of `strip` copies each: copy `i` of gate `[a, b, out]` reads wires `a strip + i` and `b strip + i`
-    /// and writes `out strip + i`; `out` may be `a` or `b`. Where XOR is not free, a gate that reads constant slots
-    /// (below 2) has no table all the same; the others' tables, and nothing else, stand in `tables` gate by gate, copy by
-    /// copy.
+    /// XORs in order, of `strip` copies each: copy `i` of gate `[a, b, out]` reads wires
+    /// `a strip + i` and `b strip + i` and writes `out strip + i`; `out` may be `a` or `b`. Where
+    /// XOR is not free, a gate that reads constant slots (below 2) has no table all the same; the
+    /// others' tables, and nothing else, stand in `tables` gate by gate, copy by copy.
     ///
     /// # Panics
     /// If lengths do not fit (the caller's bug).
     fn xors(&mut self, wires: &mut [Self::Wire], strip: usize, gates: &[[Slot; 3]], tables: Self::Bytes<'_>);
 
-    /// Whether it has [`GateBackend::sums`]: XOR is free, and of labels alone, and tables are whole bytes.
+    /// Whether it has [`GateBackend::sums`]: XOR is free, and of labels alone, and tables are whole
+    /// bytes.
     const SUMS: bool = false;
 
     /// XORs without tables that were put together, see [`hushwire_circuit::Woven`].
@@ -99,8 +102,8 @@ pub trait GateBackend {
         unreachable!("an end that has sums says so")
     }
 
-    /// Layers of a single copy, where it has sums: those of every layer, and then its ANDs, whose products stand behind the
-    /// cells. `tables` are those of the layers.
+    /// Layers of a single copy, where it has sums: those of every layer, and then its ANDs, whose
+    /// products stand behind the cells. `tables` are those of the layers.
     ///
     /// # Panics
     /// If lengths do not fit (the caller's bug).
@@ -140,14 +143,14 @@ pub trait Garble: for<'t> GateBackend<Bytes<'t> = &'t mut [u8]> {
     /// The OTs that it takes the evaluator's inputs from.
     type Transfer: Transfer;
 
-    /// The garbler of a session. `delta` is the correlation of the OTs that bring the evaluator's inputs, bit 0 set;
-    /// drawn from `seed` where there is none. PRF garbling has no correlation.
+    /// The garbler of a session. `delta` is the correlation of the OTs that bring the evaluator's
+    /// inputs, bit 0 set; drawn from `seed` where there is none. PRF garbling has no correlation.
     fn new(backend: Backend, scheme: Scheme, public: SessionNonce, seed: &Seed, delta: Option<Block>)
     -> Self;
     /// An input of the evaluator's: what this end got of its OT.
     fn theirs(&mut self, sent: <Self::Transfer as Transfer>::Sent) -> Self::Wire;
-    /// An input of this end's own: its value is `bit`, and the evaluator holds `active`, a fresh public block. Constant
-    /// time in `bit`, which is 0 or 1.
+    /// An input of this end's own: its value is `bit`, and the evaluator holds `active`, a fresh
+    /// public block. Constant time in `bit`, which is 0 or 1.
     fn own(&mut self, active: Block, bit: u8) -> Self::Wire;
     /// The signal of truth value 0, 0 or 1.
     fn permute_bit(&self, wire: Self::Wire) -> u8;

@@ -3,8 +3,8 @@
 use std::ops::{Deref, DerefMut};
 use zeroize::{Zeroize, Zeroizing};
 
-/// Makes `wires` exactly `len` long; what they hold then is of no use. Memory that they grow out of is wiped first, which
-/// [`Zeroizing`] does for the last one only.
+/// Makes `wires` exactly `len` long; what they hold then is of no use. Memory that they grow out of
+/// is wiped first, which [`Zeroizing`] does for the last one only.
 #[inline]
 pub(crate) fn resize<W: Copy + Default + Zeroize>(wires: &mut Zeroizing<Vec<W>>, len: usize) {
     if len > wires.capacity() {
@@ -19,8 +19,8 @@ pub(crate) fn resize<W: Copy + Default + Zeroize>(wires: &mut Zeroizing<Vec<W>>,
 /// Bytes of a line of the cache, and of the longest vector.
 const LINE: usize = 64;
 
-/// Wires that begin at a multiple of [`LINE`] bytes, where their allocation lets them: a vector of labels across two lines
-/// costs more, above all to those who read a part of it at once.
+/// Wires that begin at a multiple of [`LINE`] bytes, where their allocation lets them: a vector of
+/// labels across two lines costs more, above all to those who read a part of it at once.
 pub(crate) struct Room<W: Zeroize> {
     wires: Zeroizing<Vec<W>>,
     /// Wires before the first.

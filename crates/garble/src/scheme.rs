@@ -8,9 +8,11 @@ use core::{fmt, str::FromStr};
 pub enum Scheme {
     /// Half gates, one fixed key: π(σ(K) ⊕ i) ⊕ σ(K) ⊕ i. Ideal permutation.
     Prp,
-    /// Half gates, a key per hash tweak: AES_{S⊕i}(σ(K)) ⊕ σ(K). Ideal cipher, multi-instance secure.
+    /// Half gates, a key per hash tweak: AES_{S⊕i}(σ(K)) ⊕ σ(K). Ideal cipher, multi-instance
+    /// secure.
     Mi,
-    /// Half gates, a key for four gates: AES_{S⊕(i − i mod 8)}(y) ⊕ y, y = σ(K) ⊕ (i mod 8). As MI, with 8 hashes under a key.
+    /// Half gates, a key for four gates: AES_{S⊕(i − i mod 8)}(y) ⊕ y, y = σ(K) ⊕ (i mod 8). As MI,
+    /// with 8 hashes under a key.
     Mi4,
     /// Half gates, the label is the key: AES_K(i). Circular correlation robustness of AES.
     Circ,
@@ -18,7 +20,8 @@ pub enum Scheme {
     Prf,
     /// Three halves: 197 bits an AND.
     ThreeHalves,
-    /// Half gates of which the evaluator knows all values: one ciphertext an AND. Authenticity only, no privacy.
+    /// Half gates of which the evaluator knows all values: one ciphertext an AND. Authenticity
+    /// only, no privacy.
     PrivacyFree,
 }
 
@@ -80,8 +83,8 @@ impl Scheme {
         }
     }
 
-    /// AGREEMENT: its name in all that both ends hash or compare, with the revision of its tables where it is not the
-    /// first. Ends of different revisions refuse each other.
+    /// AGREEMENT: its name in all that both ends hash or compare, with the revision of its tables
+    /// where it is not the first. Ends of different revisions refuse each other.
     #[must_use]
     pub const fn agreed(self) -> &'static str {
         match self {

@@ -22,7 +22,8 @@ pub trait Stretch<'t>: Default {
     /// # Panics
     /// If there are fewer.
     fn split(self, at: usize) -> (Self, Self);
-    /// At the evaluator, before it has the gates: bits that stand packed, the lower `width` of a byte each.
+    /// At the evaluator, before it has the gates: bits that stand packed, the lower `width` of a
+    /// byte each.
     fn unpack(&self, width: usize, bits: &mut [u8]);
     /// At the garbler, when it has made the gates: undoes [`Stretch::unpack`].
     fn pack(self, width: usize, bits: &[u8]);
@@ -70,7 +71,8 @@ impl<'t> Stretch<'t> for &'t [u8] {
     fn pack(self, _: usize, _: &[u8]) {}
 }
 
-/// The lower `width` bits of every byte, at most 8, one after the other; what is left of the last byte is 0.
+/// The lower `width` bits of every byte, at most 8, one after the other; what is left of the last
+/// byte is 0.
 fn pack(bits: &[u8], width: usize, packed: &mut [u8]) {
     if width == 0 {
         return;
@@ -121,7 +123,8 @@ impl Memory {
         Memory { bytes, at: 0, grows: false }
     }
 
-    /// Starts again at the first byte, and keeps the room: what is read then is what was written before.
+    /// Starts again at the first byte, and keeps the room: what is read then is what was written
+    /// before.
     pub fn rewind(&mut self, grows: bool) {
         self.at = 0;
         self.grows = grows;

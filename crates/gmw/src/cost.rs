@@ -6,8 +6,8 @@ use hushwire_machine::Cost;
 use hushwire_ot::{Functionality, Level, Protocol};
 use std::ops::Range;
 
-/// AGREEMENT: instances of ANDs whose operands are opened in one message. Larger layers take several, so that triples
-/// and messages stay within bounds.
+/// AGREEMENT: instances of ANDs whose operands are opened in one message. Larger layers take
+/// several, so that triples and messages stay within bounds.
 const PART: usize = 1 << 20;
 
 /// BLAKE3 of what is run.
@@ -50,7 +50,8 @@ pub fn triples(program: &Program, instances: usize) -> u64 {
     messages(program, instances).iter().map(|bytes| 8 * *bytes as u64).sum()
 }
 
-/// The cost of one run for party `index` besides its triples: the digest, two bits an AND, the outputs of the other.
+/// The cost of one run for party `index` besides its triples: the digest, two bits an AND, the
+/// outputs of the other.
 #[must_use]
 pub fn circuit_cost(program: &Program, roles: &TwoParty, index: usize, instances: usize) -> Cost {
     let lengths = messages(program, instances);
@@ -60,8 +61,9 @@ pub fn circuit_cost(program: &Program, roles: &TwoParty, index: usize, instances
     Cost { rounds: 1 + lengths.len() as u64 + opened, bytes_sent: DIGEST as u64 + ands + outputs[1 - index] }
 }
 
-/// The cost for each party of the triples of a session's first run. Later ones cost the same but for what an extension has
-/// made beyond what was wanted: up to 511 triples with rows, up to a tree and its share of a refill with Ferret.
+/// The cost for each party of the triples of a session's first run. Later ones cost the same but
+/// for what an extension has made beyond what was wanted: up to 511 triples with rows, up to a tree
+/// and its share of a refill with Ferret.
 #[must_use]
 pub fn triples_cost(ot: Protocol, triples: u64) -> Cost {
     let mut cost = Cost::default();

@@ -1,15 +1,17 @@
 //! Two parties compute any circuit on shared bits: GMW with bit triples from oblivious transfer.
 //!
-//! **Functionality.** `instances` runs of a [`Program`](hushwire_circuit::Program), each party with bit planes of its own
-//! inputs → bit planes of the outputs, to whom they are due ([`Party::run`]).
-//! **Paper.** O. Goldreich, S. Micali, A. Wigderson, "How to play any mental game", STOC 1987; products by the triples of
-//! D. Beaver, Crypto 1991; a triple from two random OTs as G. Asharov, Y. Lindell, T. Schneider, M. Zohner, CCS 2013,
-//! section 4.1, have it.
-//! **Deviations.** Shares of inputs grow from a seed that each party gives the other once, so that no input is sent.
-//! Triples are made when they are needed, 2^20 at a time.
-//! **Security.** Semi-honest, one corrupted party; what the OTs assume, and AES as PRF for shares of inputs, κ = 128. A
-//! party that deviates can make results wrong unnoticed; one that only looks learns nothing but its outputs.
-//! **Notation.** Party i holds x_i of x = x_0 ⊕ x_1, and a_i, b_i, c_i of a triple c = a b. All of them bits.
+//! **Functionality.** `instances` runs of a [`Program`](hushwire_circuit::Program), each party with
+//! bit planes of its own inputs → bit planes of the outputs, to whom they are due ([`Party::run`]).
+//! **Paper.** O. Goldreich, S. Micali, A. Wigderson, "How to play any mental game", STOC 1987;
+//! products by the triples of D. Beaver, Crypto 1991; a triple from two random OTs as G. Asharov,
+//! Y. Lindell, T. Schneider, M. Zohner, CCS 2013, section 4.1, have it.
+//! **Deviations.** Shares of inputs grow from a seed that each party gives the other once, so that
+//! no input is sent. Triples are made when they are needed, 2^20 at a time.
+//! **Security.** Semi-honest, one corrupted party; what the OTs assume, and AES as PRF for shares
+//! of inputs, κ = 128. A party that deviates can make results wrong unnoticed; one that only looks
+//! learns nothing but its outputs.
+//! **Notation.** Party i holds x_i of x = x_0 ⊕ x_1, and a_i, b_i, c_i of a triple c = a b. All of
+//! them bits.
 //!
 //! ```text
 //! XOR, NOT   each party for itself; party 0 adds the constant 1
@@ -17,9 +19,11 @@
 //!            z_i = c_i ⊕ d b_i ⊕ e a_i, and party 0 adds d e
 //! ```
 //!
-//! **Rounds and bytes.** Two bits an AND each way, one message a layer, and one before the first and behind the last
-//! ([`circuit_cost`]); triples come to 31 bits an AND each way with SoftSpoken4 ([`triples_cost`]).
-//! **Constant time.** Shares, triples and seeds are secret; the program, its roles and the number of instances are public.
+//! **Rounds and bytes.** Two bits an AND each way, one message a layer, and one before the first
+//! and behind the last ([`circuit_cost`]); triples come to 31 bits an AND each way with SoftSpoken4
+//! ([`triples_cost`]).
+//! **Constant time.** Shares, triples and seeds are secret; the program, its roles and the number
+//! of instances are public.
 //!
 //! ```text
 //! Party ─┬─ Supply        triples over OTs both ways, sent in windows of many chunks

@@ -25,14 +25,15 @@ pub struct Party {
 }
 
 impl Party {
-    /// Sets up OTs both ways, and exchanges seeds of shares. `context` and `ot` are agreed; `seed` is this party's secret
-    /// randomness, for this session alone.
+    /// Sets up OTs both ways, and exchanges seeds of shares. `context` and `ot` are agreed; `seed`
+    /// is this party's secret randomness, for this session alone.
     ///
     /// # Errors
     /// `ot` has no semi-honest form, an OT message is malformed, or the channel failed.
     ///
     /// # Panics
-    /// If `index` is neither 0 nor 1, or the channel does not lead to the peer and back (the caller's bug).
+    /// If `index` is neither 0 nor 1, or the channel does not lead to the peer and back (the
+    /// caller's bug).
     pub fn open(
         channel: &mut Channel,
         index: usize,
@@ -61,13 +62,14 @@ impl Party {
         })
     }
 
-    /// Runs a program on as many sets of inputs as the planes have instances. `inputs` are the inputs that this party brings, in
-    /// the circuit's order; gives the outputs that it learns, likewise. Bits past the last instance are ignored in inputs and 0
-    /// in outputs.
+    /// Runs a program on as many sets of inputs as the planes have instances. `inputs` are the
+    /// inputs that this party brings, in the circuit's order; gives the outputs that it learns,
+    /// likewise. Bits past the last instance are ignored in inputs and 0 in outputs.
     ///
     /// # Errors
-    /// The inputs have another width; the parties disagree on what is run; an OT message is malformed; the channel failed;
-    /// a run before failed; this is a fork of the process that opened the session.
+    /// The inputs have another width; the parties disagree on what is run; an OT message is
+    /// malformed; the channel failed; a run before failed; this is a fork of the process that
+    /// opened the session.
     ///
     /// # Panics
     /// If there are no instances, or the roles are another program's (the caller's bug).

@@ -1,7 +1,8 @@
 //! One party's shares of the wires of a block, as bit planes.
 //!
-//! A block on `width` instances has planes of ⌈width/8⌉ bytes. They are kept strip by strip, so that all of a circuit's
-//! wires for some instances lie together in the cache; a strip's length is LOCAL:
+//! A block on `width` instances has planes of ⌈width/8⌉ bytes. They are kept strip by strip, so
+//! that all of a circuit's wires for some instances lie together in the cache; a strip's length is
+//! LOCAL:
 //!
 //! ```text
 //! strip 0: slot 0, slot 1, …    strip 1: slot 0, slot 1, …
@@ -16,8 +17,8 @@ use hushwire_simd::{Kernel, Lanes};
 use std::ops::Range;
 use zeroize::Zeroizing;
 
-/// LOCAL: bytes of a strip's planes. Long strips share the work of reading a gate among several vectors; short ones
-/// keep large circuits in the cache.
+/// LOCAL: bytes of a strip's planes. Long strips share the work of reading a gate among several
+/// vectors; short ones keep large circuits in the cache.
 const SHORT: usize = 64;
 const LONG: usize = 256;
 /// LOCAL: what all slots of a long strip may take.
@@ -32,7 +33,8 @@ pub(crate) struct Slots {
 }
 
 impl Slots {
-    /// Makes room for a run of `circuit` on `width` instances, and writes the constants; `one` is this party's share of 1.
+    /// Makes room for a run of `circuit` on `width` instances, and writes the constants; `one` is
+    /// this party's share of 1.
     pub(crate) fn begin(&mut self, one: u8, circuit: &Layered, width: usize) {
         let plane = width.div_ceil(8);
         let long = plane >= LONG && circuit.slots() * LONG <= LONG_BYTES;

@@ -31,8 +31,8 @@ impl Stock {
         self.made.as_ref().map_or(0, |made| made.c.len() - self.used)
     }
 
-    /// Adds triples behind those that are left. Bits past the last triple of a call serve as no triple: ask for whole
-    /// bytes of them.
+    /// Adds triples behind those that are left. Bits past the last triple of a call serve as no
+    /// triple: ask for whole bytes of them.
     pub fn add(&mut self, new: BitTriples) {
         // Into fresh memory, for what a growing vector leaves behind is not wiped.
         let made = match &self.made {

@@ -8,11 +8,12 @@ use hushwire_ot::{
 };
 use hushwire_prg::Seed;
 
-/// AGREEMENT: triples that are made at a time. The triples under way then take 2 MiB, and the next are made when a layer
-/// asks for more than there are.
+/// AGREEMENT: triples that are made at a time. The triples under way then take 2 MiB, and the next
+/// are made when a layer asks for more than there are.
 pub(crate) const CALL: usize = 1 << 20;
 
-/// AGREEMENT: chunks of OTs of which the messages travel together. While one window is on its way the next is computed.
+/// AGREEMENT: chunks of OTs of which the messages travel together. While one window is on its way
+/// the next is computed.
 pub(crate) const WINDOW: usize = 8;
 
 const STEP: &str = "bit triples";
@@ -43,8 +44,8 @@ impl Supply {
 
     /// Makes `count` triples, a multiple of 8, and adds them to the stock.
     ///
-    /// One party's OTs as sender mirror the other's, so that each sends as much as it receives and neither waits for
-    /// the other's chunk before it makes its own.
+    /// One party's OTs as sender mirror the other's, so that each sends as much as it receives and
+    /// neither waits for the other's chunk before it makes its own.
     pub(crate) fn make(
         &mut self,
         channel: &mut Channel,
@@ -60,8 +61,9 @@ impl Supply {
     }
 }
 
-/// Opens OTs in both directions, those that party 0 sends first. `contexts` are those of party 0's and of party 1's sending: each
-/// direction has one of its own, so that no party can pass messages back. `seeds` are this party's, to send and to receive.
+/// Opens OTs in both directions, those that party 0 sends first. `contexts` are those of party 0's
+/// and of party 1's sending: each direction has one of its own, so that no party can pass messages
+/// back. `seeds` are this party's, to send and to receive.
 ///
 /// # Errors
 /// `ot` has no semi-honest form, an OT message is malformed, or the channel failed.
@@ -86,9 +88,11 @@ pub fn open_both_ways(
     }
 }
 
-/// Runs a machine of which every round only speaks, and another of which every round only hears, a window of so many chunks at a time: the next
-/// window is computed while one is on its way. `heard` tells the length of the window that comes, by its number and the length of the one that
-/// goes with it, `None` where either party has no more; a mirror image hears as much as is said. Buffers are kept by the caller, two each way.
+/// Runs a machine of which every round only speaks, and another of which every round only hears, a
+/// window of so many chunks at a time: the next window is computed while one is on its way. `heard`
+/// tells the length of the window that comes, by its number and the length of the one that goes
+/// with it, `None` where either party has no more; a mirror image hears as much as is said. Buffers
+/// are kept by the caller, two each way.
 ///
 /// # Errors
 /// The channel failed, or a machine did.

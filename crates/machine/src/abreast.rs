@@ -13,11 +13,13 @@ use hushwire_block::Buffer;
 /// b:  ──round──►──round──►                    and as many bytes
 /// ```
 ///
-/// It has as many slots as the machine with the most; the others say nothing on those they lack. Machines must come in one order at
-/// all parties. Lengths are held by the machines: each is handed what its own round declares.
+/// It has as many slots as the machine with the most; the others say nothing on those they lack.
+/// Machines must come in one order at all parties. Lengths are held by the machines: each is handed
+/// what its own round declares.
 ///
-/// Where every machine that runs makes its next message as it takes the last one ([`Machine::turn`]), all of them do so here, each into
-/// its part. Beside others it waits until it is asked for, since their lengths are not known before they have read.
+/// Where every machine that runs makes its next message as it takes the last one
+/// ([`Machine::turn`]), all of them do so here, each into its part. Beside others it waits until it
+/// is asked for, since their lengths are not known before they have read.
 pub struct Abreast<M> {
     sides: Vec<Side<M>>,
     slots: usize,

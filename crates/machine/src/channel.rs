@@ -13,27 +13,32 @@ use crate::{
     watch::{Hold, Waiting},
 };
 
-/// LOCAL: how soon a channel that waits hears that the session has ended, and how long it waits before it says so.
+/// LOCAL: how soon a channel that waits hears that the session has ended, and how long it waits
+/// before it says so.
 const SLICE: Duration = Duration::from_millis(200);
 /// LOCAL: bytes a second of a lane that is slower than any in use.
 const LEAST_RATE: u64 = 1024;
-/// LOCAL: pauses of a message, each as long as the stall limit at most. An honest peer that keeps several messages in flight begins
-/// one, computes, ends others, and only then goes on with it.
+/// LOCAL: pauses of a message, each as long as the stall limit at most. An honest peer that keeps
+/// several messages in flight begins one, computes, ends others, and only then goes on with it.
 const PAUSES: u32 = 4;
 
-/// Ordered exact-length messages out to one peer and in from another (which may be the same), on one lane.
+/// Ordered exact-length messages out to one peer and in from another (which may be the same), on
+/// one lane.
 ///
-/// Lengths are agreed, never announced: the buffers that a caller passes say how many bytes move. After any error
-/// both links are closed and every later call answers [`NetError::Dropped`].
+/// Lengths are agreed, never announced: the buffers that a caller passes say how many bytes move.
+/// After any error both links are closed and every later call answers [`NetError::Dropped`].
 ///
-/// A peer may be silent for the stall limit between two bytes, and a message may wait four times as long as that and a second for each KiB
-/// of it in all: [`NetError::Stalled`] and [`NetError::Slow`] end what takes longer.
+/// A peer may be silent for the stall limit between two bytes, and a message may wait four times as
+/// long as that and a second for each KiB of it in all: [`NetError::Stalled`] and
+/// [`NetError::Slow`] end what takes longer.
 ///
-/// In a session of several processes an error names the party that is to blame, even when the link that failed leads
-/// to another that ended because of it. Then all parties have been told, and all channels of the session fail.
+/// In a session of several processes an error names the party that is to blame, even when the link
+/// that failed leads to another that ended because of it. Then all parties have been told, and all
+/// channels of the session fail.
 ///
-/// One thread may keep several channels in flight: `start(A) start(B) … finish(A) finish(B) …` ends for messages
-/// of any length over buffers of any length, as long as all parties keep the same order.
+/// One thread may keep several channels in flight: `start(A) start(B) … finish(A) finish(B) …` ends
+/// for messages of any length over buffers of any length, as long as all parties keep the same
+/// order.
 pub struct Channel {
     lane: u16,
     to: Option<PartyId>,
@@ -63,8 +68,8 @@ struct Sending {
 type Failed = (Option<PartyId>, io::Error);
 
 impl Channel {
-    /// A channel over two half links; either may be missing. `stall` is how long no byte may move, either way,
-    /// while a step waits.
+    /// A channel over two half links; either may be missing. `stall` is how long no byte may move,
+    /// either way, while a step waits.
     #[must_use]
     pub fn new(
         lane: u16,
@@ -106,21 +111,23 @@ impl Channel {
         self.taps.push(tap);
     }
 
-    /// A step that waits fails with [`NetError::Dropped`] soon after `cut` has been cut, which is for another thread of this party that failed. `None` is for
-    /// a channel that no other thread ends.
+    /// A step that waits fails with [`NetError::Dropped`] soon after `cut` has been cut, which is
+    /// for another thread of this party that failed. `None` is for a channel that no other thread
+    /// ends.
     pub fn until(&mut self, cut: Option<&Cut>) {
         self.cut = cut.cloned();
     }
 
-    /// Starts to send `out`: takes what the transport accepts now and never blocks. The same `out` must be given
-    /// to [`Channel::finish`]. `step` names what is under way, for errors.
+    /// Starts to send `out`: takes what the transport accepts now and never blocks. The same `out`
+    /// must be given to [`Channel::finish`]. `step` names what is under way, for errors.
     ///
     /// # Errors
     /// The link to the peer is gone, the channel failed earlier, or this is a fork of the process
     /// that opened it.
     ///
     /// # Panics
-    /// When the message before is not finished, or there is no link to send on: a bug of the caller.
+    /// When the message before is not finished, or there is no link to send on: a bug of the
+    /// caller.
     pub fn start(&mut self, step: &str, out: &[u8]) -> Result<(), NetError> {
         self.process.check(step)?;
         self.alive(step)?;
@@ -142,14 +149,15 @@ impl Channel {
         pushed.map_err(|e| self.fail(step, e))
     }
 
-    /// Sends the rest of `out` and fills `into`, making progress both ways. Sends the whole of `out` if
-    /// [`Channel::start`] was not called.
+    /// Sends the rest of `out` and fills `into`, making progress both ways. Sends the whole of
+    /// `out` if [`Channel::start`] was not called.
     ///
     /// # Errors
     /// The peer closed, stalled, or broke TLS; the channel is closed then.
     ///
     /// # Panics
-    /// When `out` is not as long as in `start`, or there is no link to receive on: a bug of the caller.
+    /// When `out` is not as long as in `start`, or there is no link to receive on: a bug of the
+    /// caller.
     pub fn finish(&mut self, step: &str, out: &[u8], into: &mut [u8]) -> Result<(), NetError> {
         if self.sending.is_none() {
             self.start(step, out)?;
@@ -199,7 +207,8 @@ impl Channel {
         self.exchange(step, &[], into)
     }
 
-    /// Moves bytes both ways until all have moved. The stall limit restarts with every byte, that of the whole message does not.
+    /// Moves bytes both ways until all have moved. The stall limit restarts with every byte, that
+    /// of the whole message does not.
     fn pump(
         &mut self,
         step: &str,
@@ -353,7 +362,8 @@ impl Channel {
         self.end(step, NetError::Deviated { peer, step: step.to_owned(), what })
     }
 
-    /// Tells the peers, then closes both links: in this order nobody takes this party for the first to fail.
+    /// Tells the peers, then closes both links: in this order nobody takes this party for the first
+    /// to fail.
     fn end(&mut self, step: &str, own: NetError) -> NetError {
         let e = match &self.watched {
             Some(watched) => watched.overseer().judge(step, own),

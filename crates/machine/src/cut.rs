@@ -5,7 +5,8 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
-/// Ends the waits of a party's channels when one of its threads fails: see [`Channel::until`](crate::Channel::until). Clones cut together.
+/// Ends the waits of a party's channels when one of its threads fails: see
+/// [`Channel::until`](crate::Channel::until). Clones cut together.
 #[derive(Clone, Default, Debug)]
 pub struct Cut(Arc<AtomicBool>);
 

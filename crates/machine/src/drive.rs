@@ -1,14 +1,18 @@
-//! Drivers of [`Machine`]s: over channels, several in flight on a thread, or all parties in lockstep.
+//! Drivers of [`Machine`]s: over channels, several in flight on a thread, or all parties in
+//! lockstep.
 //!
 //! ```text
-//! Driver    one machine on borrowed channels, blocking; round by round where a caller has work between rounds
-//! Lane      one machine in flight on channels of its own; pipeline keeps several lanes of a thread in flight
+//! Driver    one machine on borrowed channels, blocking; round by round where a caller has work
+//!           between rounds
+//! Lane      one machine in flight on channels of its own; pipeline keeps several lanes of a thread
+//!           in flight
 //! Lockstep  all parties on one thread without channels; a test may edit messages on their way
 //! Line      a machine made of an `async` function, which says and hears messages through a Talk
 //! ```
 //!
-//! Taps of a channel do the rest: [`Record`](crate::Record) and [`Replay`](crate::Replay) run one party again alone,
-//! [`Tamper`](crate::Tamper) changes its messages, [`Meter`](crate::Meter) counts them.
+//! Taps of a channel do the rest: [`Record`](crate::Record) and [`Replay`](crate::Replay) run one
+//! party again alone, [`Tamper`](crate::Tamper) changes its messages, [`Meter`](crate::Meter)
+//! counts them.
 
 pub use crate::abreast::Abreast;
 pub use crate::driver::{Driver, Lane, Run, Work, pipeline};

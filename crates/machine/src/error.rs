@@ -8,9 +8,11 @@ use thiserror::Error;
 
 use crate::{PartyId, Reason, misstep::Misstep};
 
-/// A failed step between this party and a peer. After it the channel is closed and the session ends.
+/// A failed step between this party and a peer. After it the channel is closed and the session
+/// ends.
 ///
-/// Reads as `party 1: <what> during <step>: <why>; <remedy>`: [`cause`](Self::cause), then [`remedy`](Self::remedy).
+/// Reads as `party 1: <what> during <step>: <why>; <remedy>`: [`cause`](Self::cause), then
+/// [`remedy`](Self::remedy).
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum NetError {
@@ -59,7 +61,8 @@ pub enum NetError {
         /// The stall limit.
         after: Duration,
     },
-    /// Bytes moved, never the stall limit apart, and so few that the message took longer than any link in use needs.
+    /// Bytes moved, never the stall limit apart, and so few that the message took longer than any
+    /// link in use needs.
     Slow {
         /// The peer that this party waited for.
         peer: Option<PartyId>,
@@ -365,7 +368,8 @@ impl NetError {
         self.fault().remedy()
     }
 
-    /// The party that this error is about, where it is known: the one to blame, if the session ended because of one.
+    /// The party that this error is about, where it is known: the one to blame, if the session
+    /// ended because of one.
     #[must_use]
     pub fn peer(&self) -> Option<PartyId> {
         match self {
@@ -404,8 +408,8 @@ impl NetError {
         }
     }
 
-    /// Whether this only says that the session ended, and the cause lies with another party, whose own error tells
-    /// more.
+    /// Whether this only says that the session ended, and the cause lies with another party, whose
+    /// own error tells more.
     #[must_use]
     pub fn is_consequence(&self) -> bool {
         matches!(
@@ -457,7 +461,8 @@ impl From<Misstep> for NetError {
     }
 }
 
-/// An error of TLS as the link that speaks it found it, inside an [`io::Error`] of that link. What it is in detail, only that link knows.
+/// An error of TLS as the link that speaks it found it, inside an [`io::Error`] of that link. What
+/// it is in detail, only that link knows.
 #[derive(Clone, Debug)]
 pub struct TlsError {
     alert: bool,
@@ -465,7 +470,8 @@ pub struct TlsError {
 }
 
 impl TlsError {
-    /// The `source` as the library of TLS gives it; `alert` says that it is what the peer told, and not what this side found.
+    /// The `source` as the library of TLS gives it; `alert` says that it is what the peer told, and
+    /// not what this side found.
     pub fn new(alert: bool, source: impl std::error::Error + Send + Sync + 'static) -> Self {
         Self { alert, source: Arc::new(source) }
     }
@@ -518,7 +524,8 @@ impl Reason {
             NetError::Stalled { .. } | NetError::Slow { .. } => Self::Stalled,
             NetError::Connect { .. } | NetError::Absent { .. } => Self::Absent,
             NetError::Duplicate { .. } => Self::Duplicate,
-            // Another program or release, perhaps; a certificate that the peer refuses is this party's own.
+            // Another program or release, perhaps; a certificate that the peer refuses is this
+            // party's own.
             NetError::Tls { step, .. } if step == "handshake" => Self::Refused,
             NetError::Malformed { msg: "hello", .. }
             | NetError::Unlisted { .. }
@@ -556,7 +563,8 @@ fn listen_remedy(e: &io::Error) -> &'static str {
     }
 }
 
-/// The code of what others say about a party, and their reason. A party that died has left no error.
+/// The code of what others say about a party, and their reason. A party that died has left no
+/// error.
 fn told(why: Reason) -> (Code, Text) {
     let code = match why {
         Reason::Died | Reason::Silent => code::TOLD_DIED,

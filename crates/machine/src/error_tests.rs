@@ -153,7 +153,8 @@ fn the_others_hear_of_the_party_that_is_to_blame() {
         source: TlsError::new(alert, Broken),
     };
     let cases = [
-        // A certificate that a peer refuses is this party's own, or the pin that the peer lists for it.
+        // A certificate that a peer refuses is this party's own, or the pin that the peer lists for
+        // it.
         (NetError::Unlisted { peer: ONE, own: String::new() }, me, Reason::Refused),
         (
             NetError::UnknownPeer { peer: ONE, step: step(), presented: Presented::Other(Text::new()) },

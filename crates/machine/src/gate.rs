@@ -4,9 +4,10 @@
 //! caller ── Machine::write, read, turn ──► gate ── say, hear, answer ──► protocol
 //! ```
 //!
-//! A transport of a user's own may hand on what a peer sent, short or long; a check that stops where a message stops would
-//! then pass. Behind the gate no protocol hears another length than its round declares, and none goes on after an error,
-//! which would be a second try at a check. It costs a comparison of lengths a round.
+//! A transport of a user's own may hand on what a peer sent, short or long; a check that stops
+//! where a message stops would then pass. Behind the gate no protocol hears another length than its
+//! round declares, and none goes on after an error, which would be a second try at a check. It
+//! costs a comparison of lengths a round.
 
 use core::cell::Cell;
 
@@ -28,8 +29,8 @@ enum Turn {
 
 /// The gate's state, a field of a machine with one slot; [`gated!`](crate::gated) asks it.
 ///
-/// A call begins by a question here, which leaves the machine lost, and ends by [`Latch::spoken`] or [`Latch::heard`]: an
-/// error or a panic between them has no way back.
+/// A call begins by a question here, which leaves the machine lost, and ends by [`Latch::spoken`]
+/// or [`Latch::heard`]: an error or a panic between them has no way back.
 pub struct Latch {
     turn: Cell<Turn>,
     /// The machine looks at its own messages again.
@@ -60,8 +61,8 @@ impl Latch {
         Err(Misstep::Lost { step })
     }
 
-    /// The round under way of a machine whose next round is `next`. The last one stands until its answer is heard, though
-    /// the machine may be further.
+    /// The round under way of a machine whose next round is `next`. The last one stands until its
+    /// answer is heard, though the machine may be further.
     pub fn round(&self, next: impl FnOnce() -> Option<Round>) -> Option<Round> {
         match self.turn.get() {
             Turn::Speak => next(),
@@ -71,7 +72,8 @@ impl Latch {
         }
     }
 
-    /// Whether a message of `bytes` may be written, and in which round; in none when the protocol is done.
+    /// Whether a message of `bytes` may be written, and in which round; in none when the protocol
+    /// is done.
     ///
     /// # Errors
     /// Another length, or not its turn.
@@ -99,7 +101,8 @@ impl Latch {
         self.turn.set(Turn::Hear(round));
     }
 
-    /// Whether a round without a message of this party's has to begin: speaking may be left out then.
+    /// Whether a round without a message of this party's has to begin: speaking may be left out
+    /// then.
     ///
     /// # Errors
     /// There is a message to write first.
@@ -113,7 +116,8 @@ impl Latch {
         }
     }
 
-    /// Whether the round's messages may be taken; `None` when the protocol is done, and nothing came.
+    /// Whether the round's messages may be taken; `None` when the protocol is done, and nothing
+    /// came.
     ///
     /// # Errors
     /// Other lengths, or not its turn.

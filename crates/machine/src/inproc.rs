@@ -15,7 +15,8 @@ pub fn mesh(ids: &[PartyId], lanes: u16, stall: Duration) -> Vec<Net> {
     mesh_capped(ids, lanes, stall, usize::MAX)
 }
 
-/// As [`mesh`], with at most `capacity` bytes waiting in each queue: a small socket buffer, for tests.
+/// As [`mesh`], with at most `capacity` bytes waiting in each queue: a small socket buffer, for
+/// tests.
 #[must_use]
 pub fn mesh_capped(ids: &[PartyId], lanes: u16, stall: Duration, capacity: usize) -> Vec<Net> {
     // One signal for each party and lane: both halves of a channel wait on the same one.

@@ -27,14 +27,16 @@ pub trait Tx: Send {
     /// As [`Tx::try_send`].
     fn try_flush(&mut self) -> io::Result<bool>;
 
-    /// Tells the peer, where the link has words for it, that all was sent and that this is the end. Best effort, and
-    /// the last call: whoever drops a link without it leaves the peer to think that it was cut.
+    /// Tells the peer, where the link has words for it, that all was sent and that this is the end.
+    /// Best effort, and the last call: whoever drops a link without it leaves the peer to think
+    /// that it was cut.
     fn close(&mut self) {}
 
     /// The event to wait for before the next attempt.
     fn wait_on(&self) -> Wait<'_>;
 
-    /// The counter behind [`Wait::Signal`], for a link that wraps this one and moves the same counter.
+    /// The counter behind [`Wait::Signal`], for a link that wraps this one and moves the same
+    /// counter.
     fn signal(&self) -> Option<Arc<Signal>> {
         None
     }
@@ -42,7 +44,8 @@ pub trait Tx: Send {
 
 /// The receiving half of a link.
 pub trait Rx: Send {
-    /// Fills the front of `into`, which is not empty, and answers how many bytes; 0 means that it would block.
+    /// Fills the front of `into`, which is not empty, and answers how many bytes; 0 means that it
+    /// would block.
     ///
     /// # Errors
     /// The link is gone: `UnexpectedEof` when the peer closed it.
@@ -54,8 +57,8 @@ pub trait Rx: Send {
 
 /// Sees every message of a channel, whole, and may change its bytes but never its length.
 ///
-/// The tap that was added last is nearest the wire: outgoing messages pass the taps in the order in which they
-/// were added, incoming messages in the reverse order. Empty messages pass unseen.
+/// The tap that was added last is nearest the wire: outgoing messages pass the taps in the order in
+/// which they were added, incoming messages in the reverse order. Empty messages pass unseen.
 pub trait Tap: Send {
     /// A message that leaves; `Some` sends these bytes, as many as `msg` has, in its place.
     fn outgoing(&mut self, to: PartyId, lane: u16, msg: &[u8]) -> Option<Vec<u8>>;
@@ -95,7 +98,8 @@ pub trait Doze {
 }
 
 impl<'a> Wait<'a> {
-    /// The signal's count; to be read before an attempt, so that no change between attempt and wait is missed.
+    /// The signal's count; to be read before an attempt, so that no change between attempt and wait
+    /// is missed.
     #[must_use]
     pub fn epoch(self) -> u64 {
         match self {
@@ -104,8 +108,9 @@ impl<'a> Wait<'a> {
         }
     }
 
-    /// Blocks until the link may move for an event after `epoch`, or `limit` has passed; may return early. For who has a link
-    /// without a [`Channel`](crate::Channel), which waits for both of its links at once.
+    /// Blocks until the link may move for an event after `epoch`, or `limit` has passed; may return
+    /// early. For who has a link without a [`Channel`](crate::Channel), which waits for both of its
+    /// links at once.
     ///
     /// # Errors
     /// The operating system cannot wait for the descriptor.

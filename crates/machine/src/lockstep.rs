@@ -10,7 +10,8 @@ use hushwire_block::registry;
 /// The party whose message a slot hears.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Wiring {
-    /// Even slots lead to the left neighbour and from the right one, odd slots the other way round. Two parties are a ring.
+    /// Even slots lead to the left neighbour and from the right one, odd slots the other way round.
+    /// Two parties are a ring.
     #[default]
     Ring,
     /// A slot for each peer, in the order of parties.
@@ -53,7 +54,8 @@ struct Post {
     instead: Vec<Option<Vec<u8>>>,
 }
 
-/// Advances all parties on one thread: no queue, no copy; each reads its peer's message where it lies.
+/// Advances all parties on one thread: no queue, no copy; each reads its peer's message where it
+/// lies.
 #[derive(Default)]
 pub struct Lockstep {
     wiring: Wiring,
@@ -80,13 +82,14 @@ impl Lockstep {
     /// The first error of a party; the others stay where they are.
     ///
     /// # Panics
-    /// If the parties' rounds do not mirror each other, or one costs other than it declares: a bug of the protocol.
+    /// If the parties' rounds do not mirror each other, or one costs other than it declares: a bug
+    /// of the protocol.
     pub fn run<M: Machine>(&mut self, parties: &mut [M]) -> Result<(), M::Error> {
         self.drive(parties, None)
     }
 
-    /// [`Lockstep::run`] with a cheat: `edit` is shown a copy of every message and may change it in any way, its length
-    /// too, before it is heard. The sender goes on with the one that it made.
+    /// [`Lockstep::run`] with a cheat: `edit` is shown a copy of every message and may change it in
+    /// any way, its length too, before it is heard. The sender goes on with the one that it made.
     ///
     /// # Errors
     /// As there.

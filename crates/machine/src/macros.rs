@@ -62,7 +62,8 @@ macro_rules! passed_on {
     };
 }
 
-/// A [`Machine`](crate::drive::Machine) of a type with one slot, behind the gate: nothing reaches the protocol but through it.
+/// A [`Machine`](crate::drive::Machine) of a type with one slot, behind the gate: nothing reaches
+/// the protocol but through it.
 ///
 /// The type has, as private functions of its own or of a private trait:
 ///
@@ -70,7 +71,8 @@ macro_rules! passed_on {
 /// latch(&self) -> &Latch                         its field
 /// exchange(&self) -> Option<Round>               the next round; None when the protocol is done
 /// say(&mut self, &mut [u8]) -> Result            writes this round's message
-/// hear(&mut self, Exchanged) -> Result           takes the round's messages, and goes on to the next
+/// hear(&mut self, Exchanged) -> Result           takes the round's messages, and goes on to the
+///                                                next
 ///
 /// and with `fused`, where `exchange` gives the next round as soon as a message is made
 /// answer(&mut self, Exchanged, &mut [u8]) -> Result    hears, and says the next round's message

@@ -15,7 +15,8 @@ pub enum Misstep {
         /// Bytes that the round declares.
         expected: usize,
     },
-    /// A buffer of the caller's has another length than the round declares, or there is not one for each slot.
+    /// A buffer of the caller's has another length than the round declares, or there is not one for
+    /// each slot.
     #[error("a buffer of {found} bytes was brought to {step} instead of one of {expected}")]
     Buffer {
         /// The round under way.

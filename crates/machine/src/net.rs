@@ -8,8 +8,8 @@ type Lane = (PartyId, u16);
 
 /// All half links of one party, by peer and lane, to be taken as channels.
 ///
-/// Dropping it closes the links that were not taken. When it and all its channels are dropped, the party has said
-/// goodbye to its peers; one that ends otherwise counts as dead.
+/// Dropping it closes the links that were not taken. When it and all its channels are dropped, the
+/// party has said goodbye to its peers; one that ends otherwise counts as dead.
 pub struct Net {
     me: PartyId,
     lanes: u16,
@@ -24,7 +24,8 @@ pub struct Net {
 }
 
 impl Net {
-    /// A net without links; `lanes` is what [`Net::lanes`] answers, `stall` the limit of its channels.
+    /// A net without links; `lanes` is what [`Net::lanes`] answers, `stall` the limit of its
+    /// channels.
     #[must_use]
     pub fn new(me: PartyId, lanes: u16, stall: Duration) -> Self {
         Self {
@@ -52,13 +53,15 @@ impl Net {
         self.session
     }
 
-    /// Tells peers why this party ends, and hears why a peer did; `None` when all parties are in one process.
+    /// Tells peers why this party ends, and hears why a peer did; `None` when all parties are in
+    /// one process.
     #[must_use]
     pub fn watch(&self) -> Option<Watch> {
         self.watched.as_ref().map(Hold::watch)
     }
 
-    /// Ends the session for all parties because of `culprit`, which may be this party: see [`Watch::abort`].
+    /// Ends the session for all parties because of `culprit`, which may be this party: see
+    /// [`Watch::abort`].
     pub fn abort(&self, culprit: PartyId, why: Reason, step: &str) {
         if let Some(watch) = self.watch() {
             watch.abort(culprit, why, step);
@@ -96,8 +99,9 @@ impl Net {
         self.rx.insert((peer, lane), Some(rx));
     }
 
-    /// Puts what `wrap` makes of them in place of the links on which this party sends, and that are not taken yet; links
-    /// that keep watch over the session are not among them. `wrap` is given the stall limit and must answer as many links, in order.
+    /// Puts what `wrap` makes of them in place of the links on which this party sends, and that are
+    /// not taken yet; links that keep watch over the session are not among them. `wrap` is given
+    /// the stall limit and must answer as many links, in order.
     pub fn send_through(&mut self, wrap: impl FnOnce(Duration, Vec<Box<dyn Tx>>) -> Vec<Box<dyn Tx>>) {
         let mut slots: Vec<_> = self.tx.values_mut().filter(|slot| slot.is_some()).collect();
         let links = slots.iter_mut().filter_map(|slot| slot.take()).collect();

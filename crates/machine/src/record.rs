@@ -1,4 +1,5 @@
-//! Keeps what a party received, so that it can run again alone: to measure it, or to look for a fault.
+//! Keeps what a party received, so that it can run again alone: to measure it, or to look for a
+//! fault.
 
 use std::{
     collections::BTreeMap,
@@ -14,7 +15,8 @@ use crate::{Net, PartyId, Rx, Tap, Tx, Wait};
 /// It holds the party's view of the protocol: keep it as secret as the party's shares.
 #[derive(Clone, Default)]
 pub struct Recording {
-    /// Messages one after the other: lengths are agreed, so a party that runs again asks for the same ones.
+    /// Messages one after the other: lengths are agreed, so a party that runs again asks for the
+    /// same ones.
     links: BTreeMap<(PartyId, u16), Vec<u8>>,
 }
 
@@ -95,7 +97,8 @@ impl Replay {
         Box::new(Discard)
     }
 
-    /// All links of party `me` with `peers` on `lanes` lanes, as a session of several processes would give them.
+    /// All links of party `me` with `peers` on `lanes` lanes, as a session of several processes
+    /// would give them.
     #[must_use]
     pub fn net(&self, me: PartyId, peers: &[PartyId], lanes: u16) -> Net {
         // Nothing here ever waits.

@@ -21,8 +21,8 @@ pub enum Edit {
     Zero,
     /// These bytes stand in its place; the edit does not apply to a message of another length.
     Replace(Vec<u8>),
-    /// The message of this index, counted as the edited one is, stands in its place; the edit does not apply when
-    /// that one had another length or has not passed.
+    /// The message of this index, counted as the edited one is, stands in its place; the edit does
+    /// not apply when that one had another length or has not passed.
     Earlier(usize),
 }
 

@@ -55,7 +55,8 @@ impl Toss {
         Ok(Self::with(domain, context, me, own))
     }
 
-    /// The same with fresh bytes that the caller drew: uniform, secret until they are opened, and for this toss alone.
+    /// The same with fresh bytes that the caller drew: uniform, secret until they are opened, and
+    /// for this toss alone.
     #[must_use]
     pub fn with(domain: &'static str, context: &[u8], me: u8, own: Word) -> Self {
         Self { about: *blake3::Hasher::new_derive_key(domain).update(context).finalize().as_bytes(), me, own }

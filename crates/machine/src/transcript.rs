@@ -19,8 +19,9 @@ type Link = (PartyId, PartyId, u16);
 
 /// A BLAKE3 hash of all messages of each link, shared by any number of channels of one party.
 ///
-/// A link's hash covers sender, receiver and lane, then each message's length (8 bytes, little endian) and bytes.
-/// Both ends of a link compute the same one. Threads may drive lanes in any order: each link has its own hash.
+/// A link's hash covers sender, receiver and lane, then each message's length (8 bytes, little
+/// endian) and bytes. Both ends of a link compute the same one. Threads may drive lanes in any
+/// order: each link has its own hash.
 #[derive(Clone)]
 pub struct Transcript {
     me: PartyId,

@@ -6,8 +6,9 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-/// The number of times that each lane waited for the peer after it had said something, or at the start: rounds of protocols of two parties,
-/// in which a message may be one of a long stream. Clones count together.
+/// The number of times that each lane waited for the peer after it had said something, or at the
+/// start: rounds of protocols of two parties, in which a message may be one of a long stream.
+/// Clones count together.
 #[derive(Clone, Default)]
 pub struct Turns(Arc<Mutex<BTreeMap<u16, Turn>>>);
 

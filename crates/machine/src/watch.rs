@@ -1,4 +1,5 @@
-//! The watch over a session, as its channels see it. Who keeps it, and how peers hear of it, is the network's part.
+//! The watch over a session, as its channels see it. Who keeps it, and how peers hear of it, is the
+//! network's part.
 
 use std::{any::Any, sync::Arc, thread, time::Instant};
 
@@ -18,13 +19,15 @@ pub trait Overseer: Send + Sync {
     /// A channel failed with `own` during `step`: answers the first cause, and tells the peers.
     fn judge(&self, step: &str, own: NetError) -> NetError;
 
-    /// A channel waits for `peer` since `since`. Answers the number by which [`Overseer::waited`] ends that wait.
+    /// A channel waits for `peer` since `since`. Answers the number by which [`Overseer::waited`]
+    /// ends that wait.
     fn waits(&self, peer: PartyId, step: &str, since: Instant) -> u64;
 
     /// The wait of this number is over.
     fn waited(&self, number: u64);
 
-    /// The party that keeps `peer` from going on: the last of the chain of those who wait, or `peer` itself.
+    /// The party that keeps `peer` from going on: the last of the chain of those who wait, or
+    /// `peer` itself.
     fn behind(&self, peer: PartyId) -> PartyId;
 
     /// Ends the session because of `culprit`; see [`Watch::abort`].
@@ -39,19 +42,21 @@ pub trait Overseer: Send + Sync {
 
 /// Ends a session for all parties, and tells whether another has.
 ///
-/// It comes from [`Net::watch`](crate::Net::watch) and may outlive the session; then it does nothing.
+/// It comes from [`Net::watch`](crate::Net::watch) and may outlive the session; then it does
+/// nothing.
 #[derive(Clone)]
 pub struct Watch(Arc<dyn Overseer>);
 
 impl Watch {
-    /// Ends the session: this party's channels fail from now on, and the peers are told that it ends because of
-    /// `culprit`, which may be this party. Returns when the peers can read it, or soon after. Only the first cause
-    /// counts: after one is known, others hear that one.
+    /// Ends the session: this party's channels fail from now on, and the peers are told that it
+    /// ends because of `culprit`, which may be this party. Returns when the peers can read it, or
+    /// soon after. Only the first cause counts: after one is known, others hear that one.
     pub fn abort(&self, culprit: PartyId, why: Reason, step: &str) {
         self.0.abort(culprit, why, step);
     }
 
-    /// Says how far this party is, `done` steps of `of`: clients hear it with the next heartbeat, about once a second.
+    /// Says how far this party is, `done` steps of `of`: clients hear it with the next heartbeat,
+    /// about once a second.
     pub fn comes(&self, done: u64, of: u64) {
         self.0.comes(done, of);
     }
@@ -59,13 +64,15 @@ impl Watch {
     /// Whether the session still stands, for a party that computes long between messages.
     ///
     /// # Errors
-    /// The error that ended the session: [`NetError::Dead`], [`NetError::Aborted`] or [`NetError::Malformed`].
+    /// The error that ended the session: [`NetError::Dead`], [`NetError::Aborted`] or
+    /// [`NetError::Malformed`].
     pub fn check(&self, step: &str) -> Result<(), NetError> {
         self.0.check(step)
     }
 }
 
-/// Keeps the watch going: each net and channel has one. What it keeps is dropped with the last of them.
+/// Keeps the watch going: each net and channel has one. What it keeps is dropped with the last of
+/// them.
 pub struct Hold {
     overseer: Arc<dyn Overseer>,
     keeps: Arc<dyn Any + Send + Sync>,

@@ -6,7 +6,8 @@ use hushwire_machine::{
     gated,
 };
 
-/// Says one byte and hears two, then hears one, then says and hears three; 9 is malformed, and 8 is a bug.
+/// Says one byte and hears two, then hears one, then says and hears three; 9 is malformed, and 8 is
+/// a bug.
 struct Three {
     at: usize,
     latch: Latch,

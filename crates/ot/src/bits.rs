@@ -37,8 +37,8 @@ pub(crate) fn pair_lsbs(pairs: &[[Block; 2]], zero: &mut [u8], one: &mut [u8]) {
     }
 }
 
-/// Masks for the blocks of a vector from as many bits, in constant time: the bits in every byte, each lane keeps its own
-/// (1, 2, 4 or 8), and a shuffle's table turns that into all ones.
+/// Masks for the blocks of a vector from as many bits, in constant time: the bits in every byte,
+/// each lane keeps its own (1, 2, 4 or 8), and a shuffle's table turns that into all ones.
 struct Masks<L: Lanes> {
     own: L::V,
     table: L::V,

@@ -24,7 +24,8 @@ impl Sid {
     }
 }
 
-/// The session's name, and the AES backend of this party; the backend is a local choice that changes no byte.
+/// The session's name, and the AES backend of this party; the backend is a local choice that
+/// changes no byte.
 #[derive(Clone, Copy, Debug)]
 pub struct Context {
     /// The name of the run. AGREEMENT.

@@ -44,7 +44,8 @@ impl Ticks {
 }
 
 impl Protocol {
-    /// The cost of an end's first call for the sender and the receiver, a following `verify` included, set-up excluded.
+    /// The cost of an end's first call for the sender and the receiver, a following `verify`
+    /// included, set-up excluded.
     #[must_use]
     pub fn cost(self, level: Level, what: Functionality, count: usize) -> [Cost; 2] {
         let payload = |len: usize| match what {
@@ -70,8 +71,9 @@ impl Protocol {
     }
 }
 
-/// The lengths of what an end says or hears in its calls of random OTs, correlated or not, in semi-honest mode, from counts alone. Calls follow
-/// each other: one takes what those before it made and did not hand out.
+/// The lengths of what an end says or hears in its calls of random OTs, correlated or not, in
+/// semi-honest mode, from counts alone. Calls follow each other: one takes what those before it
+/// made and did not hand out.
 #[derive(Clone)]
 pub struct Chunks {
     core: Core,
@@ -136,7 +138,8 @@ impl Core {
     }
 }
 
-/// Where the receiver speaks: chunk i and its choices in tick i, a segment's check after it, payload at a lag.
+/// Where the receiver speaks: chunk i and its choices in tick i, a segment's check after it,
+/// payload at a lag.
 fn row_ticks(
     chunks: &[(usize, usize)],
     check: &[(Role, usize)],
@@ -170,7 +173,8 @@ enum Turn {
     Receiver { places: bool, choices: usize },
 }
 
-/// Semi-honest: four chunks and one more, then the choices of four, and so on; at the end all that are left.
+/// Semi-honest: four chunks and one more, then the choices of four, and so on; at the end all that
+/// are left.
 fn turns(chunks: usize) -> Vec<Turn> {
     let mut turns = Vec::new();
     let mut unsaid = 0;
@@ -186,7 +190,8 @@ fn turns(chunks: usize) -> Vec<Turn> {
     turns
 }
 
-/// Malicious: a segment of sixteen chunks and one more, its places; one more with its digest, its choices.
+/// Malicious: a segment of sixteen chunks and one more, its places; one more with its digest, its
+/// choices.
 fn checked_turns(chunks: usize) -> Vec<Turn> {
     let mut turns = Vec::new();
     for i in 0..chunks {
@@ -199,7 +204,8 @@ fn checked_turns(chunks: usize) -> Vec<Turn> {
             turns.push(Turn::Receiver { places: false, choices: SEGMENT });
         }
     }
-    // The last segment's check follows that of the one before, whose choices go with its first step.
+    // The last segment's check follows that of the one before, whose choices go with its first
+    // step.
     let last = (chunks.saturating_sub(1)) % SEGMENT + 1;
     let before = if chunks > SEGMENT && last <= 2 { SEGMENT } else { 0 };
     if before > 0 && last == 1 {
@@ -214,7 +220,8 @@ fn checked_turns(chunks: usize) -> Vec<Turn> {
     turns
 }
 
-/// Where the sender speaks. Payload of the oldest chunk is in every tick of the sender for which choices were said.
+/// Where the sender speaks. Payload of the oldest chunk is in every tick of the sender for which
+/// choices were said.
 fn silent_ticks(
     chunks: &[(usize, usize)],
     turns: &[Turn],
@@ -266,8 +273,9 @@ fn row_chunk(kind: Kind, len: usize) -> (usize, usize) {
     (made, kind.cost(Level::SemiHonest).bits_per_ot * made / 8)
 }
 
-/// OTs and message bytes of each chunk: trees, and their share of the round's refill; a segment's first chunk lends 128
-/// OTs to its check. Where `count` was said to be the limit, the last round has no refill.
+/// OTs and message bytes of each chunk: trees, and their share of the round's refill; a segment's
+/// first chunk lends 128 OTs to its check. Where `count` was said to be the limit, the last round
+/// has no refill.
 pub(crate) fn tree_chunks(
     set: &Set,
     level: Level,

@@ -22,9 +22,11 @@ pub(crate) struct End<S: Security> {
     pub(crate) next: u64,
     /// Chunks since the last segment closed.
     pub(crate) in_segment: usize,
-    /// From the beginning of a call to its last step: after an error, or a call that was dropped, it stays.
+    /// From the beginning of a call to its last step: after an error, or a call that was dropped,
+    /// it stays.
     pub(crate) busy: bool,
-    /// Buffers for blocks of chunks, kept for the next ones: fresh pages cost as much as an OT. Wiped with the end.
+    /// Buffers for blocks of chunks, kept for the next ones: fresh pages cost as much as an OT.
+    /// Wiped with the end.
     pub(crate) spare: Vec<Blocks>,
     /// A fork of it would go on with the same rows, and the same numbers of OTs.
     pub(crate) process: Process,
@@ -68,8 +70,8 @@ impl Made {
         add_where_here(backend, bits, delta, &mut self.blocks);
     }
 
-    /// Turns the random choices in `bits` into d = b ⊕ r for these choices, and bit 0 of t into b; the sender adds
-    /// d(Δ ⊕ 1) to q.
+    /// Turns the random choices in `bits` into d = b ⊕ r for these choices, and bit 0 of t into b;
+    /// the sender adds d(Δ ⊕ 1) to q.
     pub(crate) fn choose(&mut self, backend: Backend, choices: &[u8]) {
         xor_range(choices, self.start, self.len, &mut self.bits);
         let bits = core::mem::take(&mut self.bits);

@@ -9,7 +9,8 @@ use crate::{
 
 /// The sender's end of an OT extension at security level `S`.
 ///
-/// `extend` any number of times, in the same order as the receiver, then `verify`. Each gives a [`Machine`](crate::Machine).
+/// `extend` any number of times, in the same order as the receiver, then `verify`. Each gives a
+/// [`Machine`](crate::Machine).
 pub struct Sender<S: Security>(End<S>);
 
 /// The receiver's end of an OT extension at security level `S`.

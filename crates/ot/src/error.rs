@@ -33,7 +33,8 @@ impl fmt::Display for Check {
     }
 }
 
-/// The reason why an oblivious transfer ended without a result. The state is lost: start again with a new set-up.
+/// The reason why an oblivious transfer ended without a result. The state is lost: start again with
+/// a new set-up.
 ///
 /// Reads as its [`fault`](Self::fault) does.
 #[derive(Debug, Error)]
@@ -70,8 +71,9 @@ pub enum OtError {
         /// The names that exist.
         known: String,
     },
-    /// This end failed before, a step of it came out of turn, or a call was dropped before its last step: its numbers
-    /// and checks may no longer be the peer's, and what was open will never be checked.
+    /// This end failed before, a step of it came out of turn, or a call was dropped before its last
+    /// step: its numbers and checks may no longer be the peer's, and what was open will never be
+    /// checked.
     Lost {
         /// The step that was to run.
         step: &'static str,

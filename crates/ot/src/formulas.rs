@@ -1,8 +1,9 @@
-//! The functionalities against formulas over another AES: every level, either end as the one that speaks, and
-//! numbers on both sides of a change of keys.
+//! The functionalities against formulas over another AES: every level, either end as the one that
+//! speaks, and numbers on both sides of a change of keys.
 //!
-//! An end that agrees with its peer may still use no tweak, one key for ever, or no hash at all. Here nothing is shared with
-//! the code under test but the blocks q and the choices of an ideal extension.
+//! An end that agrees with its peer may still use no tweak, one key for ever, or no hash at all.
+//! Here nothing is shared with the code under test but the blocks q and the choices of an ideal
+//! extension.
 
 use aes::cipher::{BlockCipherEncrypt, KeyInit};
 use hushwire_block::Block;
@@ -221,7 +222,8 @@ fn triples_are_bits_of_random_ots() {
     everywhere(triples::<SemiHonest>, triples::<Malicious>);
 }
 
-/// A wire that carries no two pads of the same OT twice: numbers grow over calls, and keys over numbers.
+/// A wire that carries no two pads of the same OT twice: numbers grow over calls, and keys over
+/// numbers.
 #[test]
 fn no_pad_comes_twice() {
     let mut seen = std::collections::HashSet::new();

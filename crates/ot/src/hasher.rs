@@ -18,8 +18,9 @@ const PADS: &str = "OT under pads";
 
 /// H(i, x) of OT `i`, under public keys of the session that change every 2^20 OTs.
 ///
-/// Semi-honest rows: π(σ(x)) ⊕ σ(x). Malicious, or a silent extension: π(π(x) ⊕ i) ⊕ π(x), with i as the tweak. Both
-/// circular correlation robust for a random permutation π (GKWY, ePrint 2019/074, sections 7.3 and 7.4).
+/// Semi-honest rows: π(σ(x)) ⊕ σ(x). Malicious, or a silent extension: π(π(x) ⊕ i) ⊕ π(x), with i
+/// as the tweak. Both circular correlation robust for a random permutation π (GKWY, ePrint
+/// 2019/074, sections 7.3 and 7.4).
 #[derive(ZeroizeOnDrop)]
 pub struct OtHasher {
     #[zeroize(skip)]

@@ -1,15 +1,17 @@
-//! The gate that every machine stands behind, for machines that do not look at their own messages again.
+//! The gate that every machine stands behind, for machines that do not look at their own messages
+//! again.
 //!
-//! [`Machine`](crate::Machine) is implemented here alone, by [`gated!`](hushwire_machine::gated): exact lengths, calls in turn, and
-//! nothing after an error.
+//! [`Machine`](crate::Machine) is implemented here alone, by [`gated!`](hushwire_machine::gated):
+//! exact lengths, calls in turn, and nothing after an error.
 
 use crate::{Exchanged, OtError, Round};
 use hushwire_machine::drive::Misstep;
 
 pub(crate) use hushwire_machine::drive::Latch;
 
-/// A party's half of a protocol, behind the gate. Only the gate calls [`Guarded::say`] and [`Guarded::hear`]: in turn,
-/// with the lengths that [`Guarded::exchange`] declared, and not after an error.
+/// A party's half of a protocol, behind the gate. Only the gate calls [`Guarded::say`]
+/// and [`Guarded::hear`]: in turn, with the lengths that [`Guarded::exchange`] declared, and not
+/// after an error.
 pub(crate) trait Guarded {
     /// The next exchange; `None` when the protocol is done.
     fn exchange(&self) -> Option<Round>;

@@ -53,8 +53,8 @@ impl DerefMut for Blocks {
     }
 }
 
-/// Makes `buffer` `len` long. Growing in place may move it and leave a copy of what it held: here that is wiped before
-/// the larger buffer is made, which holds zeros.
+/// Makes `buffer` `len` long. Growing in place may move it and leave a copy of what it held: here
+/// that is wiped before the larger buffer is made, which holds zeros.
 pub(crate) fn refit<T: Zeroize + Clone + Default>(buffer: &mut Vec<T>, len: usize) {
     if buffer.capacity() < len {
         buffer.zeroize();

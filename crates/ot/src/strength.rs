@@ -1,4 +1,5 @@
-//! The adversaries that base OTs withstand, as types, so that an extension cannot stand on base OTs that are too weak for it.
+//! The adversaries that base OTs withstand, as types, so that an extension cannot stand on base OTs
+//! that are too weak for it.
 
 mod sealed {
     pub trait Sealed {}
@@ -10,8 +11,8 @@ pub trait BaseSecurity: sealed::Sealed + Send + Sync + 'static {}
 /// Semi-honest parties.
 #[derive(Clone, Copy, Debug)]
 pub enum Passive {}
-/// Malicious parties, but a corrupt sender may guess choice bits and is caught at each wrong guess: enough where the
-/// choices are an extension's Δ, not where they are inputs.
+/// Malicious parties, but a corrupt sender may guess choice bits and is caught at each wrong guess:
+/// enough where the choices are an extension's Δ, not where they are inputs.
 #[derive(Clone, Copy, Debug)]
 pub enum SelectiveFailure {}
 /// Malicious parties, universally composable.

@@ -9,8 +9,8 @@ const DOMAIN: &str = "hushwire 2026 ot challenge v1";
 
 /// All that both parties sent in one protocol, hashed per direction.
 ///
-/// A challenge is H(domain, sid, protocol, step, hash of what the sender sent, hash of what the receiver sent): both
-/// directions, in canonical order, so that both parties compute the same one.
+/// A challenge is H(domain, sid, protocol, step, hash of what the sender sent, hash of what the
+/// receiver sent): both directions, in canonical order, so that both parties compute the same one.
 #[derive(Clone)]
 pub struct Transcript {
     sid: Sid,
@@ -32,7 +32,8 @@ impl Transcript {
         hasher.update(message);
     }
 
-    /// A public challenge that binds all that was absorbed. Steps of one protocol have distinct names.
+    /// A public challenge that binds all that was absorbed. Steps of one protocol have distinct
+    /// names.
     #[must_use]
     pub fn challenge(&self, step: &str) -> Seed {
         let mut hasher = blake3::Hasher::new_derive_key(DOMAIN);
@@ -84,7 +85,8 @@ mod tests {
         for (i, challenge) in challenges.iter().enumerate() {
             assert!(!challenges[..i].contains(challenge), "challenge {i} came before");
         }
-        // Directions have no order between them: each end writes its own before it hears the other's.
+        // Directions have no order between them: each end writes its own before it hears the
+        // other's.
         assert_eq!(of(1, "a", "b", &[said[1], said[0]]), challenges[0]);
     }
 }

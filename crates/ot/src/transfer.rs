@@ -9,7 +9,8 @@ use crate::{
     open_receiver, open_sender,
 };
 
-/// AGREEMENT: OTs between two checks; a multiple of eight, so that a batch's choices fill whole bytes.
+/// AGREEMENT: OTs between two checks; a multiple of eight, so that a batch's choices fill whole
+/// bytes.
 const BATCH: usize = 1 << 18;
 
 /// Terms of a transfer, the same at both ends.
@@ -40,8 +41,9 @@ impl Transfer {
         }
     }
 
-    /// Takes one message of each pair into `chosen`: bit `i % 8` of byte `i / 8` of `choices` chooses for OT `i`. `done`
-    /// hears of each batch's OTs once they are checked. After an error `chosen` has nothing to rely on.
+    /// Takes one message of each pair into `chosen`: bit `i % 8` of byte `i / 8` of `choices`
+    /// chooses for OT `i`. `done` hears of each batch's OTs once they are checked. After an error
+    /// `chosen` has nothing to rely on.
     ///
     /// # Errors
     /// As [`Transfer::send`], where the sender cheated.

@@ -1,9 +1,11 @@
-//! Random bit triples: c = a·b, each bit shared by exclusive or, from two random OTs and no message of its own.
+//! Random bit triples: c = a·b, each bit shared by exclusive or, from two random OTs and no message
+//! of its own.
 //!
-//! Party i is sender of one OT and receiver of the other: a_i = m0 ⊕ m1 and u_i = m0 of the OT that it sends, b_i and
-//! v_i = m_b of the one that it receives, c_i = a_i b_i ⊕ u_i ⊕ v_i. Then a_0 b_1 = u_0 ⊕ v_1 and a_1 b_0 = u_1 ⊕ v_0
-//! (bits are bit 0 of the blocks). The triples carry no MACs: a malicious party cannot make an honest one's wrong, but
-//! may later say that its own shares are others.
+//! Party i is sender of one OT and receiver of the other: a_i = m0 ⊕ m1 and u_i = m0 of the OT that
+//! it sends, b_i and v_i = m_b of the one that it receives, c_i = a_i b_i ⊕ u_i ⊕ v_i. Then a_0
+//! b_1 = u_0 ⊕ v_1 and a_1 b_0 = u_1 ⊕ v_0 (bits are bit 0 of the blocks). The triples carry no
+//! MACs: a malicious party cannot make an honest one's wrong, but may later say that its own shares
+//! are others.
 
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
@@ -93,8 +95,8 @@ pub struct Triples<'e, S: Security> {
 }
 
 impl<'e, S: Security> Triples<'e, S> {
-    /// `count` triples; `first` at one party and not at the other: its sender speaks with the other's receiver first.
-    /// Verified when the steps are done.
+    /// `count` triples; `first` at one party and not at the other: its sender speaks with the
+    /// other's receiver first. Verified when the steps are done.
     pub fn new(sender: &'e mut Sender<S>, receiver: &'e mut Receiver<S>, count: usize, first: bool) -> Self {
         let zeros = || vec![0; bytes(count)];
         let sent = Sent { count, a: zeros(), u: zeros(), column: [Vec::new(), Vec::new()] };
@@ -119,10 +121,11 @@ impl<'e, S: Security> Triples<'e, S> {
         BitTriples { a, b, c }
     }
 
-    /// The OTs of the direction in which this party speaks, and those of the other, as machines of their own: in
-    /// semi-honest mode every tick of the first only sends and every tick of the second only receives, so that a driver
-    /// may run one ahead of the other. As both have the same number of OTs, and ends that made as many before, what this
-    /// party sends in a tick is as long as what it receives in that of the other machine.
+    /// The OTs of the direction in which this party speaks, and those of the other, as machines of
+    /// their own: in semi-honest mode every tick of the first only sends and every tick of the
+    /// second only receives, so that a driver may run one ahead of the other. As both have the same
+    /// number of OTs, and ends that made as many before, what this party sends in a tick is as long
+    /// as what it receives in that of the other machine.
     pub fn ways(&mut self) -> (&mut dyn Machine<Error = OtError>, &mut dyn Machine<Error = OtError>) {
         if self.send.speaks() {
             (&mut self.send, &mut self.receive)

@@ -13,8 +13,8 @@ pub struct Verified {
 
 /// The outputs of an extension, not to be used before a check covers them.
 ///
-/// It holds the caller's buffers, which are written already: dropped unopened it gives them back unchecked, and then
-/// they must not be read.
+/// It holds the caller's buffers, which are written already: dropped unopened it gives them back
+/// unchecked, and then they must not be read.
 ///
 /// ```compile_fail
 /// # use hushwire_ot::{Malicious, Unverified};
@@ -35,7 +35,8 @@ impl<T, S: Security> Unverified<T, S> {
     /// The value, which a check has covered.
     ///
     /// # Errors
-    /// [`OtError::Unverified`] when `proof` is older than the value or is of another end; the value is lost then.
+    /// [`OtError::Unverified`] when `proof` is older than the value or is of another end; the value
+    /// is lost then.
     pub fn open(self, proof: &Verified) -> Result<T, OtError> {
         if proof.end == self.end && proof.epoch >= self.epoch {
             Ok(self.value)

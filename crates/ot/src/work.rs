@@ -9,7 +9,8 @@ use crate::{
     hasher::OtHasher,
 };
 
-/// The sender's call of an extension, with its outputs. All lengths are agreed: the receiver asks for the same.
+/// The sender's call of an extension, with its outputs. All lengths are agreed: the receiver asks
+/// for the same.
 #[derive(Debug)]
 pub enum Sending<'a> {
     /// Random correlated OT: q, for choices that the extension draws.
@@ -78,14 +79,15 @@ pub enum Receiving<'a> {
     },
 }
 
-/// The use of chunks: [`Sending`], [`Receiving`], or none. By default no payload and no place in a caller's
-/// buffer.
+/// The use of chunks: [`Sending`], [`Receiving`], or none. By default no payload and no place in a
+/// caller's buffer.
 pub trait Work {
     /// OTs in this call.
     fn count(&self) -> usize;
     /// Whether the receiver brings choices.
     fn is_chosen(&self) -> bool;
-    /// The receiver, when a chunk is made; the sender, when a chunk is made and, with chosen choices, `derandomize` has come.
+    /// The receiver, when a chunk is made; the sender, when a chunk is made and, with chosen
+    /// choices, `derandomize` has come.
     fn take(&mut self, hasher: &mut OtHasher, chunk: &mut Made, derandomize: Option<&[u8]>);
     /// Finds buffers that do not fit each other.
     fn assert_sizes(&self) {}

@@ -1,4 +1,5 @@
-//! The messages that a transport of a user's own may hand on: of other lengths, and in calls that come out of turn.
+//! The messages that a transport of a user's own may hand on: of other lengths, and in calls that
+//! come out of turn.
 
 mod machines;
 
@@ -115,8 +116,8 @@ fn steps_out_of_turn_end_a_machine() {
     }
 }
 
-/// Rows that are nonsense, and an answer to their check that is whole or cut where comparing would end: a check that
-/// compares as far as the message goes would pass.
+/// Rows that are nonsense, and an answer to their check that is whole or cut where comparing would
+/// end: a check that compares as far as the message goes would pass.
 #[test]
 fn a_truncated_answer_does_not_pass_ferret_s_check_of_rows() {
     let attempt = |cut: bool| {
@@ -155,7 +156,8 @@ fn base_ots_that_failed_are_not_finished() {
     let _ = s.finish();
 }
 
-/// The fuzzer's entry, without the fuzzer: messages of any bytes end in an error or change results, and nothing panics.
+/// The fuzzer's entry, without the fuzzer: messages of any bytes end in an error or change results,
+/// and nothing panics.
 #[test]
 fn arbitrary_messages_stop_nobody_but_the_run() {
     let (mut world, mut prg) =

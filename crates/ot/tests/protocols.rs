@@ -1,4 +1,5 @@
-//! Every protocol by name, at every level, set up and run over channels: relations on every OT, and the declared bytes.
+//! Every protocol by name, at every level, set up and run over channels: relations on every OT, and
+//! the declared bytes.
 
 mod wire;
 
@@ -253,7 +254,8 @@ fn the_meter_shows_what_is_declared() {
     }
 }
 
-/// The lengths of a call follow from the counts of those before it: what they left over is sent by nobody.
+/// The lengths of a call follow from the counts of those before it: what they left over is sent by
+/// nobody.
 #[test]
 fn chunks_of_calls_that_follow_each_other() {
     let counts = [700, 1, 511, 8_192, 8_193, 0, 30_000, 5];

@@ -2,13 +2,15 @@
 
 use crate::{ring::Word, xor_into};
 
-/// The group that a value's shares are in. Both parties of a share, and owners outside, take the same.
+/// The group that a value's shares are in. Both parties of a share, and owners outside, take the
+/// same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Addition {
     /// Bit by bit: v = x_0 ⊕ x_1 ⊕ x_2.
     #[default]
     Xor,
-    /// Words of 1, 2, 4 or 8 bytes, least significant first: v = x_0 + x_1 + x_2 modulo 2^8 to 2^64, a word at a time.
+    /// Words of 1, 2, 4 or 8 bytes, least significant first: v = x_0 + x_1 + x_2 modulo 2^8 to
+    /// 2^64, a word at a time.
     Words(u8),
 }
 

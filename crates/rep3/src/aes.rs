@@ -1,11 +1,12 @@
 //! AES on shared blocks, with keys of 128, 192 or 256 bits.
 //!
-//! **Functionality.** `blocks` shared 16-byte blocks and shares of round keys (one set, or one per block) → shares of
-//! the encrypted blocks. **Paper.** Araki et al. 2016 (multiplication), Boyar–Peralta 2010 and 2011 (`bp32`, `depth4`);
-//! the other S-boxes are described in `docs/protocols.md`. **Security.** Semi-honest, one corrupted party, F = AES as
-//! PRF (κ = 128). **Rounds and bytes.** 10, 12 or 14 × the S-box's rounds and what it prepares; as many × 16 S-boxes a
-//! block, [`Sbox::bits`] each, with the number of blocks padded to an even one. **Constant time.** Blocks, keys and
-//! shares are secret; their number is not.
+//! **Functionality.** `blocks` shared 16-byte blocks and shares of round keys (one set, or one per
+//! block) → shares of the encrypted blocks. **Paper.** Araki et al. 2016 (multiplication),
+//! Boyar–Peralta 2010 and 2011 (`bp32`, `depth4`); the other S-boxes are described in
+//! `docs/protocols.md`. **Security.** Semi-honest, one corrupted party, F = AES as PRF (κ = 128).
+//! **Rounds and bytes.** 10, 12 or 14 × the S-box's rounds and what it prepares; as many × 16
+//! S-boxes a block, [`Sbox::bits`] each, with the number of blocks padded to an even one.
+//! **Constant time.** Blocks, keys and shares are secret; their number is not.
 
 use crate::kernels::{Linear, Pair, Source};
 use crate::keys::expansion_sboxes;
@@ -21,7 +22,8 @@ pub const fn padded(blocks: usize) -> usize {
     blocks.next_multiple_of(2)
 }
 
-/// The cost of one batch for each party. Derived from the protocol's parameters, not from the code that runs it.
+/// The cost of one batch for each party. Derived from the protocol's parameters, not from the code
+/// that runs it.
 #[must_use]
 pub fn cost(size: KeySize, sbox: Sbox, blocks: usize) -> Cost {
     let rounds = size.rounds();
@@ -69,7 +71,8 @@ impl AesBlocks {
     /// Encrypts the blocks of `input` (16 bytes each).
     ///
     /// # Panics
-    /// If there are no blocks or a broken one, or `keys` holds neither one key nor one per padded block (the caller's bug).
+    /// If there are no blocks or a broken one, or `keys` holds neither one key nor one per padded
+    /// block (the caller's bug).
     #[must_use]
     pub fn new(sbox: Sbox, cx: Context, keys: Arc<ExpandedKeys>, input: &Shares, ws: Workspace) -> Self {
         let mut batch = Self::empty(sbox, cx, keys, input.len() / 16, ws);
@@ -79,7 +82,8 @@ impl AesBlocks {
         batch
     }
 
-    /// Encrypts the public counter blocks `first`, `first + 1`, … (big-endian, wrapping, as SP 800-38A): a keystream.
+    /// Encrypts the public counter blocks `first`, `first + 1`, … (big-endian, wrapping, as SP
+    /// 800-38A): a keystream.
     ///
     /// # Panics
     /// As [`AesBlocks::new`].
@@ -115,7 +119,8 @@ impl AesBlocks {
         SboxRounds { sboxes, between: Blocks { blocks, keys, state } }
     }
 
-    /// This party's own share of every output byte, after the run; with the other parties', they add up to the blocks.
+    /// This party's own share of every output byte, after the run; with the other parties', they
+    /// add up to the blocks.
     #[must_use]
     pub fn own(&self) -> &[u8] {
         &self.between.state[0][..16 * self.between.blocks]
@@ -138,7 +143,8 @@ impl AesBlocks {
 }
 
 impl Blocks {
-    /// The linear step before the S-boxes of round `r`, or before the output, on what came of those before; and the round key.
+    /// The linear step before the S-boxes of round `r`, or before the output, on what came of those
+    /// before; and the round key.
     fn source<'a>(&'a self, affine: bool, r: usize, bytes: Pair<'a>) -> Source<'a> {
         let linear = match r {
             0 => Linear::Nothing,

@@ -1,8 +1,10 @@
-//! The AES S-box as circuits: Boyar–Peralta's, and the characteristic vector of a byte with the table looked up in it.
+//! The AES S-box as circuits: Boyar–Peralta's, and the characteristic vector of a byte with the
+//! table looked up in it.
 //!
-//! A batch of `n` bytes (a multiple of 8) is eight segments of `p = n/8` bytes. Bit `j` of byte `i` of plane `b` is bit
-//! `b` of byte `j·p + i` of the batch, so that nothing depends on a vector's width. The message of a layer is its
-//! ANDs' output planes one after the other, in the circuit's order.
+//! A batch of `n` bytes (a multiple of 8) is eight segments of `p = n/8` bytes. Bit `j` of byte `i`
+//! of plane `b` is bit `b` of byte `j·p + i` of the batch, so that nothing depends on a vector's
+//! width. The message of a layer is its ANDs' output planes one after the other, in the circuit's
+//! order.
 
 use crate::Sbox;
 use crate::slots::{Slots, load_part, store_part};
@@ -54,7 +56,8 @@ pub(crate) fn circuit(sbox: Sbox) -> Option<&'static Layered> {
     }
 }
 
-/// Eight bits to their characteristic vector: output `j` is 1 where the byte is `j`. 247 ANDs, AND-depth 3.
+/// Eight bits to their characteristic vector: output `j` is 1 where the byte is `j`. 247 ANDs,
+/// AND-depth 3.
 pub(crate) static ONE_HOT: LazyLock<Layered> = LazyLock::new(|| {
     let mut g = Builder::new();
     let input = byte(&mut g);
@@ -72,8 +75,8 @@ fn of_pair(g: &mut Builder, b0: Bit, b1: Bit) -> Vec<Bit> {
     vec![g.not(any), one, two, both]
 }
 
-/// The vector of `(u, v)`, `u` the lower digits: entry `v·|u| + u`. One sum of each vector is 1, which saves a row and
-/// a column of products.
+/// The vector of `(u, v)`, `u` the lower digits: entry `v·|u| + u`. One sum of each vector is 1,
+/// which saves a row and a column of products.
 fn outer(g: &mut Builder, u: &[Bit], v: &[Bit]) -> Vec<Bit> {
     let (m, k) = (u.len() - 1, v.len() - 1);
     let mut out = vec![Bit::ZERO; u.len() * v.len()];
@@ -111,8 +114,8 @@ static ONES: LazyLock<[Vec<u8>; 8]> = LazyLock::new(|| {
     std::array::from_fn(|b| (0..=255).filter(|x| of(*x)[b]).collect())
 });
 
-/// S-box outputs from shared characteristic vectors of random bytes `r` and the public bytes `d = x ⊕ r`:
-/// `S(x) = Σ_k S(k)·e_{k ⊕ d}`, local.
+/// S-box outputs from shared characteristic vectors of random bytes `r` and the public bytes
+/// `d = x ⊕ r`: `S(x) = Σ_k S(k)·e_{k ⊕ d}`, local.
 pub(crate) struct Lookup<'a> {
     /// After a run of [`ONE_HOT`].
     pub vectors: &'a Slots,

@@ -1,9 +1,10 @@
 //! Any circuit on shares: many instances at once, layer by layer.
 //!
-//! **Functionality.** `instances` runs of a [`Program`] on shared bit planes → shared bit planes. **Paper.** Araki et
-//! al. 2016 (multiplication). **Security.** Semi-honest, one corrupted party, F = AES as PRF (κ = 128). **Rounds and
-//! bytes.** One message a layer of ANDs, one bit an AND: see [`circuit_cost`]. **Constant time.** Values are secret;
-//! the program and the number of instances are public.
+//! **Functionality.** `instances` runs of a [`Program`] on shared bit planes → shared bit planes.
+//! **Paper.** Araki et al. 2016 (multiplication). **Security.** Semi-honest, one corrupted party,
+//! F = AES as PRF (κ = 128). **Rounds and bytes.** One message a layer of ANDs, one bit an AND: see
+//! [`circuit_cost`]. **Constant time.** Values are secret; the program and the number of instances
+//! are public.
 //!
 //! ```text
 //! planes in and out: bit i of the inputs (outputs) in plane i, ⌈instances/8⌉ bytes;
@@ -85,7 +86,8 @@ fn alone(program: &Program) -> Option<Arc<Layered>> {
     (ordered && stage.writes == program.output_registers()).then_some(stage.block)
 }
 
-/// Planes of a program that is one block, which are read and written where they lie, past registers and most slots.
+/// Planes of a program that is one block, which are read and written where they lie, past registers
+/// and most slots.
 struct Planes {
     inputs: Inputs,
     outputs: Shares,
@@ -123,7 +125,8 @@ impl CircuitBatch {
         Self::over(program, cx, vec![Arc::new(inputs.clone())], instances, ws)
     }
 
-    /// The same on inputs that lie in several places, and stay there: their planes one after the other.
+    /// The same on inputs that lie in several places, and stay there: their planes one after the
+    /// other.
     ///
     /// # Errors
     /// As [`CircuitBatch::new`], of all together.

@@ -1,23 +1,28 @@
-//! Whether shares that an outsider gave are shares of one value: both holders of a component were given the same.
+//! Whether shares that an outsider gave are shares of one value: both holders of a component were
+//! given the same.
 //!
-//! **Why.** Products are right only for replicated shares. An owner outside the parties who gives party 0 another `x_1`
-//! than party 1 makes every product with its input wrong exactly where the other factor is 1, and outputs then tell of
-//! the other owners' inputs, although all parties follow the protocol. So nothing that depends on such shares is opened
-//! before [`Comparison::end`] found all of them consistent.
+//! **Why.** Products are right only for replicated shares. An owner outside the parties who gives
+//! party 0 another `x_1` than party 1 makes every product with its input wrong exactly where the
+//! other factor is 1, and outputs then tell of the other owners' inputs, although all parties
+//! follow the protocol. So nothing that depends on such shares is opened before [`Comparison::end`]
+//! found all of them consistent.
 //!
 //! ```text
-//! tag of x_c at its holders, parties c-1 and c:  BLAKE3 keyed from k_{c-1}, of session, c, owner, batch, each part's length and bytes
+//! tag of x_c at its holders, parties c-1 and c:  BLAKE3 keyed from k_{c-1}, of session, c, owner,
+//!                                                batch, each part's length and bytes
 //! hop 1, to the right neighbour:                 the own tags, of x_i and x_{i+1}, for every owner
 //! hop 2, to the right neighbour:                 what came in hop 1
 //! ```
 //!
-//! After the second hop every party has both tags of all three components, so that all come to the same verdict: the
-//! party that does not hold `x_c` opens nothing either, which matters where another party's view is the owner's too.
+//! After the second hop every party has both tags of all three components, so that all come to the
+//! same verdict: the party that does not hold `x_c` opens nothing either, which matters where
+//! another party's view is the owner's too.
 //!
-//! **Security.** The holders of `x_c` are exactly those who have `k_{c-1}`. To the third party a tag is the output of a
-//! pseudorandom function under a key that it lacks, at a place that is used once: it learns whether two tags are equal and
-//! nothing else. Tags have 256 bits: an owner who knows a key, from a party on its side, would have to find a collision
-//! of BLAKE3. **Rounds and bytes.** Two messages to the right, 64 bytes an owner each. **Constant time.** Shares and tags
+//! **Security.** The holders of `x_c` are exactly those who have `k_{c-1}`. To the third party a
+//! tag is the output of a pseudorandom function under a key that it lacks, at a place that is used
+//! once: it learns whether two tags are equal and nothing else. Tags have 256 bits: an owner who
+//! knows a key, from a party on its side, would have to find a collision of BLAKE3. **Rounds and
+//! bytes.** Two messages to the right, 64 bytes an owner each. **Constant time.** Shares and tags
 //! are secret, lengths and the verdict are public.
 
 use crate::{Role, session::Session};
@@ -95,7 +100,8 @@ pub struct Inconsistent {
 
 /// A comparison under way among the three parties.
 ///
-/// Both calls take a channel to the right neighbour and from the left one; between them it may serve no other message.
+/// Both calls take a channel to the right neighbour and from the left one; between them it may
+/// serve no other message.
 #[must_use = "shares that were not compared must not be used for anything that is opened"]
 pub struct Comparison {
     role: Role,
@@ -105,8 +111,8 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Exchanges the tags of all owners, in an order that all parties share, and passes on what came. Waits for the left
-    /// neighbour's tags only.
+    /// Exchanges the tags of all owners, in an order that all parties share, and passes on what
+    /// came. Waits for the left neighbour's tags only.
     ///
     /// # Errors
     /// As [`Channel::exchange`].
@@ -236,7 +242,8 @@ mod tests {
         // The same bytes, cut otherwise.
         assert_ne!(tag, own(&tags(&one, 0, 0, &[&a[1], &empty])));
         assert_ne!(tag, own(&tags(&one, 0, 0, &[&empty, &a[1]])));
-        // No component's tag is that of another one with the same bytes, and none is known without the key.
+        // No component's tag is that of another one with the same bytes, and none is known without
+        // the key.
         let same = Shares { own: vec![5; 9], next: vec![5; 9] };
         let Tags([x, y]) = tags(&zero, 0, 0, &[&same]);
         assert_ne!(x, y);

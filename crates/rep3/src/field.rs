@@ -1,8 +1,9 @@
 //! GF(2^8), its subfield GF(2^4), and the linear maps between them, as matrices in GFNI's layout.
 //!
-//! Notation: `x` ∈ GF(2^8) modulo x^8+x^4+x^3+x+1 (AES's field). GF(2^4) is the set {x : x^16 = x}, with basis
-//! 1, γ, γ², γ³ over GF(2), γ = 3^17 of order 15; a *nibble* holds those four coordinates, coordinate `i` in bit `i`.
-//! The projection onto the subfield is π(x) = Tr(δx) with Tr(y) = y + y^16 and Tr(δ) = 1: linear, and the identity on it.
+//! Notation: `x` ∈ GF(2^8) modulo x^8+x^4+x^3+x+1 (AES's field). GF(2^4) is the set {x : x^16 = x},
+//! with basis 1, γ, γ², γ³ over GF(2), γ = 3^17 of order 15; a *nibble* holds those four
+//! coordinates, coordinate `i` in bit `i`. The projection onto the subfield is π(x) = Tr(δx) with
+//! Tr(y) = y + y^16 and Tr(δ) = 1: linear, and the identity on it.
 
 /// Product in GF(2^8), at compile time.
 pub(crate) const fn mul(a: u8, b: u8) -> u8 {
@@ -69,7 +70,8 @@ pub(crate) const fn project(x: u8) -> u8 {
     n
 }
 
-/// The linear map with these images of bits 0…7, in GFNI's layout: byte `7-i` is the row that makes output bit `i`.
+/// The linear map with these images of bits 0…7, in GFNI's layout: byte `7-i` is the row that makes
+/// output bit `i`.
 const fn matrix(images: [u8; 8]) -> u64 {
     let (mut m, mut i) = (0u64, 0);
     while i < 8 {

@@ -1,8 +1,9 @@
-//! Circuits and their memory that a session keeps from one protocol to the next; vectors are kept by the [`pool`](crate::pool).
+//! Circuits and their memory that a session keeps from one protocol to the next; vectors are kept
+//! by the [`pool`](crate::pool).
 //!
-//! Fresh pages are the largest cost of a run of a few milliseconds: the system clears each before its first use, and a virtual machine
-//! pays for its mapping as well. Circuits are small and made in microseconds to milliseconds, which a piece of a few thousand rows
-//! is done in as well.
+//! Fresh pages are the largest cost of a run of a few milliseconds: the system clears each before
+//! its first use, and a virtual machine pays for its mapping as well. Circuits are small and made
+//! in microseconds to milliseconds, which a piece of a few thousand rows is done in as well.
 //!
 //! All of it is LOCAL: what is kept changes no message. Bounds hold for each session.
 
@@ -97,10 +98,11 @@ impl Kept {
 
 /// Tells the allocator that blocks of some megabytes come and go.
 ///
-/// glibc maps every block from 128 KiB on afresh and gives it back when it is freed, until a longer one has been freed: it then serves
-/// blocks up to that length from memory that it holds, and holds up to twice as much (mallopt(3), `M_MMAP_THRESHOLD`: "dynamic";
-/// 32 MiB are the most that count). The block here is never touched, so that it costs two calls of the system. Other allocators do not
-/// mind.
+/// glibc maps every block from 128 KiB on afresh and gives it back when it is freed, until a longer
+/// one has been freed: it then serves blocks up to that length from memory that it holds, and holds
+/// up to twice as much (mallopt(3), `M_MMAP_THRESHOLD`: "dynamic"; 32 MiB are the most that count).
+/// The block here is never touched, so that it costs two calls of the system. Other allocators do
+/// not mind.
 fn hold_pages() {
     const LONGEST: usize = (32 << 20) - (64 << 10);
     static ONCE: Once = Once::new();

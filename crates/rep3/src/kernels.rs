@@ -1,14 +1,17 @@
-//! The local steps of the byte S-boxes: fused loops over natural bytes, one source for GFNI and for bit slices.
+//! The local steps of the byte S-boxes: fused loops over natural bytes, one source for GFNI and for
+//! bit slices.
 //!
-//! A batch of `n` bytes is two halves of `h = n/2`. Nibble messages have `h` bytes: byte `i` carries the product of
-//! byte `i` in its low nibble and that of byte `h + i` in its high one. Byte messages have `n` bytes in natural order.
+//! A batch of `n` bytes is two halves of `h = n/2`. Nibble messages have `h` bytes: byte `i`
+//! carries the product of byte `i` in its low nibble and that of byte `h + i` in its high one. Byte
+//! messages have `n` bytes in natural order.
 
 use crate::field::{DOUBLE, HIGH, LOW, Nibble, POW4, POW16, SBOX_LINEAR, SQUARE};
 use crate::record::{Place, Record, Unit};
 use hushwire_simd::bytes::{ByteField, ByteKernel};
 use std::ops::Range;
 
-/// The longest vector of any [`ByteField`]; ranges that a kernel is called with start at multiples of it.
+/// The longest vector of any [`ByteField`]; ranges that a kernel is called with start at multiples
+/// of it.
 pub(crate) const LONGEST: usize = 512;
 
 /// Both held shares of a byte string.
@@ -60,9 +63,9 @@ pub(crate) struct Layer<'a> {
 
 /// The local step of a layer, one vector at a time.
 pub(crate) trait Step {
-    /// Computes the vector at `at`. `FULL`: a whole vector is there and nobody listens. The last, short vector and those
-    /// that a verifier hears are not `FULL`, so that their branches stay out of the loop that counts. Bit slices, beside
-    /// which no branch counts, have no `FULL` form.
+    /// Computes the vector at `at`. `FULL`: a whole vector is there and nobody listens. The last,
+    /// short vector and those that a verifier hears are not `FULL`, so that their branches stay out
+    /// of the loop that counts. Bit slices, beside which no branch counts, have no `FULL` form.
     fn unit<F: ByteField, const FULL: bool>(&mut self, f: F, layer: &mut Layer<'_>, at: usize);
 }
 
@@ -104,7 +107,8 @@ pub(crate) fn cross<F: ByteField>(f: F, x: [F::B; 2], y: [F::B; 2]) -> F::B {
     f.xor(f.mul(x[0], f.xor(y[0], y[1])), f.mul(x[1], y[0]))
 }
 
-/// Tells the verifier, if one listens, the factors of products at `offset`, of which `left` are real.
+/// Tells the verifier, if one listens, the factors of products at `offset`, of which `left` are
+/// real.
 #[inline(always)]
 fn tell<F: ByteField, const FULL: bool>(
     f: F,
@@ -165,7 +169,8 @@ fn nibble_products<F: ByteField, const FULL: bool>(
 /// The shares of a round key, with 0x63 folded in where the S-box left it out.
 #[derive(Clone, Copy)]
 pub(crate) struct RoundKey<'a> {
-    /// One key for every block, repeated to [`LONGEST`] bytes; or one per block, laid out as the state.
+    /// One key for every block, repeated to [`LONGEST`] bytes; or one per block, laid out as the
+    /// state.
     pub bytes: Pair<'a>,
     /// 0 for one key, 1 for one per block: what the place in the state is multiplied by.
     pub stride: usize,
@@ -187,7 +192,8 @@ pub(crate) struct Source<'a> {
     pub key: RoundKey<'a>,
 }
 
-/// The linear step from the bytes of a [`Source`] to S-box inputs (or, in the last round, to ciphertext).
+/// The linear step from the bytes of a [`Source`] to S-box inputs (or, in the last round, to
+/// ciphertext).
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Linear {
     /// Nothing but the key.
@@ -204,7 +210,8 @@ pub(crate) enum Linear {
     },
 }
 
-/// Byte `i` of the state comes from byte `SHIFT[i]`: ShiftRows, with column-major bytes as in FIPS-197.
+/// Byte `i` of the state comes from byte `SHIFT[i]`: ShiftRows, with column-major bytes as in
+/// FIPS-197.
 const SHIFT: [u8; 16] = [0, 5, 10, 15, 4, 9, 14, 3, 8, 13, 2, 7, 12, 1, 6, 11];
 
 /// ShiftRows, then every column turned up by `r` rows.
@@ -246,7 +253,8 @@ fn shift<F: ByteField>(f: F, a: F::B, affine: bool) -> F::B {
     f.permute(if affine { f.linear(a, SBOX_LINEAR) } else { a }, &SHIFT)
 }
 
-/// ShiftRows and MixColumns: 2(a0 + a1) + a1 + a2 + a3 for every byte and those below it in its column.
+/// ShiftRows and MixColumns: 2(a0 + a1) + a1 + a2 + a3 for every byte and those below it in its
+/// column.
 #[inline(always)]
 fn mix<F: ByteField>(f: F, a: F::B, affine: bool) -> F::B {
     let a = if affine { f.linear(a, SBOX_LINEAR) } else { a };
@@ -272,7 +280,8 @@ pub(crate) struct TowerNorm<'a> {
     pub x16: PairMut<'a>,
 }
 
-/// [`TowerNorm`] by halves. `ROUND` fixes the source's linear part to a whole round, the common case.
+/// [`TowerNorm`] by halves. `ROUND` fixes the source's linear part to a whole round, the common
+/// case.
 struct NormStep<'a, const ROUND: bool> {
     sources: [Source<'a>; 2],
     kept: [PairMut<'a>; 2],
@@ -281,8 +290,8 @@ struct NormStep<'a, const ROUND: bool> {
 impl<const ROUND: bool> Step for NormStep<'_, ROUND> {
     #[inline(always)]
     fn unit<F: ByteField, const FULL: bool>(&mut self, f: F, layer: &mut Layer<'_>, at: usize) {
-        // All loads come before the stores: buffers lie a multiple of 4 KiB apart, and a load waits for a store with the
-        // same low twelve address bits.
+        // All loads come before the stores: buffers lie a multiple of 4 KiB apart, and a load waits
+        // for a store with the same low twelve address bits.
         let zero = f.splat(&[0; 16]);
         let mut x = [[zero; 2]; 2];
         let mut y = x;
@@ -395,7 +404,8 @@ impl Step for Cube<'_> {
     }
 }
 
-/// `gf256`, layer 2: `x^15 = x^3·x^12` in the first `n` bytes of the message, `x^14 = x^2·x^12` in the next.
+/// `gf256`, layer 2: `x^15 = x^3·x^12` in the first `n` bytes of the message, `x^14 = x^2·x^12` in
+/// the next.
 pub(crate) struct Fifteen<'a> {
     /// `x^3`, just arrived.
     pub arrived: Pair<'a>,

@@ -58,7 +58,8 @@ impl KeySize {
         16 * (self.rounds() + 1)
     }
 
-    /// The number of times that the expansion takes S-boxes: one word each time, and one after the other.
+    /// The number of times that the expansion takes S-boxes: one word each time, and one after the
+    /// other.
     #[must_use]
     pub const fn expansion_steps(self) -> usize {
         match self {
@@ -71,8 +72,8 @@ impl KeySize {
 
 /// Shares of expanded keys, one for all blocks or one per block, ready for [`crate::AesBlocks`].
 ///
-/// Round keys after the first have the S-box's constant 0x63 added (to share 0): MixColumns and ShiftRows leave it in place, so
-/// that S-boxes need not know about constants.
+/// Round keys after the first have the S-box's constant 0x63 added (to share 0): MixColumns and
+/// ShiftRows leave it in place, so that S-boxes need not know about constants.
 pub struct ExpandedKeys {
     /// `rounds[r]` is round key `r` of all keys one after the other.
     rounds: Vec<Shares>,
@@ -81,7 +82,8 @@ pub struct ExpandedKeys {
 }
 
 impl ExpandedKeys {
-    /// From an owner's shares of `keys` expanded keys: 176, 208 or 240 bytes each, key by key, as FIPS-197 orders them.
+    /// From an owner's shares of `keys` expanded keys: 176, 208 or 240 bytes each, key by key, as
+    /// FIPS-197 orders them.
     ///
     /// # Errors
     /// [`ShareError::Length`] unless both shares are as long as `keys` expanded keys.
@@ -131,8 +133,9 @@ impl ExpandedKeys {
         ExpandedKeys { rounds, size, keys }
     }
 
-    /// The shares of the expanded keys themselves, as [`ExpandedKeys::from_shares`] takes them: for a circuit, whose
-    /// S-boxes have their constants. `role` is the one that the keys were made for.
+    /// The shares of the expanded keys themselves, as [`ExpandedKeys::from_shares`] takes them: for
+    /// a circuit, whose S-boxes have their constants. `role` is the one that the keys were made
+    /// for.
     #[must_use]
     pub fn to_shares(&self, role: Role) -> Shares {
         let share = |slot: usize| -> Vec<u8> {
@@ -167,7 +170,8 @@ impl ExpandedKeys {
     }
 }
 
-/// Key expansion inside the computation, for any number of keys at once: 10, 8 or 13 S-box layers of four bytes a key.
+/// Key expansion inside the computation, for any number of keys at once: 10, 8 or 13 S-box layers
+/// of four bytes a key.
 ///
 /// FIPS-197, 5.2, on shares, word by word.
 pub type KeyExpansion = SboxRounds<Words>;
@@ -234,7 +238,8 @@ impl KeyExpansion {
 }
 
 impl Words {
-    /// The S-box inputs for the next word: the newest word, rotated where the next begins a key's length.
+    /// The S-box inputs for the next word: the newest word, rotated where the next begins a key's
+    /// length.
     fn substitute(&mut self) {
         let rotates = self.words.len().is_multiple_of(self.size.words());
         let last = &self.words[self.words.len() - 1];

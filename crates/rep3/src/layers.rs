@@ -1,7 +1,8 @@
-//! The local step of a circuit's layer on shared bit planes: one source for circuits and for Boolean S-boxes.
+//! The local step of a circuit's layer on shared bit planes: one source for circuits and for
+//! Boolean S-boxes.
 //!
-//! A batch of `8·p` instances has planes of `p` bytes. Slots are kept strip by strip, so that all of a circuit's wires
-//! for a few instances lie together in the cache; a strip's length is LOCAL:
+//! A batch of `8·p` instances has planes of `p` bytes. Slots are kept strip by strip, so that all
+//! of a circuit's wires for a few instances lie together in the cache; a strip's length is LOCAL:
 //!
 //! ```text
 //! strip 0: slot 0 own | next, slot 1 own | next, …    strip 1: slot 0 own | next, …
@@ -90,8 +91,8 @@ impl Default for &Inputs {
 }
 
 impl Slots {
-    /// Runs one layer, of this number: `arrived` are the messages of the layer before, `message` holds zero-shares (both empty where
-    /// there is none).
+    /// Runs one layer, of this number: `arrived` are the messages of the layer before, `message`
+    /// holds zero-shares (both empty where there is none).
     pub(crate) fn layer(
         &mut self,
         cx: &Context,
@@ -106,7 +107,8 @@ impl Slots {
         cx.backend.run(Run { layer, number, arrived, message, rec, outside, slots: self });
     }
 
-    /// Bytes to eight planes from `first` on: bit `j` of byte `i` of plane `b` is bit `b` of byte `j·p + i`.
+    /// Bytes to eight planes from `first` on: bit `j` of byte `i` of plane `b` is bit `b` of byte
+    /// `j·p + i`.
     pub(crate) fn slice(&mut self, cx: &Context, first: Slot, bytes: Pair<'_>) {
         cx.backend.run(Slice { slots: self, first, bytes });
     }

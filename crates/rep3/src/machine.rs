@@ -1,4 +1,5 @@
-//! S-boxes over and over, and what is linear between them: the machine of AES and of its key expansion.
+//! S-boxes over and over, and what is linear between them: the machine of AES and of its key
+//! expansion.
 
 use crate::boolean::{Lookup, ONE_HOT, circuit};
 use crate::kernels::{
@@ -20,7 +21,8 @@ pub struct Workspace {
     kept: [Buffer; 2],
     norm: [Buffer; 2],
     slots: Slots,
-    /// The preparation of [`Sbox::Lut256`]: characteristic vectors for each S-box layer, and their bytes.
+    /// The preparation of [`Sbox::Lut256`]: characteristic vectors for each S-box layer, and their
+    /// bytes.
     vectors: Vec<Slots>,
     random: [Buffer; 2],
     pub(crate) bytes: [Buffer; 2],
@@ -95,8 +97,9 @@ impl Sboxes {
         matches!(self.sbox, Sbox::Tower | Sbox::Gf256)
     }
 
-    /// The result of the last round, as S-box output (without 0x63, and without the linear part if [`Sboxes::affine`]).
-    /// Byte S-boxes have it in their messages; a Boolean one writes it to `into`.
+    /// The result of the last round, as S-box output (without 0x63, and without the linear part if
+    /// [`Sboxes::affine`]). Byte S-boxes have it in their messages; a Boolean one writes it to
+    /// `into`.
     pub(crate) fn output<'a>(&mut self, arrived: Exchanged<'a>, into: &'a mut [Buffer; 2]) -> Pair<'a> {
         if self.affine() {
             return [arrived.own, arrived.heard];
@@ -214,9 +217,9 @@ impl Sboxes {
         self.sent(message);
     }
 
-    /// Opens how far the S-box inputs in `kept` are from the prepared bytes: the share that the left neighbour lacks
-    /// goes out, the sum of the two held here stays in `kept[0]`. The prepared bytes are uniform and nobody's, so that
-    /// the distance says nothing about the inputs.
+    /// Opens how far the S-box inputs in `kept` are from the prepared bytes: the share that the
+    /// left neighbour lacks goes out, the sum of the two held here stays in `kept[0]`. The prepared
+    /// bytes are uniform and nobody's, so that the distance says nothing about the inputs.
     fn distance(&mut self, message: &mut [u8]) {
         let range = self.looked_up * self.n..(self.looked_up + 1) * self.n;
         let Workspace { kept: [x, x_next], random, .. } = &mut self.ws;
@@ -231,15 +234,17 @@ impl Sboxes {
         self.layer += 1;
     }
 
-    /// Fills `message` with zero-shares and lets `step` add its products, chunk by chunk. `step`'s range is that of
-    /// one part of the message; a message has one part, or two or more of equal length that are computed together.
+    /// Fills `message` with zero-shares and lets `step` add its products, chunk by chunk. `step`'s
+    /// range is that of one part of the message; a message has one part, or two or more of equal
+    /// length that are computed together.
     fn masked(&mut self, message: &mut [u8], mut step: impl FnMut(&mut Workspace, Layer<'_>)) {
         let part = match self.sbox {
             Sbox::Tower => self.n / 2,
             _ => self.n,
         };
         let parts = message.len() / part;
-        // A verifier wants the whole mask first; parts that share a mask word cannot be masked apart.
+        // A verifier wants the whole mask first; parts that share a mask word cannot be masked
+        // apart.
         let whole = self.rec.is_some() || !part.is_multiple_of(16);
         if whole {
             self.zero_words(message, 0, 0..message.len());

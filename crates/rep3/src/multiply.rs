@@ -14,7 +14,8 @@ use hushwire_simd::{Kernel, Lanes};
 pub enum Field {
     /// GF(2), eight elements a byte.
     Gf2,
-    /// GF(2^4) in the basis 1, γ, γ², γ³ of the AES field's subfield (γ = 3^17), two elements a byte.
+    /// GF(2^4) in the basis 1, γ, γ², γ³ of the AES field's subfield (γ = 3^17), two elements a
+    /// byte.
     Gf16,
     /// GF(2^8) modulo x^8+x^4+x^3+x+1, one element a byte.
     Gf256,
@@ -72,7 +73,8 @@ impl Multiply {
     }
 }
 
-/// LOCAL: message bytes that are masked and multiplied in one go, so that masks stay in the first-level cache.
+/// LOCAL: message bytes that are masked and multiplied in one go, so that masks stay in the
+/// first-level cache.
 const CHUNK: usize = 4096;
 
 /// `message += x_l(y_l + y_r) + x_r y_l` over GF(2), a bit each.

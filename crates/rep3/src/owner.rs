@@ -1,12 +1,15 @@
-//! Inputs of owners outside the three parties: two of three shares grow from seeds, the third comes in full.
+//! Inputs of owners outside the three parties: two of three shares grow from seeds, the third comes
+//! in full.
 //!
 //! ```text
 //! seeds     once: party i is given those of x_i and x_{i+1}
-//! a value   x_e in full, e = (batch + input) mod 3, to its holders, parties e and e-1; the others grow
+//! a value   x_e in full, e = (batch + input) mod 3, to its holders, parties e and e-1; the others
+//!           grow
 //! ```
 //!
-//! **Security.** Both holders of a share must have been given the same: [`OwnerInputs::tags`] go into a
-//! [`Comparison`](crate::Comparison), and nothing that depends on the inputs is opened before its verdict.
+//! **Security.** Both holders of a share must have been given the same: [`OwnerInputs::tags`] go
+//! into a [`Comparison`](crate::Comparison), and nothing that depends on the inputs is opened
+//! before its verdict.
 
 use crate::{Addition, Batch, Role, Shares, Tags};
 use hushwire_aes::Backend;
@@ -73,8 +76,9 @@ impl Owner {
         }
     }
 
-    /// The share of a value that comes in full, once for each batch and input, and the parties that hold it. What the others grow from is made a
-    /// piece at a time, so that a value takes its own memory alone.
+    /// The share of a value that comes in full, once for each batch and input, and the parties that
+    /// hold it. What the others grow from is made a piece at a time, so that a value takes its own
+    /// memory alone.
     #[must_use]
     pub fn full(
         &self,
@@ -128,8 +132,9 @@ pub struct OwnerInputs<'s> {
 }
 
 impl<'s> OwnerInputs<'s> {
-    /// An owner brings these inputs: the number of each, and its place in `shares`. `turn` is what the owner calls the batch in
-    /// [`Owner::share`]. All parties ask for the owners of a batch in the same order.
+    /// An owner brings these inputs: the number of each, and its place in `shares`. `turn` is what
+    /// the owner calls the batch in [`Owner::share`]. All parties ask for the owners of a batch in
+    /// the same order.
     pub fn new(
         batch: &mut Batch,
         OwnerSeeds(seeds): &OwnerSeeds,

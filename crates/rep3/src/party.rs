@@ -6,10 +6,12 @@
 //!                                └─ reveal, blind  outputs to parties, and to recipients outside
 //! ```
 //!
-//! **Masks are never named.** A zero-share is addressed by batch and stream. A party numbers its batches, a batch its
-//! streams; neither they nor what they hand out can be copied or made otherwise, so that no two computations of a session
-//! have a mask in common. All parties must ask for the same in the same order: threads that compute side by side each have a part
-//! of the party ([`Party::split`]), whose batches nobody else hands out, so that no thread waits for another or for a peer.
+//! **Masks are never named.** A zero-share is addressed by batch and stream. A party numbers its
+//! batches, a batch its streams; neither they nor what they hand out can be copied or made
+//! otherwise, so that no two computations of a session have a mask in common. All parties must ask
+//! for the same in the same order: threads that compute side by side each have a part of the party
+//! ([`Party::split`]), whose batches nobody else hands out, so that no thread waits for another or
+//! for a peer.
 
 use crate::{
     Addition, CircuitBatch, CircuitWorkspace, Context, Input, Output, Reveal, Role, ShareError, Shares,
@@ -48,8 +50,8 @@ pub struct ThreeParty {
 
 /// One of three parties of a session.
 ///
-/// There are two rings: `ring` leads to the left neighbour and from the right one and carries products, `back` leads the
-/// other way and carries everything else.
+/// There are two rings: `ring` leads to the left neighbour and from the right one and carries
+/// products, `back` leads the other way and carries everything else.
 ///
 /// ```compile_fail
 /// fn twice(party: &hushwire_rep3::Party) -> [hushwire_rep3::Party; 2] {
@@ -66,8 +68,8 @@ pub struct Party {
 }
 
 impl Party {
-    /// Draws this party's key, gives it to the right neighbour and takes the left one's: one message each way on `back`.
-    /// `own` is fresh randomness, for this session alone.
+    /// Draws this party's key, gives it to the right neighbour and takes the left one's: one
+    /// message each way on `back`. `own` is fresh randomness, for this session alone.
     ///
     /// # Errors
     /// As [`Channel::exchange`].
@@ -81,8 +83,8 @@ impl Party {
         Ok(Self::of(Session::establish(role, backend, id, own, back)?))
     }
 
-    /// The three parties of a session in one process, whose keys are drawn at once: for benchmarks and examples. Whoever has all
-    /// three hides nothing.
+    /// The three parties of a session in one process, whose keys are drawn at once: for benchmarks
+    /// and examples. Whoever has all three hides nothing.
     #[must_use]
     pub fn three(backend: Backend) -> [Party; 3] {
         let seeds = [0; 3].map(|_: u8| Seed::random());
@@ -96,8 +98,8 @@ impl Party {
         Party { session, next: 0, step: 1, driver: Driver::new(), ws: CircuitWorkspace::default() }
     }
 
-    /// The party as `threads` that hand out batches independently: thread `t` has every `threads`th batch from the `t`th on.
-    /// All parties must split at the same place.
+    /// The party as `threads` that hand out batches independently: thread `t` has every `threads`th
+    /// batch from the `t`th on. All parties must split at the same place.
     #[must_use]
     pub fn split(self, threads: u32) -> Vec<Party> {
         let of_thread = |t: u32| Party {
@@ -142,8 +144,9 @@ impl Party {
         Ok(Batch { session: self.session.clone(), number, streams: 0, tags: 0 })
     }
 
-    /// Runs a program on as many sets of inputs as the planes have instances. `inputs` are the inputs that this party brings, in
-    /// the program's order; gives the outputs that it learns, likewise.
+    /// Runs a program on as many sets of inputs as the planes have instances. `inputs` are the
+    /// inputs that this party brings, in the program's order; gives the outputs that it learns,
+    /// likewise.
     ///
     /// # Errors
     /// The inputs have another width; a channel failed; the session is spent.
@@ -195,8 +198,8 @@ impl Party {
     }
 }
 
-/// One batch of a session: the randomness of one computation, of its inputs and of its outputs. It is handed out once, and
-/// gives each stream of zero-shares once.
+/// One batch of a session: the randomness of one computation, of its inputs and of its outputs. It
+/// is handed out once, and gives each stream of zero-shares once.
 ///
 /// ```compile_fail
 /// fn twice(batch: &hushwire_rep3::Batch) -> [hushwire_rep3::Batch; 2] {
@@ -247,7 +250,8 @@ impl Batch {
         stream
     }
 
-    /// The zero-shares of one computation, that of a [`CircuitBatch`], of [`AesBlocks`](crate::AesBlocks) and so on.
+    /// The zero-shares of one computation, that of a [`CircuitBatch`], of
+    /// [`AesBlocks`](crate::AesBlocks) and so on.
     pub fn context(&mut self) -> Context {
         let stream = self.stream();
         self.session.context(self.number, stream)
@@ -259,8 +263,8 @@ impl Batch {
         self.session.random(self.number, stream, len)
     }
 
-    /// The parties' own inputs, in an order that all of them know; `values` are those that this party brings, one after the
-    /// other. A machine on `back`.
+    /// The parties' own inputs, in an order that all of them know; `values` are those that this
+    /// party brings, one after the other. A machine on `back`.
     ///
     /// # Errors
     /// [`ShareError::Length`] unless `values` has the bytes of this party's inputs.
@@ -268,9 +272,11 @@ impl Batch {
         Sharing::new(self, inputs, values)
     }
 
-    /// Outputs to the parties that learn them, and to nobody else, one after the other in `shares`. A machine on `back`.
+    /// Outputs to the parties that learn them, and to nobody else, one after the other in `shares`.
+    /// A machine on `back`.
     ///
-    /// Where owners outside gave shares, nothing may be revealed before [`Comparison::end`](crate::Comparison::end) found them consistent.
+    /// Where owners outside gave shares, nothing may be revealed before
+    /// [`Comparison::end`](crate::Comparison::end) found them consistent.
     ///
     /// # Panics
     /// If `shares` are shorter than the outputs (the caller's bug).
@@ -284,8 +290,8 @@ impl Batch {
         self.session.tagging(self.tags - 1, self.number)
     }
 
-    /// Adds a zero-share to this party's own share of an output, so that the three parties' shares tell a recipient outside
-    /// the value and nothing else.
+    /// Adds a zero-share to this party's own share of an output, so that the three parties' shares
+    /// tell a recipient outside the value and nothing else.
     pub fn blind(&mut self, own: &mut [u8], addition: Addition) {
         let zero = self.random(own.len());
         addition.add(own, &zero.own);

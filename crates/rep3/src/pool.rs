@@ -1,12 +1,16 @@
-//! A pool of vectors: shares and what is computed on the way go back to it when they are dropped, wiped, and serve again.
+//! A pool of vectors: shares and what is computed on the way go back to it when they are dropped,
+//! wiped, and serve again.
 //!
-//! Fresh pages are most of the time of an operation on a million rows: the system clears each before it gives it, and a virtual machine maps
-//! it first. All of it is LOCAL: which memory a value lies in shows in no message.
+//! Fresh pages are most of the time of an operation on a million rows: the system clears each
+//! before it gives it, and a virtual machine maps it first. All of it is LOCAL: which memory a
+//! value lies in shows in no message.
 //!
-//! **Bounds.** [`MOST`] bytes in a process, [`IDLE`] after a computation ([`trim`]), none when its last session has ended. A vector that no kept
-//! one has the length for takes the place of as many kept bytes, beyond a slack, so that what is kept and what is in use together stay about the
-//! most that was ever in use.
-//! **Secrets.** A vector is wiped on its way in, all of its capacity, as it is without a pool before it is freed.
+//! **Bounds.** [`MOST`] bytes in a process, [`IDLE`] after a computation ([`trim`]), none when its
+//! last session has ended. A vector that no kept one has the length for takes the place of as many
+//! kept bytes, beyond a slack, so that what is kept and what is in use together stay about the most
+//! that was ever in use.
+//! **Secrets.** A vector is wiped on its way in, all of its capacity, as it is without a pool
+//! before it is freed.
 
 use hushwire_block::{Flat, Wipe};
 use std::{
@@ -17,11 +21,11 @@ use std::{
     },
 };
 
-/// LOCAL: bytes kept in a process at most, bytes from which on a new vector takes the place of kept ones, and bytes of a vector at least:
-/// below them the allocator is as fast.
+/// LOCAL: bytes kept in a process at most, bytes from which on a new vector takes the place of kept
+/// ones, and bytes of a vector at least: below them the allocator is as fast.
 pub const MOST: usize = 1 << 30;
-/// LOCAL: bytes that stay when a computation has ended: what it worked on is more than its results are opened with, and than the next one needs
-/// unless that is as large.
+/// LOCAL: bytes that stay when a computation has ended: what it worked on is more than its results
+/// are opened with, and than the next one needs unless that is as large.
 pub const IDLE: usize = 256 << 20;
 const SLACK: usize = 32 << 20;
 const LEAST: usize = 32 << 10;
@@ -63,7 +67,8 @@ impl<T> Shelf<T> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A kept vector of this capacity, and of no more than twice as much, which would take as long to wipe.
+    /// A kept vector of this capacity, and of no more than twice as much, which would take as long
+    /// to wipe.
     fn take(&self, len: usize) -> Option<Vec<T>> {
         let mut vectors = self.vectors();
         let fits = vectors.iter().enumerate().filter(|(_, v)| (len..=2 * len).contains(&v.capacity()));
@@ -267,7 +272,8 @@ impl<T: Element> Drop for Scratch<T> {
 mod tests {
     use super::*;
 
-    /// Tests of this crate share the pool, so that what one gives another may take: of a length that no other test uses.
+    /// Tests of this crate share the pool, so that what one gives another may take: of a length
+    /// that no other test uses.
     const LEN: usize = 123_457;
 
     #[test]

@@ -1,18 +1,21 @@
 //! The one place where a verifier sees what every multiplication was made of.
 
-/// Hears, for each layer, the randomness of its message, the inputs of its local products, and the message sent.
+/// Hears, for each layer, the randomness of its message, the inputs of its local products, and the
+/// message sent.
 ///
 /// With `x·y` shared as in the crate's notation, the party's message is
-/// `own = x_l·y_l + x_l·y_r + x_r·y_l + α` (projected to a nibble where the scheme packs two), which is what a
-/// distributed proof needs; + is the addition of the factors' ring, on words that of Z_2^k. Calls come in layer order; within a layer `randomness`, then all `product`s, then `message`;
-/// or `opening`, then `message`.
+/// `own = x_l·y_l + x_l·y_r + x_r·y_l + α` (projected to a nibble where the scheme packs two),
+/// which is what a distributed proof needs; + is the addition of the factors' ring, on words that
+/// of Z_2^k. Calls come in layer order; within a layer `randomness`, then all `product`s, then
+/// `message`; or `opening`, then `message`.
 pub trait Record: Send {
     /// The zero-shares α that mask the whole message of `layer`.
     fn randomness(&mut self, layer: usize, mask: &[u8]);
-    /// Shares (left, right) of the factors of one batch of local products. Their result lies at `place`.
+    /// Shares (left, right) of the factors of one batch of local products. Their result lies at
+    /// `place`.
     fn product(&mut self, layer: usize, place: Place, x: [&[u8]; 2], y: [&[u8]; 2]);
-    /// In place of `randomness` and `product`: `layer` opens a value of which this party holds these shares (own, next),
-    /// by sending the second.
+    /// In place of `randomness` and `product`: `layer` opens a value of which this party holds
+    /// these shares (own, next), by sending the second.
     fn opening(&mut self, layer: usize, shares: [&[u8]; 2]);
     /// The masked message of `layer`, as sent.
     fn message(&mut self, layer: usize, message: &[u8]);
@@ -48,8 +51,8 @@ pub enum Unit {
     },
     /// Eight elements of GF(2), a bit each.
     Bits,
-    /// `bits` elements of GF(2), fewer than eight, the lowest ones of the factors' byte; they lie without gaps from bit
-    /// `first` of the byte on, and may run into the next.
+    /// `bits` elements of GF(2), fewer than eight, the lowest ones of the factors' byte; they lie
+    /// without gaps from bit `first` of the byte on, and may run into the next.
     FewBits {
         /// The first bit.
         first: u8,

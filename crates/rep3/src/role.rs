@@ -2,7 +2,8 @@
 
 use hushwire_machine::PartyId;
 
-/// One of the three parties. Party `i` holds `(x_i, x_{i+1})`, sends to party `i-1` and hears from party `i+1`.
+/// One of the three parties. Party `i` holds `(x_i, x_{i+1})`, sends to party `i-1` and hears from
+/// party `i+1`.
 ///
 /// ```text
 ///        ┌── z_1 ──┐   ┌── z_2 ──┐
@@ -48,7 +49,8 @@ impl Role {
         PartyId(self.0)
     }
 
-    /// The held share that a public constant is added to: share 0 carries it, so `own` of party 0 and `next` of party 2.
+    /// The held share that a public constant is added to: share 0 carries it, so `own` of party 0
+    /// and `next` of party 2.
     #[must_use]
     pub const fn constant_slot(self) -> Option<usize> {
         match self.0 {

@@ -13,8 +13,8 @@ pub enum Sbox {
     Bp32,
     /// Boyar–Peralta's 34 ANDs in four layers: 34 bits, 4 rounds.
     Depth4,
-    /// The characteristic vector of a random byte, prepared (247 bits), and the table looked up at the opened distance
-    /// from it: 8 bits, 1 round.
+    /// The characteristic vector of a random byte, prepared (247 bits), and the table looked up at
+    /// the opened distance from it: 8 bits, 1 round.
     Lut256,
 }
 

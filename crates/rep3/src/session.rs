@@ -1,4 +1,5 @@
-//! The keys of a session, and the addresses of its zero-shares: nothing outside this crate names one.
+//! The keys of a session, and the addresses of its zero-shares: nothing outside this crate names
+//! one.
 
 use crate::{Context, Role, Shares, consistency::TagKeys, kept::Kept};
 use hushwire_aes::Backend;
@@ -22,9 +23,11 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// Draws this party's key, gives it to the right neighbour and takes the left one's: one message each way.
+    /// Draws this party's key, gives it to the right neighbour and takes the left one's: one
+    /// message each way.
     ///
-    /// `ring` must lead to the right neighbour and from the left one, against the direction of products.
+    /// `ring` must lead to the right neighbour and from the left one, against the direction of
+    /// products.
     ///
     /// # Errors
     /// As [`Channel::exchange`].
@@ -40,7 +43,8 @@ impl Session {
         Ok(Self::from_keys(role, backend, id, &PrssKeys { own, prev: Seed::from_bytes(*prev) }))
     }
 
-    /// A session whose keys were agreed otherwise: `own` = k_i, `prev` = k_{i-1}. Keys must be fresh for every `id`.
+    /// A session whose keys were agreed otherwise: `own` = k_i, `prev` = k_{i-1}. Keys must be
+    /// fresh for every `id`.
     pub(crate) fn from_keys(role: Role, backend: Backend, id: SessionId, keys: &PrssKeys) -> Session {
         let tag_keys = TagKeys::new(id, &keys.own, &keys.prev);
         let prss = Arc::new(Prss::new(backend, keys, &id.0, LABEL));
@@ -87,7 +91,8 @@ impl Session {
         }
     }
 
-    /// Shares of `len` random bytes that nobody knows, without a message. `(shard, lane)` as in [`Session::context`].
+    /// Shares of `len` random bytes that nobody knows, without a message. `(shard, lane)` as in
+    /// [`Session::context`].
     ///
     /// `x_{i+1} = F_{k_i}(ctr)`: party `i` holds `k_{i-1}` and `k_i`, hence `x_i` and `x_{i+1}`.
     pub(crate) fn random(&self, shard: u32, lane: u32, len: usize) -> Shares {

@@ -1,7 +1,7 @@
 //! Replicated shares of byte strings, as data that goes in and out of sessions.
 //!
-//! `v = x_0 ⊕ x_1 ⊕ x_2`; party `i` holds `(x_i, x_{i+1})`. The same bytes serve GF(2^8) (one element a byte), GF(2^4)
-//! (two) and bit-sliced GF(2) (eight): addition is ⊕ in all of them.
+//! `v = x_0 ⊕ x_1 ⊕ x_2`; party `i` holds `(x_i, x_{i+1})`. The same bytes serve GF(2^8) (one
+//! element a byte), GF(2^4) (two) and bit-sliced GF(2) (eight): addition is ⊕ in all of them.
 
 use crate::{
     Role,
@@ -10,7 +10,8 @@ use crate::{
 use hushwire_block::{Wipe, Wiped};
 use hushwire_prg::Prg;
 
-/// Party `i`'s two shares of one value: `own = x_i`, `next = x_{i+1}`. Wiped when dropped, and its memory kept in the [`pool`].
+/// Party `i`'s two shares of one value: `own = x_i`, `next = x_{i+1}`. Wiped when dropped, and its
+/// memory kept in the [`pool`].
 pub struct Rep3<T: Pooled> {
     /// `x_i`.
     pub own: T,
@@ -138,9 +139,9 @@ pub fn xor_into(a: &mut [u8], b: &[u8]) {
     }
 }
 
-/// A dealer's shares of a value, for tests and benchmarks: the dealer sees all three parties' shares. In a session an input
-/// comes through [`Batch::share`](crate::Batch::share) or from an [`Owner`](crate::Owner). Two of the `x_i` come from `prg`,
-/// the third is what is left.
+/// A dealer's shares of a value, for tests and benchmarks: the dealer sees all three parties'
+/// shares. In a session an input comes through [`Batch::share`](crate::Batch::share) or from an
+/// [`Owner`](crate::Owner). Two of the `x_i` come from `prg`, the third is what is left.
 #[must_use]
 pub fn share(prg: &mut Prg, value: &[u8]) -> [Shares; 3] {
     let (mut x0, mut x1, mut x2) = (vec![0; value.len()], vec![0; value.len()], value.to_vec());

@@ -5,8 +5,8 @@ use hushwire_block::Buffer;
 use hushwire_circuit::{ONE, Slot, ZERO};
 use hushwire_simd::Lanes;
 
-/// LOCAL: bytes of a strip's planes. Long strips share the work of reading a gate among several vectors; short ones
-/// keep large circuits in the cache.
+/// LOCAL: bytes of a strip's planes. Long strips share the work of reading a gate among several
+/// vectors; short ones keep large circuits in the cache.
 pub(crate) const SHORT: usize = 64;
 pub(crate) const LONG: usize = 256;
 /// LOCAL: what all slots of a long strip may take.
@@ -27,7 +27,8 @@ pub(crate) struct Slots {
 }
 
 impl Slots {
-    /// Makes room for a run of a circuit of so many slots on planes of `plane` bytes, and writes the constants.
+    /// Makes room for a run of a circuit of so many slots on planes of `plane` bytes, and writes
+    /// the constants.
     pub(crate) fn begin(&mut self, role: Role, slots: usize, plane: usize) {
         let long = plane >= LONG && slots * 2 * LONG <= LONG_BYTES;
         self.strip = if long { LONG } else { SHORT };
@@ -79,7 +80,8 @@ impl Slots {
         }
     }
 
-    /// One vector of a share (0 own, 1 next) of a slot, from byte `at` of the plane on, a multiple of the vector.
+    /// One vector of a share (0 own, 1 next) of a slot, from byte `at` of the plane on, a multiple
+    /// of the vector.
     #[inline(always)]
     pub(crate) fn vector<L: Lanes>(&self, l: L, slot: Slot, share: usize, at: usize) -> L::V {
         let strip = self.strip;

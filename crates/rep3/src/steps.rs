@@ -1,7 +1,9 @@
-//! Inputs of parties and outputs to parties, as machines on the ring against the direction of products.
+//! Inputs of parties and outputs to parties, as machines on the ring against the direction of
+//! products.
 //!
 //! ```text
-//! input of party p:   x_p grows from the key that it shares with its left neighbour, x_{p+2} is zero,
+//! input of party p:   x_p grows from the key that it shares with its left neighbour, x_{p+2} is
+//!                     zero,
 //!                     x_{p+1} = v ⊕ x_p, or v − x_p of words, goes to the right
 //! output to party r:  it lacks x_{r+2}, which its left neighbour has as `own`
 //! ```
@@ -18,7 +20,8 @@ use std::ops::Range;
 /// An input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Input {
-    /// The party that brings it; `None` for an owner outside, whose [`OwnerInputs`](crate::OwnerInputs) fill its place.
+    /// The party that brings it; `None` for an owner outside, whose
+    /// [`OwnerInputs`](crate::OwnerInputs) fill its place.
     pub owner: Option<Role>,
     /// Bytes of its value.
     pub bytes: usize,
@@ -157,8 +160,9 @@ impl Reveal {
         Reveal { out, value, parts, done, latch: Latch::new() }
     }
 
-    /// One output of bytes whose shares add up by ⊕, from `out`, this party's own share if the right neighbour learns it, and `value`, the sum
-    /// of both if this party does; each empty otherwise.
+    /// One output of bytes whose shares add up by ⊕, from `out`, this party's own share if the
+    /// right neighbour learns it, and `value`, the sum of both if this party does; each empty
+    /// otherwise.
     pub(crate) fn of_sums(learns: [bool; 3], me: Role, out: Scratch<u8>, value: Wiped<Vec<u8>>) -> Self {
         assert_eq!((out.is_empty(), value.is_empty()), (!learns[me.right().index()], !learns[me.index()]));
         let parts = if value.is_empty() { vec![] } else { vec![(Addition::Xor, value.len())] };

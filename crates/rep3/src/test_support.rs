@@ -1,6 +1,7 @@
-//! Addresses of zero-shares by name, for tests that compare masks with a formula, and keys that repeat. SECURITY: nothing that runs
-//! with anybody's data may use this: two batches at one address, or in two sessions of the same keys, have the same masks, and
-//! the sum of their messages is the sum of what they hide.
+//! Addresses of zero-shares by name, for tests that compare masks with a formula, and keys that
+//! repeat. SECURITY: nothing that runs with anybody's data may use this: two batches at one
+//! address, or in two sessions of the same keys, have the same masks, and the sum of their messages
+//! is the sum of what they hide.
 
 use crate::{Context, Party, Role, Shares, session::Session};
 use hushwire_aes::Backend;

@@ -1,4 +1,5 @@
-//! Cheating in the check that a party's Δ is one towards all: what it says late, and about bits that it does not have.
+//! Cheating in the check that a party's Δ is one towards all: what it says late, and about bits
+//! that it does not have.
 
 use super::{End, Schedule, edited, messages};
 use crate::{
@@ -36,8 +37,9 @@ fn names() -> Vec<&'static str> {
     schedules()[0].iter().map(|slots| slots[0].name).collect()
 }
 
-/// Runs with what `edit` makes of the liar's broadcasts; it also sees those of the others. Each broadcast begins with a hash of what its party heard
-/// before: a liar that comes after party 0 says party 0's, as one that heard its own lies would.
+/// Runs with what `edit` makes of the liar's broadcasts; it also sees those of the others. Each
+/// broadcast begins with a hash of what its party heard before: a liar that comes after party 0
+/// says party 0's, as one that heard its own lies would.
 fn run(liar: usize, twist: u128, mut edit: impl FnMut(&'static str, Place, &mut [u8])) -> AuthError {
     let (names, mut echo) = (names(), vec![]);
     let end = edited(scripts(liar, twist), liar, &schedules(), |place, message| {
@@ -63,7 +65,8 @@ fn assert_caught(e: &AuthError, by: Check, liar: usize) {
     assert_eq!(format!("{e:?}"), format!("{:?}", AuthError::abort_of(by, liar)));
 }
 
-/// A party with two keys that says, when it has heard all MACs, what they sum up to: without a commitment to its sums it would pass.
+/// A party with two keys that says, when it has heard all MACs, what they sum up to: without a
+/// commitment to its sums it would pass.
 #[test]
 fn sums_are_not_chosen_after_macs_were_heard() {
     for liar in 0..N {
@@ -103,8 +106,9 @@ fn openings_are_of_their_commitments() {
     }
 }
 
-/// A bit that its party does not have, well committed to: were it taken, honest parties would open their sums with Δ where the MACs are without
-/// it, and say it to all. It is caught before anybody opens a sum.
+/// A bit that its party does not have, well committed to: were it taken, honest parties would open
+/// their sums with Δ where the MACs are without it, and say it to all. It is caught before anybody
+/// opens a sum.
 #[test]
 fn a_wrong_bit_opens_nothing() {
     for liar in 1..N {

@@ -1,4 +1,5 @@
-//! Encryption as a job: three parties and the owner of the file, each a process with its own files, over TLS.
+//! Encryption as a job: three parties and the owner of the file, each a process with its own files,
+//! over TLS.
 
 use crate::common::{KEY, bytes};
 use crate::rehearsal::{Ended, Rehearsal};

@@ -52,7 +52,8 @@ fn made_circuits_give_the_standards_vectors() {
     let inputs = format!("0={ABC},1={SHA1_START}");
     let sha1 = good(&place, &["eval", "sha1", "--inputs", &inputs]);
     assert_eq!(sha1, "0=a9993e364706816aba3e25717850c26c9cd0d89d\n");
-    // In the older format its numbers are read the other way round by default, and right on request.
+    // In the older format its numbers are read the other way round by default, and right on
+    // request.
     good(&place, &["make", "sha1", "--format", "old", "--out", "old.txt"]);
     let args = ["eval", "old.txt", "--bit-order", "lsb", "--inputs", &inputs];
     let ran = circuit(&place, &args);

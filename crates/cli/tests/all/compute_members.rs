@@ -1,4 +1,5 @@
-//! Computations as jobs of members that each start their own process, with files from `local files`.
+//! Computations as jobs of members that each start their own process, with files from
+//! `local files`.
 
 use crate::rehearsal::{Ended, Rehearsal};
 use std::time::{Duration, Instant};

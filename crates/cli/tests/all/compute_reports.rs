@@ -57,7 +57,8 @@ fn a_declared_cost_is_what_a_run_says() {
     }
 }
 
-/// Whatever a protocol runs has a price, and what it cannot run has a reason beside the prices of others.
+/// Whatever a protocol runs has a price, and what it cannot run has a reason beside the prices of
+/// others.
 #[test]
 fn a_million_rows_have_a_price() {
     let place = bill();
@@ -83,7 +84,8 @@ fn a_million_rows_have_a_price() {
     assert_eq!(ran.code, Some(2), "{}", ran.err);
 }
 
-/// The cost of more rows is what it was said to be: set-ups, which no price has, are those of the shorter one.
+/// The cost of more rows is what it was said to be: set-ups, which no price has, are those of the
+/// shorter one.
 #[test]
 fn two_parties_on_numbers_and_authenticated_garbling_have_a_price() {
     let place = bill();
@@ -115,7 +117,8 @@ fn two_parties_on_numbers_and_authenticated_garbling_have_a_price() {
             let parties = found["parties"].as_array().cloned().unwrap_or_default();
             let sent = parties.iter().map(|party| number(party, "bytes_sent")).max().unwrap_or_default();
             let (rounds, forecast) = (number(&found, "rounds"), number(&declared, "rounds"));
-            // The meter has those of one direction, and of set-ups; two parties who find each other far apart take fewer.
+            // The meter has those of one direction, and of set-ups; two parties who find each other
+            // far apart take fewer.
             let most = if protocol == "two" { 3 * rounds } else { 5 * rounds / 4 };
             let is_near = forecast <= most && rounds <= forecast + 64;
             assert!(is_near, "{protocol}: {rounds}, forecast {forecast}");

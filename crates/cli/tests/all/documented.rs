@@ -3,7 +3,8 @@
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// The fields that the table under a heading says a command's report has: rows are `` | `field` | command, command | … | ``.
+/// The fields that the table under a heading says a command's report has: rows are `` | `field` |
+/// command, command | … | ``.
 fn documented(text: &str, heading: &str, command: &str) -> BTreeSet<String> {
     let section =
         text.split(&format!("\n{heading}\n")).nth(1).unwrap_or_else(|| panic!("there is no {heading}"));
@@ -13,7 +14,8 @@ fn documented(text: &str, heading: &str, command: &str) -> BTreeSet<String> {
     of.map(|row| row[1].trim_matches('`').to_owned()).collect()
 }
 
-/// The fields of a report, as the tables write them: clients have those of parties. What stands in `free` has names that are no fields.
+/// The fields of a report, as the tables write them: clients have those of parties. What stands in
+/// `free` has names that are no fields.
 fn fields(value: &Value, at: &str, free: &[&str], all: &mut BTreeSet<String>) {
     match value {
         Value::Object(map) if !free.contains(&at) => {
@@ -31,7 +33,8 @@ fn fields(value: &Value, at: &str, free: &[&str], all: &mut BTreeSet<String>) {
     }
 }
 
-/// Checks that reports of a command have the fields that are documented, together all of them, and no other.
+/// Checks that reports of a command have the fields that are documented, together all of them, and
+/// no other.
 pub(crate) fn check(text: &str, heading: &str, command: &str, free: &[&str], reports: &[&Value]) {
     let mut found = BTreeSet::new();
     reports.iter().for_each(|report| fields(report, "", free, &mut found));

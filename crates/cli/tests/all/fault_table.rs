@@ -1,14 +1,18 @@
-//! The table of faults: every protocol × every member × every fault, each in a run of real processes.
+//! The table of faults: every protocol × every member × every fault, each in a run of real
+//! processes.
 //!
-//! Of each surviving member a cell asserts that it ends in time, with the right exit code and the whole text of its error
-//! (`fault_table/texts.rs`), that nothing partial is left on disk, and that no process is left behind.
+//! Of each surviving member a cell asserts that it ends in time, with the right exit code and the
+//! whole text of its error (`fault_table/texts.rs`), that nothing partial is left on disk, and that
+//! no process is left behind.
 //!
-//! Cells that cannot exist are named with their reason in `Cell::without`: the processes of `local psi` and
-//! `local aes-ctr` have no keys, addresses or outputs of their own, since a supervisor starts them and writes the result.
+//! Cells that cannot exist are named with their reason in `Cell::without`: the processes of
+//! `local psi` and `local aes-ctr` have no keys, addresses or outputs of their own, since a
+//! supervisor starts them and writes the result.
 //!
-//! The standard run stops a member for longer than the liveness limit of 8 s, has each fault once for psi and aes-ctr as jobs, and a pause once a protocol;
-//! with `--ignored` it is every cell, a minute, and kills fall into several moments. `HUSHWIRE_FAULTS=rep3/party1/kill` runs the cells whose name contains that, and
-//! `HUSHWIRE_FAULTS_PRINT=1` prints what everybody said.
+//! The standard run stops a member for longer than the liveness limit of 8 s, has each fault once
+//! for psi and aes-ctr as jobs, and a pause once a protocol; with `--ignored` it is every cell, a
+//! minute, and kills fall into several moments. `HUSHWIRE_FAULTS=rep3/party1/kill` runs the cells
+//! whose name contains that, and `HUSHWIRE_FAULTS_PRINT=1` prints what everybody said.
 
 mod alone;
 mod cell;
@@ -127,7 +131,8 @@ fn a_death_deep_in_yao_is_found_where_it_was() {
                     title(victim)
                 )
             };
-            // Tables that are sent may still lie in the link when the garbler waits for what they evaluate to.
+            // Tables that are sent may still lie in the link when the garbler waits for what they
+            // evaluate to.
             let steps = [
                 "OT extension",
                 "evaluation of garbled tables",
@@ -206,7 +211,8 @@ fn cells_that_cannot_exist_say_why() {
             }
         }
     }
-    // Members with a process of their own have every cell; of the supervised, faults of work and of outputs exist.
+    // Members with a process of their own have every cell; of the supervised, faults of work and of
+    // outputs exist.
     let (supervisors, parties) = (2, 5);
     assert_eq!(empty, supervisors * 3 + parties * 7);
 }

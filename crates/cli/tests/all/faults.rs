@@ -1,5 +1,6 @@
-//! Faults among real processes: members that are killed, stopped or late, keys that do not fit, ports that are taken,
-//! disks that are full. Nobody waits for ever, everybody says whose fault it was, and no output passes for whole.
+//! Faults among real processes: members that are killed, stopped or late, keys that do not fit,
+//! ports that are taken, disks that are full. Nobody waits for ever, everybody says whose fault it
+//! was, and no output passes for whole.
 
 use crate::common::{Place, Ran, bytes};
 use crate::rehearsal::{ALL, Ended, Rehearsal, Running, sums, title};
@@ -11,7 +12,8 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-/// The longest time from a kill to everybody's end, the wait for the missing and slack for a busy host in it.
+/// The longest time from a kill to everybody's end, the wait for the missing and slack for a busy
+/// host in it.
 const LIMIT: Duration = Duration::from_secs(45);
 /// A member that dies before all have met is only missing; this is how long the others wait for it.
 const JOIN: &str = "connect-timeout = \"12s\"";
@@ -27,7 +29,8 @@ fn seed() -> u64 {
     seed
 }
 
-/// Adds many numbers of alice's and party 1's; party 2 and bob learn the sums, and what they should be is the answer.
+/// Adds many numbers of alice's and party 1's; party 2 and bob learn the sums, and what they should
+/// be is the answer.
 fn many_sums() -> (Rehearsal, Vec<u8>) {
     let world = Rehearsal::new(&sums("add:32", INSTANCES));
     let [a, b] = [1, 2].map(|seed| bytes(4 * INSTANCES, seed));
@@ -61,7 +64,8 @@ fn whoever_is_killed_whenever() {
         for name in ["party2", "bob"] {
             let _ = std::fs::remove_file(world.place.at(&format!("r/{name}.out")));
         }
-        // One in each twelfth of the time, and the roles take turns from another one on in each run.
+        // One in each twelfth of the time, and the roles take turns from another one on in each
+        // run.
         let victim = ALL[(seed as usize % 5 + kill as usize) % 5];
         let within = f64::from(moments[kill as usize]) / 256.0;
         let moment = total.mul_f64((f64::from(kill) + within) / f64::from(KILLS));

@@ -1,4 +1,5 @@
-//! Habits that people bring from other commands: numbers, names, pages, colours, and no surprise from a mark in a file.
+//! Habits that people bring from other commands: numbers, names, pages, colours, and no surprise
+//! from a mark in a file.
 
 use crate::common::{Place, Ran};
 use std::{

@@ -1,7 +1,8 @@
-//! Hardware parties in a whole run: the output is openssl's, whoever is hardware, and what is missing or breaks is named.
+//! Hardware parties in a whole run: the output is openssl's, whoever is hardware, and what is
+//! missing or breaks is named.
 //!
-//! Hardware is a stand-in here, the model of `hushwire-hdl` in a process of its own, and simulated hardware where it
-//! has been built.
+//! Hardware is a stand-in here, the model of `hushwire-hdl` in a process of its own, and simulated
+//! hardware where it has been built.
 
 use crate::common::{KEY, Place, Ran, bytes};
 use crate::rehearsal::{Ended, Rehearsal};

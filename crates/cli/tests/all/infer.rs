@@ -43,7 +43,8 @@ const INFER: &str = "local infer --model m.onnx --input x.npy --transport unix";
 /// Where fields of reports are documented, and under which heading.
 pub(crate) const FIELDS: [&str; 2] = [include_str!("../../../../docs/models.md"), "## Reports"];
 
-/// A feature of tens of thousands with a weight of 5e-5, beside one of about a half with a weight of 5.
+/// A feature of tens of thousands with a weight of 5e-5, beside one of about a half with a weight
+/// of 5.
 pub(crate) fn raw_feature() -> (Vec<u8>, Vec<u8>) {
     let mut w = zoo::Writer::new("raw", 3, &[1, 2]);
     let weights = w.weights(&[2, 1], vec![5e-5, 5.0]);
@@ -53,7 +54,8 @@ pub(crate) fn raw_feature() -> (Vec<u8>, Vec<u8>) {
 
 const INFER_RAW: &str = "local infer --model raw.onnx --input raw.npy --transport unix";
 
-/// The number of bits follows from the network; with too few of them the layer, the cause and the remedy are told.
+/// The number of bits follows from the network; with too few of them the layer, the cause and the
+/// remedy are told.
 #[test]
 fn small_weights_count_or_are_told() {
     let place = Place::new();
@@ -165,7 +167,8 @@ fn three_processes_run_an_owners_network_on_a_clients_images() {
     assert_eq!(ran.out.matches("input ").count(), 3);
 }
 
-/// The same bits, whoever computes: linear layers under encryption and by OT, OTs ahead of their use and in turn, three parties between.
+/// The same bits, whoever computes: linear layers under encryption and by OT, OTs ahead of their
+/// use and in turn, three parties between.
 #[test]
 fn owner_and_client_run_a_network_with_each_other() {
     let (place, _) = place();
@@ -299,7 +302,8 @@ fn networks_and_arrays_go_through_pipes() {
     assert!(!place.at("-").exists());
 }
 
-/// A model whose output is the class of each input, without the axis if so said, and inputs of classes 2, 0 and 1.
+/// A model whose output is the class of each input, without the axis if so said, and inputs of
+/// classes 2, 0 and 1.
 pub(crate) fn places(keep: bool) -> (Vec<u8>, Vec<u8>) {
     let mut w = zoo::Writer::new("places", 3, &[1, 3]);
     let one = w.weights(&[3, 3], vec![1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]);
@@ -344,7 +348,8 @@ fn outputs_of_one_axis_are_printed() {
     bad(&place, &format!("{INFER} --labels labels.txt"), 4, &["labels.txt", "one axis"]);
 }
 
-/// Two layers, and inputs of which the second is far larger: of a hidden layer, whose scale comes from calibration.
+/// Two layers, and inputs of which the second is far larger: of a hidden layer, whose scale comes
+/// from calibration.
 pub(crate) fn wrapping() -> (Vec<u8>, [Vec<u8>; 2]) {
     let mut w = zoo::Writer::new("hidden", 3, &[1, 4]);
     let x = w.gemm("input", [4, 8]);

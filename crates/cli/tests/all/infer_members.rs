@@ -1,4 +1,5 @@
-//! Inference as jobs of members that each start their own process: an agreed network, and a member that is killed in the midst of a layer.
+//! Inference as jobs of members that each start their own process: an agreed network, and a member
+//! that is killed in the midst of a layer.
 
 use crate::{
     common::Place,
@@ -15,8 +16,9 @@ use std::{
 pub(crate) const THREE: [&str; 5] = ["party0", "party1", "party2", "lab", "ann"];
 const TWO: [&str; 2] = ["party0", "party1"];
 
-/// Everybody's files for a published network, and what it gives in floating point: `members` are [`THREE`] or [`TWO`], of which the last two are
-/// owner and client. `terms` are lines of the job besides.
+/// Everybody's files for a published network, and what it gives in floating point: `members` are
+/// [`THREE`] or [`TWO`], of which the last two are owner and client. `terms` are lines of the job
+/// besides.
 fn world(members: &[&str], terms: &str) -> (Rehearsal, Array) {
     let made = zoo::make("squeezenet-cifar", 1).expect("a network");
     let input = zoo::sample(&[1, 3, 32, 32], 2);
@@ -60,7 +62,8 @@ fn take(running: &mut Vec<Running>, name: &str) -> Running {
     running.remove(at)
 }
 
-/// Whether a process has a thread that makes OTs ahead of their use; none where the system does not tell.
+/// Whether a process has a thread that makes OTs ahead of their use; none where the system does not
+/// tell.
 fn makes_ots_ahead(pid: u32) -> Option<bool> {
     let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).ok()?.flatten();
     // A thread may end meanwhile.
@@ -68,8 +71,9 @@ fn makes_ots_ahead(pid: u32) -> Option<bool> {
     Some(tasks.filter_map(name).any(|name| name.trim_end() == "ots ahead"))
 }
 
-/// Kills each of `victims` some time after all have met, of those that make OTs `ahead` after the thread is there that does. Whoever is left names it and has no output;
-/// a run that had ended has all of its output.
+/// Kills each of `victims` some time after all have met, of those that make OTs `ahead` after the
+/// thread is there that does. Whoever is left names it and has no output; a run that had ended has
+/// all of its output.
 fn killed(members: &[&'static str], terms: &str, ahead: bool, victims: &[(&str, u64)]) {
     let (world, expected) = world(members, terms);
     let mut in_time = 0;

@@ -77,8 +77,8 @@ fn a_longer_key_is_drawn_kept_and_imported() {
     assert!(place.get("a.dec") == place.get("a"));
 }
 
-/// A share that its own file vouches for, and that does not fit the other two: a backup of another day, or a lie of whoever
-/// gave the key.
+/// A share that its own file vouches for, and that does not fit the other two: a backup of another
+/// day, or a lie of whoever gave the key.
 #[test]
 fn key_shares_that_do_not_fit_together_are_named_before_anything_is_computed() {
     let place = place(1000);

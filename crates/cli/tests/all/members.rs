@@ -148,7 +148,8 @@ fn a_wrong_pin_is_refused() {
     assert!(!world.place.names().contains(&"sum.hex".to_owned()));
 }
 
-/// Party 0's file has two addresses the wrong way round: nobody else is to blame, and nobody is sent round in a circle.
+/// Party 0's file has two addresses the wrong way round: nobody else is to blame, and nobody is
+/// sent round in a circle.
 #[test]
 fn addresses_that_are_swapped_are_said_to_be() {
     let world = World::new(JOB);

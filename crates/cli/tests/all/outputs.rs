@@ -1,4 +1,5 @@
-//! Files that commands write: they replace nothing of the user's, nobody else reads them, and no counter serves twice.
+//! Files that commands write: they replace nothing of the user's, nobody else reads them, and no
+//! counter serves twice.
 
 use crate::common::{KEY, Place, bytes, children};
 use std::{

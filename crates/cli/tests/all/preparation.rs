@@ -1,4 +1,5 @@
-//! Phases of authenticated garbling that `party --prepare` makes ahead, and the runs that take them.
+//! Phases of authenticated garbling that `party --prepare` makes ahead, and the runs that take
+//! them.
 
 use crate::{
     common::Place,
@@ -171,7 +172,8 @@ fn whoever_is_killed_in_a_run_takes_nothing_twice() {
     assert!(run(&world, "").iter().all(|ended| ended.out == "total=39\n"));
 }
 
-/// `kill -9` while files are made: those that both parties have whole serve, and nothing else is in the way.
+/// `kill -9` while files are made: those that both parties have whole serve, and nothing else is in
+/// the way.
 #[test]
 fn whoever_is_killed_while_it_prepares_leaves_whole_files() {
     let world = computed();

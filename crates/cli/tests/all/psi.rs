@@ -104,7 +104,8 @@ fn items_are_those_of_the_plain_intersection() {
 /// Where fields of reports are documented, and under which heading.
 pub(crate) const FIELDS: [&str; 2] = [include_str!("../../../../docs/psi.md"), "## Reports"];
 
-/// A field is there in one of these reports at least: one that another option makes belongs into a run of its own.
+/// A field is there in one of these reports at least: one that another option makes belongs into a
+/// run of its own.
 #[test]
 fn every_field_of_a_report_is_documented_and_there() {
     let place = Place::new();
@@ -156,7 +157,8 @@ fn flags_follow_the_rows_of_a() {
     assert_eq!(report["found"], 16);
 }
 
-/// The rows of one party with columns of the other's file, against a join of texts: quotes, Unicode, a key twice on both sides.
+/// The rows of one party with columns of the other's file, against a join of texts: quotes,
+/// Unicode, a key twice on both sides.
 #[test]
 fn columns_of_the_other_file_stand_beside_common_rows() {
     let place = Place::new();
@@ -269,7 +271,8 @@ fn a_column_that_one_file_lacks_is_named_and_nothing_is_left() {
     assert_eq!(place.names(), ["a.csv", "b.csv"], "nothing is left of a run that failed");
 }
 
-/// Tables as Parquet on either side, from files of this command's and of a query's, whose columns have types.
+/// Tables as Parquet on either side, from files of this command's and of a query's, whose columns
+/// have types.
 #[cfg(feature = "parquet")]
 #[test]
 fn parquet_goes_in_and_comes_out() {

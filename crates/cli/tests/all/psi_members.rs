@@ -1,4 +1,5 @@
-//! An intersection as a job of two parties that each start their own process, with files from `local files`.
+//! An intersection as a job of two parties that each start their own process, with files from
+//! `local files`.
 
 use crate::{
     documented::check,
@@ -169,7 +170,8 @@ fn parties_may_have_parquet() {
     assert_eq!(world.place.ran(read).out, "mail,since\neve@x,2020\nann@x,2021\n");
 }
 
-/// A row that a Parquet result cannot have is refused before anybody is met, common or not: the sender learns nothing of it.
+/// A row that a Parquet result cannot have is refused before anybody is met, common or not: the
+/// sender learns nothing of it.
 #[cfg(feature = "parquet")]
 #[test]
 fn a_row_that_is_not_utf8_ends_alike_whether_it_is_common_or_not() {

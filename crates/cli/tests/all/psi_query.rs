@@ -1,4 +1,5 @@
-//! `hushwire psi`: a list published once, and queries to its owner, each side a process with its own files.
+//! `hushwire psi`: a list published once, and queries to its owner, each side a process with its
+//! own files.
 
 use crate::common::{Place, Ran};
 use hushwire_machine::{Net, PartyId};
@@ -101,7 +102,8 @@ fn who_asks_learns_which_of_its_rows_are_in_the_list() {
     drop(ended(owner));
 }
 
-/// Many who ask at the same time all get their answers, and the budget of an hour is that of all together.
+/// Many who ask at the same time all get their answers, and the budget of an hour is that of all
+/// together.
 #[test]
 fn queries_at_the_same_time_are_all_answered_from_one_budget() {
     const ASKERS: usize = 6;

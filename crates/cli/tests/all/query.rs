@@ -8,7 +8,8 @@ use crate::{
 /// Where fields of reports are documented, and under which heading.
 pub(crate) const FIELDS: [&str; 2] = [include_str!("../../../../docs/sql.md"), "## Reports"];
 
-/// Salaries of one owner in cents of people of another; one person has none, one salary is nobody's.
+/// Salaries of one owner in cents of people of another; one person has none, one salary is
+/// nobody's.
 fn place() -> Place {
     let place = Place::new();
     place.put("a.csv", b"person,salary\n1,1000.50\n2,3000.00\n3,\n5,9.99\n4,2000.00\n");
@@ -63,8 +64,8 @@ fn every_field_of_a_report_is_documented_and_there() {
     assert_eq!(filed["columns"], shown["columns"]);
 }
 
-/// Parties that are farther apart take fewer rounds for more bytes, and so does what is predicted for them: a join of so many rows
-/// that those on one machine would not.
+/// Parties that are farther apart take fewer rounds for more bytes, and so does what is predicted
+/// for them: a join of so many rows that those on one machine would not.
 #[test]
 fn predictions_are_those_of_the_network() {
     let place = Place::new();
@@ -201,7 +202,8 @@ fn tables_queries_and_results_go_through_pipes() {
     assert!(!place.at("-").exists());
 }
 
-/// Strings of any length that are compared alone: digests join and count like the strings, and are never shown.
+/// Strings of any length that are compared alone: digests join and count like the strings, and are
+/// never shown.
 #[test]
 fn a_schema_declares_types_keys_and_digests() {
     let place = Place::new();
@@ -233,7 +235,8 @@ key = ["mail"]
     assert_eq!(ran.out, "n  rows\n-  ----\n3     5\n", "{}", ran.err);
 }
 
-/// Parquet that one query writes another reads: the same answer as from CSV, strings that look like numbers among it.
+/// Parquet that one query writes another reads: the same answer as from CSV, strings that look like
+/// numbers among it.
 #[cfg(feature = "parquet")]
 #[test]
 fn parquet_goes_in_and_comes_out() {
@@ -297,7 +300,8 @@ fn parquet_is_named_where_the_build_has_none() {
     }
 }
 
-/// Two joins of many rows with many, whose bounds look equal: the first keeps to its own, and the second does not.
+/// Two joins of many rows with many, whose bounds look equal: the first keeps to its own, and the
+/// second does not.
 #[test]
 fn every_bound_of_a_join_is_checked_and_named() {
     let place = Place::new();

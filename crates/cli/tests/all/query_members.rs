@@ -1,4 +1,5 @@
-//! Queries as jobs of members that each start their own process: what happens when they do not agree, leave, or are killed.
+//! Queries as jobs of members that each start their own process: what happens when they do not
+//! agree, leave, or are killed.
 
 use crate::{
     documented::check,
@@ -179,8 +180,8 @@ fn a_party_that_is_killed_in_the_midst_of_a_query_is_named_by_all() {
     assert!(in_time > 0, "every kill came after the end of the query");
 }
 
-/// A broken promise is known to who learns the result alone. An owner who learns nothing ends alike whether its row breaks one or not:
-/// it would otherwise find out the keys of another.
+/// A broken promise is known to who learns the result alone. An owner who learns nothing ends alike
+/// whether its row breaks one or not: it would otherwise find out the keys of another.
 #[test]
 fn a_broken_promise_is_told_to_none_but_who_learns_the_result() {
     let table = |name: &str, key: &str, parts: &str| {

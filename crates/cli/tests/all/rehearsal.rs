@@ -142,7 +142,8 @@ impl Rehearsal {
         }
     }
 
-    /// Waits for members to end, at most until `within` from `since` on; how they did, in the order that they are given in.
+    /// Waits for members to end, at most until `within` from `since` on; how they did, in the order
+    /// that they are given in.
     pub(crate) fn end_within(
         &self,
         mut running: Vec<Running>,

@@ -42,7 +42,8 @@ fn the_report_has_its_fields() {
         let least = 18_750 * 160 * 4 + 300_000;
         assert!((least..least + 20_000).contains(&sent), "{sent}, at least {least}");
         assert!(party["peak_memory_bytes"].as_u64().is_some_and(|n| n > 1 << 20 && n < 256 << 20));
-        // Two batches on one lane of 30 rounds each at most, 30 for the key, and the session's keys.
+        // Two batches on one lane of 30 rounds each at most, 30 for the key, and the session's
+        // keys.
         assert!(party["rounds"].as_u64().is_some_and(|n| (61..=91).contains(&n)), "{}", party["rounds"]);
     }
     assert!(ran.err.contains("PRF bound") && ran.err.contains("portable"), "{}", ran.err);
@@ -50,7 +51,8 @@ fn the_report_has_its_fields() {
 
 #[test]
 fn every_process_stays_within_the_memory() {
-    // The program that tests run is hardly optimised, and its pages count: it is larger than the one whose memory was measured.
+    // The program that tests run is hardly optimised, and its pages count: it is larger than the
+    // one whose memory was measured.
     let program = 12 << 20;
     let place = Place::new();
     place.put("a", &bytes(1_500_000, 1));

@@ -40,7 +40,8 @@ fn into(place: &Place, args: &str, stdout: impl Into<Stdio>) -> Ran {
     Ran::new(ran.unwrap_or_else(|e| panic!("{args}: {e}")))
 }
 
-/// Whatever other users of the machine put among temporary files, under the one name that such files once had.
+/// Whatever other users of the machine put among temporary files, under the one name that such
+/// files once had.
 #[test]
 fn results_pass_through_files_without_a_name() {
     let place = place();
@@ -254,7 +255,8 @@ fn a_standard_error_that_takes_nothing_costs_no_result() {
     }
 }
 
-/// A result in the open stayed among temporary files when the run was ended while its reader was slow.
+/// A result in the open stayed among temporary files when the run was ended while its reader was
+/// slow.
 #[test]
 fn what_goes_by_leaves_no_name() {
     let place = place();

@@ -1,4 +1,5 @@
-//! Things that a file of somebody else's, a place that others write to, or loose permissions cannot do.
+//! Things that a file of somebody else's, a place that others write to, or loose permissions cannot
+//! do.
 
 use crate::common::{self, Place, Ran};
 use hushwire_testkit::executable;

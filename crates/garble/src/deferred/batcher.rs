@@ -225,7 +225,8 @@ impl<E: GateBackend> DynamicBatcher<E> {
     /// The error of `tables`, or the gates cannot be read.
     ///
     /// # Panics
-    /// If there are not as many inputs as the circuit has input bits, or this end was made for fewer wires.
+    /// If there are not as many inputs as the circuit has input bits, or this end was made for
+    /// fewer wires.
     pub fn run(
         &mut self,
         gates: &dyn Gates,

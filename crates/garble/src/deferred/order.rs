@@ -34,7 +34,8 @@ impl fmt::Display for Order {
     }
 }
 
-/// Bytes of tables of these gates in the order of files. Goes through them once where XORs have tables.
+/// Bytes of tables of these gates in the order of files. Goes through them once where XORs have
+/// tables.
 ///
 /// # Errors
 /// The gates cannot be read.

@@ -125,7 +125,8 @@ fn suite<F: Family>(scheme: Scheme) {
     random(&|circuit, seed, widths| drop(check(&rig::<F>(scheme, seed, widths), circuit, seed)));
 }
 
-/// Circuits of all kinds of gates: equal operands, constants, chains of NOT and copies, unused wires.
+/// Circuits of all kinds of gates: equal operands, constants, chains of NOT and copies, unused
+/// wires.
 fn random(check: &dyn Fn(&Circuit, u8, [usize; 2])) {
     let gates = proptest::collection::vec((0..7u8, 0..1usize << 20, 0..1usize << 20), 0..80);
     let all = (proptest::collection::vec(0..7usize, 1..4), gates, 0..12usize, 0..36usize, any::<u8>());

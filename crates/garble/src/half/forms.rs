@@ -3,8 +3,9 @@
 use hushwire_aes::{Backend, Tier};
 use std::ops::Range;
 
-/// LOCAL: vectors of labels in a group of half gates on the portable tier, whose key schedules come four vectors at a time. It
-/// has groups of one size only, here as in the other schemes: bit slices do not run faster side by side.
+/// LOCAL: vectors of labels in a group of half gates on the portable tier, whose key schedules come
+/// four vectors at a time. It has groups of one size only, here as in the other schemes: bit slices
+/// do not run faster side by side.
 pub(crate) const SOFT_VECTORS: usize = 4;
 
 /// Gates of a batch that one kernel runs: groups of `vectors` vectors of labels, on this backend.
@@ -14,8 +15,9 @@ pub(crate) struct Form {
     pub(crate) gates: Range<usize>,
 }
 
-/// Cuts `n` gates, each of which has `P` labels hashed, into whole groups of `most` vectors, and a rest in the smallest group
-/// that holds it, on vectors as narrow as will do. Unbatched, every gate is a group on single blocks.
+/// Cuts `n` gates, each of which has `P` labels hashed, into whole groups of `most` vectors, and a
+/// rest in the smallest group that holds it, on vectors as narrow as will do. Unbatched, every gate
+/// is a group on single blocks.
 pub(crate) fn forms<const P: usize>(backend: Backend, n: usize, most: usize) -> [Form; 2] {
     if !backend.is_batched() {
         let none = Form { backend, vectors: P, gates: n..n };

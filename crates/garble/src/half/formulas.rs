@@ -28,7 +28,8 @@ fn sigma(x: Block) -> Block {
     Block(std::array::from_fn(|i| if i < 8 { x.0[8 + i] } else { x.0[i] ^ x.0[i - 8] }))
 }
 
-/// The blocks that tweak i of MI4 adds to the start point and to the input: a key for eight tweaks in a row.
+/// The blocks that tweak i of MI4 adds to the start point and to the input: a key for eight tweaks
+/// in a row.
 pub(super) fn shared_key(i: u128) -> (Block, Block) {
     (Block((i - i % 8).to_le_bytes()), Block((i % 8).to_le_bytes()))
 }

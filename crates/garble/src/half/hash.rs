@@ -10,7 +10,8 @@ use hushwire_simd::Lanes;
 /// SECURITY: gates that one fixed key serves.
 pub(crate) const GATES_PER_KEY: u64 = 1 << 20;
 
-/// A hash of labels under tweaks. `gate` is the number of a group's first gate. Mark every function `#[inline(always)]`.
+/// A hash of labels under tweaks. `gate` is the number of a group's first gate. Mark every function
+/// `#[inline(always)]`.
 pub(crate) trait Hashes {
     /// Round keys, constants.
     type Ready<L: Lanes>;

@@ -1,14 +1,16 @@
-//! Garbling and evaluating, fused: labels are gathered, hashed and combined without leaving registers.
+//! Garbling and evaluating, fused: labels are gathered, hashed and combined without leaving
+//! registers.
 //!
-//! A group is `M` vectors of labels, `M / 2` of gates: `[a, b, a, b, …]`. Every vector has tweaks of its own, `P = 2` to a
-//! gate.
+//! A group is `M` vectors of labels, `M / 2` of gates: `[a, b, a, b, …]`. Every vector has tweaks
+//! of its own, `P = 2` to a gate.
 
 use super::hash::Hashes;
 use super::work::{Next, Part, Work};
 use hushwire_aes::kernel::{Tweaks, without_bit_0};
 use hushwire_simd::{Kernel, Lanes, prefetch};
 
-/// Makes tables and labels of gates from number `first` on, in groups of at most `M` vectors of labels: 4 or 8.
+/// Makes tables and labels of gates from number `first` on, in groups of at most `M` vectors of
+/// labels: 4 or 8.
 pub(super) struct GarbleAnds<'a, H, const M: usize> {
     pub(super) hash: &'a H,
     pub(super) delta: [u8; 16],
@@ -114,8 +116,9 @@ fn are_copies<L: Lanes>(pairs: &[[u32; 2]]) -> bool {
     L::N > 1 && pairs.len() >= L::N && (1..L::N).all(copy)
 }
 
-/// The operands of a vector of gates. It is looked at for copies only where the first of its layer was one: in layers of
-/// gates that differ, those that happen to lie side by side cannot be foretold.
+/// The operands of a vector of gates. It is looked at for copies only where the first of its layer
+/// was one: in layers of gates that differ, those that happen to lie side by side cannot be
+/// foretold.
 #[inline(always)]
 fn load<L: Lanes>(l: L, copies: bool, wires: &[[u8; 16]], pairs: &[[u32; 2]]) -> (L::V, L::V) {
     if copies && are_copies::<L>(pairs) {
@@ -125,8 +128,8 @@ fn load<L: Lanes>(l: L, copies: bool, wires: &[[u8; 16]], pairs: &[[u32; 2]]) ->
     l.load_pairs(wires, pairs)
 }
 
-/// LOCAL: how many bytes before their use tables are asked for. The CPU reads ahead by itself, but not across pages, and wide tiers
-/// would wait.
+/// LOCAL: how many bytes before their use tables are asked for. The CPU reads ahead by itself, but
+/// not across pages, and wide tiers would wait.
 const AHEAD: usize = 2048;
 
 /// Uses the tables of gates from number `first` on.

@@ -1,12 +1,15 @@
-//! Half gates: S. Zahur, M. Rosulek, D. Evans, "Two halves make a whole", Eurocrypt 2015, figure 2, two ciphertexts an AND.
+//! Half gates: S. Zahur, M. Rosulek, D. Evans, "Two halves make a whole", Eurocrypt 2015, figure 2,
+//! two ciphertexts an AND.
 //!
 //! **Functionality.** XOR and NOT are free; an AND costs 256 bits.
-//! **Deviations.** The hash is one of four (below) instead of a doubling; gate `g` has tweaks 2g and 2g + 1.
-//! **Security.** Semi-honest garbling privacy, κ = 128: PRP in the ideal-permutation model with a key per 2^20 gates
-//! (SECURITY), MI in the ideal-cipher model with a fresh start point per session (ePrint 2019/1168), MI4 with
-//! eight times its bound (`shared.rs`), CIRC if AES is
-//! circularly correlation robust with the label as its key.
-//! **Notation.** A0, B0: labels of truth value 0; pa, pb their bit 0; Δ: bit 0 is 1; H_t: the hash with tweak t.
+//! **Deviations.** The hash is one of four (below) instead of a doubling; gate `g` has tweaks 2g
+//! and 2g + 1.
+//! **Security.** Semi-honest garbling privacy, κ = 128: PRP in the ideal-permutation model with a
+//! key per 2^20 gates (SECURITY), MI in the ideal-cipher model with a fresh start point per session
+//! (ePrint 2019/1168), MI4 with eight times its bound (`shared.rs`), CIRC if AES is circularly
+//! correlation robust with the label as its key.
+//! **Notation.** A0, B0: labels of truth value 0; pa, pb their bit 0; Δ: bit 0 is 1; H_t: the hash
+//! with tweak t.
 //!
 //! ```text
 //! garble     T_G = H(A0) ⊕ H(A1) ⊕ pb Δ        T_E = H(B0) ⊕ H(B1) ⊕ A0
@@ -14,7 +17,8 @@
 //! evaluate   C   = H(A) ⊕ sa T_G ⊕ H(B) ⊕ sb (T_E ⊕ A)
 //! ```
 //!
-//! **Constant time.** Labels, Δ and permute bits are secret; wires' places and gate numbers are public.
+//! **Constant time.** Labels, Δ and permute bits are secret; wires' places and gate numbers are
+//! public.
 
 mod ends;
 pub(crate) mod forms;
@@ -45,7 +49,8 @@ impl crate::Family for HalfGates {
     type Evaluator = Evaluator;
 }
 
-/// Free XORs, on the vectors of a tier, single blocks where it is unbatched: see [`crate::GateBackend::xors`].
+/// Free XORs, on the vectors of a tier, single blocks where it is unbatched: see
+/// [`crate::GateBackend::xors`].
 pub(crate) fn free_xors_on<K>(backend: Backend, wires: &mut [Tagged<K>], strip: usize, gates: &[[Slot; 3]]) {
     let tier = if backend.is_batched() { backend.tier() } else { backend.narrowed(1).tier() };
     xor_gates(tier, Tagged::blocks_mut(wires), strip, gates);

@@ -1,20 +1,22 @@
-//! The hash of `mi4`: one AES key for four gates in a row. Keys follow from gates' numbers alone, and are expanded ahead, many
-//! at a time.
+//! The hash of `mi4`: one AES key for four gates in a row. Keys follow from gates' numbers alone,
+//! and are expanded ahead, many at a time.
 //!
 //! ```text
 //! t = 2g, 2g + 1     tweaks of gate g
 //! H_t(x) = AES_{S ⊕ (t − t mod 8)}(y) ⊕ y,    y = σ(x) ⊕ (t mod 8)
 //! ```
 //!
-//! **Security.** AES as an ideal cipher, S fresh for each session (ePrint 2019/1168). A pair of key and input tweak serves one
-//! half gate. Without the input tweak, two gates under one key that read the same wire would have equal hashes, and
-//! the sum of their tables would show Δ.
+//! **Security.** AES as an ideal cipher, S fresh for each session (ePrint 2019/1168). A pair of key
+//! and input tweak serves one half gate. Without the input tweak, two gates under one key that read
+//! the same wire would have equal hashes, and the sum of their tables would show Δ.
 //!
-//! Where a key serves at most μ hashes of unknown labels over all sessions that an adversary sees, q such hashes and p
-//! AES calls of its own tell a garbling from random with probability at most 2μp / 2^128 + (μ − 1) q / 2^128. A half gate has one
-//! such hash, so that μ is 1 under `mi` and 8 under `mi4` in a session, twice that where two sessions' keys meet. Under `mi4` two inputs beneath one
-//! key are also equal where σ takes the difference of two labels to that of two tweaks. Labels differ by 0, by Δ or by something as
-//! random, none of them the adversary's choice; 0 does not do it, and the others add at most 2 · 7 q / 2^128.
+//! Where a key serves at most μ hashes of unknown labels over all sessions that an adversary sees,
+//! q such hashes and p AES calls of its own tell a garbling from random with probability at most
+//! 2μp / 2^128 + (μ − 1) q / 2^128. A half gate has one such hash, so that μ is 1 under `mi` and 8
+//! under `mi4` in a session, twice that where two sessions' keys meet. Under `mi4` two inputs
+//! beneath one key are also equal where σ takes the difference of two labels to that of two tweaks.
+//! Labels differ by 0, by Δ or by something as random, none of them the adversary's choice; 0 does
+//! not do it, and the others add at most 2 · 7 q / 2^128.
 
 use super::hash::{Hashes, first_of};
 use hushwire_aes::Backend;
@@ -70,8 +72,8 @@ impl Mi4 {
         (GATES - gate % GATES) as usize
     }
 
-    /// Round key `round` of the gates in a vector's lanes, the first of them number `gate`; lanes beyond the gates that
-    /// this serves get some other key.
+    /// Round key `round` of the gates in a vector's lanes, the first of them number `gate`; lanes
+    /// beyond the gates that this serves get some other key.
     #[inline(always)]
     fn key<L: Lanes>(&self, l: L, round: usize, gate: u64) -> L::V {
         let of = |gate: u64| l.splat(&self.keys[round][(gate / GATES_PER_KEY) as usize % KEYS].0);
@@ -134,7 +136,8 @@ impl Mi4 {
     }
 }
 
-/// Ones in the lanes of gates that have the next key, where a vector begins with the first to fourth gate of a key.
+/// Ones in the lanes of gates that have the next key, where a vector begins with the first to
+/// fourth gate of a key.
 const LATER: [[u8; 64]; GATES_PER_KEY as usize] = {
     let mut later = [[0; 64]; GATES_PER_KEY as usize];
     let mut at = 0;

@@ -43,7 +43,8 @@ fn a_changed_table_is_no_error() {
 
 #[test]
 fn the_hash_has_sigma_and_a_tweak() {
-    // Without σ, labels whose difference is that of two keys or tweaks would collide; of CIRC the label is the key.
+    // Without σ, labels whose difference is that of two keys or tweaks would collide; of CIRC the
+    // label is the key.
     let public = SessionNonce(Block([9; 16]));
     let x = Block(std::array::from_fn(|i| i as u8 * 17));
     for scheme in SCHEMES {
@@ -56,7 +57,8 @@ fn the_hash_has_sigma_and_a_tweak() {
     }
 }
 
-/// Gates from number `first` on, under every tier and width of batch: the ends agree, and with the formulas.
+/// Gates from number `first` on, under every tier and width of batch: the ends agree, and with the
+/// formulas.
 fn same_from(scheme: Scheme, first: u64, n: usize) {
     let labels: Vec<_> = (1..=16u8).map(|i| ZeroLabel::new(Block([i; 16]))).collect();
     let pairs: Vec<[Slot; 2]> = (0..n as Slot).map(|i| [i % 8, i * 3 % 8 + 8]).collect();
@@ -125,7 +127,8 @@ fn halves(tables: &[u8], at: usize) -> impl Iterator<Item = Block> + '_ {
 
 #[test]
 fn gates_on_the_same_wires_show_nothing_of_each_other() {
-    // Where two hashes were alike, the sum of two ciphertexts would be 0 or Δ, for their permute bits are the same.
+    // Where two hashes were alike, the sum of two ciphertexts would be 0 or Δ, for their permute
+    // bits are the same.
     for scheme in SCHEMES {
         let rig = Rig::<HalfGates>::new(Backend::best(), scheme, 4);
         let mut garbler = rig.garbler();

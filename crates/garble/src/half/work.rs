@@ -14,8 +14,8 @@ pub enum Work<'a> {
     Layers { wires: &'a mut [Block], woven: &'a Woven, layers: Range<usize> },
 }
 
-/// Independent gates: the first `n` of `pairs`. There may be more, and room behind their `out`: what a vector has there is of no
-/// use, and does no harm.
+/// Independent gates: the first `n` of `pairs`. There may be more, and room behind their `out`:
+/// what a vector has there is of no use, and does no harm.
 pub(super) struct Next<'w> {
     pub(super) wires: &'w [[u8; 16]],
     pub(super) pairs: &'w [[Slot; 2]],
@@ -79,12 +79,13 @@ impl Part {
         Part { at: 0, from: 0, n, room, alone }
     }
 
-    /// The vectors of the next group, the smallest that holds what is left or the largest that there is; 1 for the
-    /// smallest group where there is no room for it.
+    /// The vectors of the next group, the smallest that holds what is left or the largest that
+    /// there is; 1 for the smallest group where there is no room for it.
     ///
-    /// Where a group is not filled it has what comes behind, and where there is no room behind, gates before, once more and to
-    /// the same result: rather than padding, for copies of a few blocks out of vectors just stored cannot be forwarded, and
-    /// the next layer would wait for them.
+    /// Where a group is not filled it has what comes behind, and where there is no room behind,
+    /// gates before, once more and to the same result: rather than padding, for copies of a few
+    /// blocks out of vectors just stored cannot be forwarded, and the next layer would wait for
+    /// them.
     #[inline(always)]
     pub(super) fn next<L: Lanes, const M: usize>(&mut self) -> Option<usize> {
         let (n, rest) = (self.n, self.n - self.from.min(self.n));

@@ -1,7 +1,7 @@
 //! Gates, fused: labels are loaded, hashed and combined without leaving registers.
 //!
-//! A group is `G` vectors of gates, one a lane. Labels are keys, at best eight or twelve vectors of them side by side: a key
-//! schedule is a chain, and one alone would leave the AES units waiting.
+//! A group is `G` vectors of gates, one a lane. Labels are keys, at best eight or twelve vectors of
+//! them side by side: a key schedule is a chain, and one alone would leave the AES units waiting.
 
 use super::{LABEL, Side, tweak};
 use hushwire_aes::kernel::{encrypt_keyed, without_bit_0};
@@ -9,7 +9,8 @@ use hushwire_simd::{Kernel, Lanes};
 
 /// Most gates in a group: four vectors of four lanes.
 pub(super) const MOST: usize = 16;
-/// LOCAL: vectors of gates in the largest group, which is the only one on the portable tier; those of ANDs to garble.
+/// LOCAL: vectors of gates in the largest group, which is the only one on the portable tier; those
+/// of ANDs to garble.
 pub(super) const MOST_VECTORS: usize = 4;
 const MOST_GARBLED: usize = 2;
 /// Bytes behind a batch's last choice or row of bits: vectors are loaded whole.

@@ -51,7 +51,8 @@ fn garble_xors<L: Lanes, const G: usize>(
     made: &mut [u8],
     tables: &mut [u8],
 ) {
-    // Of every vector of gates: both labels of the left wire, and of the right one the label with signal 1.
+    // Of every vector of gates: both labels of the left wire, and of the right one the label with
+    // signal 1.
     let (mut keys, mut f) = ([[l.zero(); 3]; G], [[l.zero(); 3]; G]);
     for g in 0..G {
         let at = 2 * g * L::BYTES;

@@ -1,16 +1,20 @@
-//! Garbling from a pseudorandom function and nothing else: S. Gueron, Y. Lindell, A. Nof, B. Pinkas, "Fast garbling of
-//! circuits under standard assumptions", CCS 2015: XOR with one ciphertext, AND with two (4-to-2 row reduction).
+//! Garbling from a pseudorandom function and nothing else: S. Gueron, Y. Lindell, A. Nof, B.
+//! Pinkas, "Fast garbling of circuits under standard assumptions", CCS 2015: XOR with one
+//! ciphertext, AND with two (4-to-2 row reduction).
 //!
 //! **Functionality.** An AND costs 260 bits, an XOR 128; NOT, and XOR with a constant, are free.
-//! **Deviations.** A label is 127 bits and its signal; the pad of a row's signal bit is the bit of F that labels have no
-//! use for. F's input names the side, so that both operands of a gate may be one wire.
-//! **Security.** Semi-honest garbling privacy, κ = 127, no Δ, no ideal cipher, no public start point. For ANDs AES has to be
-//! a pseudorandom function under keys of which one bit is public. The three calls of an XOR ask for more where its right
-//! operand has other uses: with b = 1 the result's label that the evaluator lacks is R\[0\] ⊕ F_{L\[a\]}(g, 0), so that AES
-//! runs under two unknown keys of known difference; and where L is R, or was made from it by XORs, T hides R\[0\] under AES with
-//! that key or such a related one.
-//! **Notation.** L, R: operands, L\[a\] the label with signal a; πl, πr: the signal of truth value 0; `g`: the gate's number;
-//! F_X(g, r): AES under X of LE64(g) ‖ LE64(r + 4 side). x' is x without its bit 0, x° that bit. r = 2a + b.
+//! **Deviations.** A label is 127 bits and its signal; the pad of a row's signal bit is the bit of
+//! F that labels have no use for. F's input names the side, so that both operands of a gate may be
+//! one wire.
+//! **Security.** Semi-honest garbling privacy, κ = 127, no Δ, no ideal cipher, no public start
+//! point. For ANDs AES has to be a pseudorandom function under keys of which one bit is public. The
+//! three calls of an XOR ask for more where its right operand has other uses: with b = 1 the
+//! result's label that the evaluator lacks is R\[0\] ⊕ F_{L\[a\]}(g, 0), so that AES runs under two
+//! unknown keys of known difference; and where L is R, or was made from it by XORs, T hides R\[0\]
+//! under AES with that key or such a related one.
+//! **Notation.** L, R: operands, L\[a\] the label with signal a; πl, πr: the signal of truth value
+//! 0; `g`: the gate's number; F_X(g, r): AES under X of LE64(g) ‖ LE64(r + 4 side). x' is x without
+//! its bit 0, x° that bit. r = 2a + b.
 //!
 //! ```text
 //! AND        K_r = F_{L[a]}(g, r) ⊕ F_{R[b]}(g, r)
@@ -26,9 +30,11 @@
 //! evaluate   C = b ? (F_L ⊕ F_R ⊕ T)' : (F_L ⊕ R)', its signal a ⊕ b
 //! ```
 //!
-//! An evaluator computes F_R of every XOR and has no use for half of them: branches would cost more.
+//! An evaluator computes F_R of every XOR and has no use for half of them: branches would cost
+//! more.
 //!
-//! **Constant time.** Labels and permute bits are secret; wires' places and gate numbers are public.
+//! **Constant time.** Labels and permute bits are secret; wires' places and gate numbers are
+//! public.
 
 mod end;
 mod evaluator;
@@ -58,7 +64,8 @@ impl crate::Family for PrfOnly {
 /// Kind of a label that stands for the truth value of its place in a [`Pair`]. Bit 0 is its signal.
 pub enum OfTruth {}
 
-/// The garbler's wire: the labels of truth values 0 and 1. Their signals differ; nothing else relates them.
+/// The garbler's wire: the labels of truth values 0 and 1. Their signals differ; nothing else
+/// relates them.
 pub type Pair = [Tagged<OfTruth>; 2];
 
 /// LOCAL: most gates in a call of a kernel.

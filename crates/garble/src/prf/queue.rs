@@ -1,4 +1,5 @@
-//! XORs that do not wait for each other, collected: the dynamic batching of the VASA paper, flush on reference.
+//! XORs that do not wait for each other, collected: the dynamic batching of the VASA paper, flush
+//! on reference.
 
 use super::end::Gates;
 use crate::{Batches, Format, cursor::has_table, room::Room, tables::Stretch};
@@ -9,8 +10,8 @@ use zeroize::Zeroize;
 /// Bytes of an XOR's table.
 pub(super) const TABLE: usize = Format::PRF.xor_bytes;
 
-/// LOCAL: units in the queue, where a gate has no more copies. A strip and its neighbours of AES's circuit fit in, and the
-/// queue in a half of the first cache.
+/// LOCAL: units in the queue, where a gate has no more copies. A strip and its neighbours of AES's
+/// circuit fit in, and the queue in a half of the first cache.
 const UNITS: usize = 256;
 
 /// Gates of which the operands are read and the results are not there yet, copies included.

@@ -118,8 +118,8 @@ fn every_case_of_an_xor() {
     }
 }
 
-/// XORs over few slots in strips, constants among their operands: results over operands, over results, over what the
-/// queue holds. The outputs are those of one gate after the other.
+/// XORs over few slots in strips, constants among their operands: results over operands, over
+/// results, over what the queue holds. The outputs are those of one gate after the other.
 #[test]
 fn xors_that_depend_on_each_other() {
     const SLOTS: usize = 30;
@@ -223,8 +223,8 @@ fn tweaks_are_unique() {
     }
 }
 
-/// 2^14 gates on the same values: each bit of the tables, c_r and the results' signals is 1 in half of them, within six
-/// standard deviations; bit 0 of a ciphertext is 0.
+/// 2^14 gates on the same values: each bit of the tables, c_r and the results' signals is 1 in half
+/// of them, within six standard deviations; bit 0 of a ciphertext is 0.
 #[test]
 fn tables_and_signals_are_uniform() {
     const N: usize = 1 << 14;

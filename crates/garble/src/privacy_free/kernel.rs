@@ -1,4 +1,5 @@
-//! Garbling and evaluating, fused as half gates are. A group is `M` vectors of gates; only their first operands are hashed.
+//! Garbling and evaluating, fused as half gates are. A group is `M` vectors of gates; only their
+//! first operands are hashed.
 
 use crate::half::hash::{Hashes, Mi};
 use hushwire_aes::kernel::{Tweaks, without_bit_0};

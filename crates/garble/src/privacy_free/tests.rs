@@ -85,9 +85,9 @@ fn in_span(all: &[Block], x: Block) -> bool {
     reduce(&basis, x.to_u128()) == 0
 }
 
-/// Authenticity, as far as a test shows it: no sum of what the evaluator has is Δ, and so no sum of its label and those is
-/// the other label. Of 105 vectors, one in 2^23 random Δ would be a sum. Nothing here speaks of other attacks: that is
-/// what the proof is for.
+/// Authenticity, as far as a test shows it: no sum of what the evaluator has is Δ, and so no sum of
+/// its label and those is the other label. Of 105 vectors, one in 2^23 random Δ would be a sum.
+/// Nothing here speaks of other attacks: that is what the proof is for.
 #[test]
 fn no_sum_of_what_the_evaluator_has_is_the_difference_of_labels() {
     for seed in 0..20 {
@@ -103,7 +103,8 @@ fn no_sum_of_what_the_evaluator_has_is_the_difference_of_labels() {
     }
 }
 
-/// A changed table gives the label of the wire's value or none, never the other one: the garbler sees who cheats.
+/// A changed table gives the label of the wire's value or none, never the other one: the garbler
+/// sees who cheats.
 #[test]
 fn changed_tables_never_give_the_other_label() {
     let program = Program::flat("wide", &circuits::wide(9, 20));

@@ -11,8 +11,8 @@ pub(crate) fn wide(inputs: usize, n: usize) -> Circuit {
     Circuit::new(vec![inputs], vec![n], inputs + n, (0..n).map(gate).collect()).expect("a circuit")
 }
 
-/// A gate for every triple: its kind, and two numbers that choose operands among the wires before it. `outputs` of the
-/// wires are outputs, inputs among them through copies.
+/// A gate for every triple: its kind, and two numbers that choose operands among the wires before
+/// it. `outputs` of the wires are outputs, inputs among them through copies.
 pub(crate) fn of_gates(inputs: Vec<usize>, gates: &[(u8, usize, usize)], outputs: usize) -> Circuit {
     let bits: usize = inputs.iter().sum();
     let mut list: Vec<Gate> = vec![];

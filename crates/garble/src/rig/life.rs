@@ -1,4 +1,5 @@
-//! The life of an end: numbers of gates grow through all that it runs, by whatever path; seeds and start points count.
+//! The life of an end: numbers of gates grow through all that it runs, by whatever path; seeds and
+//! start points count.
 
 use super::{
     Rig,
@@ -20,7 +21,8 @@ fn active(i: usize) -> Block {
     Block::from_u128(0x0123_4567_89ab_cdef_u128 << 64 | (i as u128) << 8)
 }
 
-/// The values of inputs: bit 0 of an active label is its value where there is no privacy, and 0 here.
+/// The values of inputs: bit 0 of an active label is its value where there is no privacy, and 0
+/// here.
 const VALUE: u8 = 0;
 
 /// The path on which gates come to an end.
@@ -139,8 +141,8 @@ const EPOCH: u64 = 1 << 20;
 /// Gates in a call.
 const CALL: usize = 4096;
 
-/// Gates on both sides of number 2^20, of ends that have made all those before: they are the formulas', which are told
-/// where they are.
+/// Gates on both sides of number 2^20, of ends that have made all those before: they are the
+/// formulas', which are told where they are.
 pub(crate) fn formulas_hold_across_an_epoch<F: Family, P: PlainFormulas>(scheme: Scheme) {
     let (rig, plain) =
         (Rig::<F>::new(Backend::best(), scheme, 22), Rig::<P>::new(Backend::best(), scheme, 22));

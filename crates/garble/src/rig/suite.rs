@@ -1,7 +1,7 @@
 //! The tests of every scheme, whatever its family: [`crate::rig::suite_of`] makes them.
 //!
-//! Outputs are compared with the plain evaluator's; tables and permute bits over tiers and widths with each other, with
-//! the scheme's formulas written out ([`same_as_plain_formulas`]).
+//! Outputs are compared with the plain evaluator's; tables and permute bits over tiers and widths
+//! with each other, with the scheme's formulas written out ([`same_as_plain_formulas`]).
 
 use super::circuits::{of_gates, wide};
 use super::{Rig, Run, plain};
@@ -28,7 +28,8 @@ fn check<F: Family>(rig: &Rig<F>, program: &Program, instances: usize) -> Run {
     run
 }
 
-/// Circuits of ours under every backend, the other end on the next one with batches of another width.
+/// Circuits of ours under every backend, the other end on the next one with batches of another
+/// width.
 pub(crate) fn named_circuits<F: Family>(scheme: Scheme) {
     let all = Backend::all();
     let best = ["aes192", "aes256", "sha1", "sha256", "mul:16", "sha256-fast", "aes128-expanded-key-depth4"];
@@ -80,8 +81,8 @@ pub(crate) fn width_and_tier_change_no_byte<F: Family>(scheme: Scheme) {
     }
 }
 
-/// Circuits of all kinds of gates: equal operands, constants, chains of NOT and copies, unused wires, outputs that are
-/// inputs.
+/// Circuits of all kinds of gates: equal operands, constants, chains of NOT and copies, unused
+/// wires, outputs that are inputs.
 pub(crate) fn random_circuits<F: Family>(scheme: Scheme) {
     let gates = proptest::collection::vec((0..7u8, 0..1usize << 20, 0..1usize << 20), 0..80);
     let inputs = proptest::collection::vec(0..7usize, 1..4);
@@ -176,8 +177,8 @@ fn fair(ones: usize, n: usize, what: &str) {
     assert!((ones - n / 2.0).abs() <= 3.0 * n.sqrt(), "{what}: {ones} ones of {n}");
 }
 
-/// Bits of tables, permute bits and their products with neighbours are fair coins; the labels of a wire have different
-/// signals.
+/// Bits of tables, permute bits and their products with neighbours are fair coins; the labels of a
+/// wire have different signals.
 pub(crate) fn bits_are_uniform<F: Family>(scheme: Scheme) {
     let (n, private) = (1500, scheme != Scheme::PrivacyFree);
     let program = Program::flat("wide", &wide(200, n));
@@ -241,8 +242,8 @@ pub(crate) fn tables<F: Family>(scheme: Scheme, backend: Backend) -> Trace {
 
 /// A garbler that follows the formulas gate by gate, and keeps the tweaks of its hash.
 pub(crate) trait Recorded: Garble {
-    /// Everything that tells two calls of the hash apart, label aside: tweak, and key where there are several. Calls on
-    /// the two labels of a wire count once.
+    /// Everything that tells two calls of the hash apart, label aside: tweak, and key where there
+    /// are several. Calls on the two labels of a wire count once.
     fn tweaks(&self) -> &[u128];
     /// Goes on as if so many ANDs had been made.
     fn skip(&mut self, gates: u64);

@@ -1,8 +1,9 @@
-//! A passive evaluator after Δ: it strips a table entry of all that it knows, and looks whether Δ has cancelled.
+//! A passive evaluator after Δ: it strips a table entry of all that it knows, and looks whether Δ
+//! has cancelled.
 //!
-//! An entry, less the hashes and labels that the evaluator holds, is h(X ⊕ Δ) ⊕ c Δ_L ⊕ c' Δ_R. With σ(X)_L added it is
-//! AES_{S⊕t}(σ(X ⊕ Δ))_L ⊕ M Δ, [`super`]'s M. Where M is 0 the evaluator has half a ciphertext under a key that it
-//! knows, and finds Δ by guessing the other half.
+//! An entry, less the hashes and labels that the evaluator holds, is h(X ⊕ Δ) ⊕ c Δ_L ⊕ c' Δ_R.
+//! With σ(X)_L added it is AES_{S⊕t}(σ(X ⊕ Δ))_L ⊕ M Δ, [`super`]'s M. Where M is 0 the evaluator
+//! has half a ciphertext under a key that it knows, and finds Δ by guessing the other half.
 
 use super::{plain, sigma, tests::Gates};
 use crate::rig::oracle::{aes, aes_inverse};
@@ -40,7 +41,8 @@ fn masking(c: [bool; 2], delta: Block) -> u64 {
     left(sigma_of(delta)) ^ partial(c, delta)
 }
 
-/// The images of the unit vectors under a linear map of blocks, each with what it is the image of, in echelon form.
+/// The images of the unit vectors under a linear map of blocks, each with what it is the image of,
+/// in echelon form.
 fn echelon(map: impl Fn(Block) -> u128) -> Vec<[u128; 2]> {
     let mut rows = vec![];
     for k in 0..128 {
@@ -113,7 +115,8 @@ fn hash(gates: &Gates, tweak: u128, x: Block) -> plain::Hash {
     (aes(gates.public.0 ^ Block::from_u128(tweak), sigma_of(x)) ^ sigma_of(x)).into()
 }
 
-/// The entries of a gate, under a guess of (a, b): right for one in four, or known for an evaluator's own inputs.
+/// The entries of a gate, under a guess of (a, b): right for one in four, or known for an
+/// evaluator's own inputs.
 fn strip(gates: &Gates, g: usize, table: &[u8], z: u8, ab: [bool; 2]) -> [Left; 3] {
     let [a, b] = gates.pairs[g].map(|s| gates.held[s as usize].block());
     let (i, j) = (a.lsb(), b.lsb());
@@ -172,7 +175,8 @@ fn delta_cancels_out_of_no_table_entry() {
 
 #[test]
 fn a_search_for_delta_finds_nothing() {
-    // All but ten bits of the half that is not sent are told, so that 2^10 decryptions stand for 2^64.
+    // All but ten bits of the half that is not sent are told, so that 2^10 decryptions stand for
+    // 2^64.
     let (gates, entries) = view();
     let key = |tweak| gates.public.0 ^ Block::from_u128(tweak);
     let rows = echelon(|x| sigma_of(x).to_u128());

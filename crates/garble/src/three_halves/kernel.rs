@@ -1,9 +1,11 @@
-//! Garbling and evaluating, fused: labels are gathered, hashed and combined without leaving registers.
+//! Garbling and evaluating, fused: labels are gathered, hashed and combined without leaving
+//! registers.
 //!
-//! A lane is a gate, its two words are the left and right halves of whatever stands there, or two masks. A group is `M` / 3
-//! vectors of gates, `[a, b, a ⊕ b, a, b, …]` being hashed.
+//! A lane is a gate, its two words are the left and right halves of whatever stands there, or two
+//! masks. A group is `M` / 3 vectors of gates, `[a, b, a ⊕ b, a, b, …]` being hashed.
 //!
-//! The formula that [`super`] writes with matrices is linear in three vectors of two labels, with V = A_L ⊕ B_R and Y = A_R ⊕ B_L:
+//! The formula that [`super`] writes with matrices is linear in three vectors of two labels, with
+//! V = A_L ⊕ B_R and Y = A_R ⊕ B_L:
 //!
 //! ```text
 //! uw = (A_L ⊕ Y, B_R ⊕ Y)     vv = (V, V)     p = (B_L, A_R)     those of (Δ, Δ): duw, dvv
@@ -14,7 +16,8 @@
 //! G2 = h(A0 ⊕ B0) ⊕ h(A0 ⊕ B1) ⊕ left ⊕ right of ((b, a) uw ⊕ (r ⊕ b, r' ⊕ a) Δ)
 //! ```
 //!
-//! p, uw and vv of C0 and G are those of (A0, B0); G is base_00 ⊕ base_11 and base_00 ⊕ base_01 with equal terms gone.
+//! p, uw and vv of C0 and G are those of (A0, B0); G is base_00 ⊕ base_11 and base_00 ⊕ base_01
+//! with equal terms gone.
 
 use super::sigma::sigma;
 use hushwire_aes::kernel::{Tweaks, encrypt_keyed};
@@ -31,7 +34,8 @@ const BIT: [u8; 16] = [1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0];
 const ONES: [u8; 16] = [0xff; 16];
 const LEFT: [u8; 16] = (u64::MAX as u128).to_le_bytes();
 
-/// A kernel in groups of `M` vectors of labels: 3 or [`MOST_VECTORS`], the latter alone on the portable tier.
+/// A kernel in groups of `M` vectors of labels: 3 or [`MOST_VECTORS`], the latter alone on the
+/// portable tier.
 pub(super) struct Grouped<K, const M: usize>(pub(super) K);
 
 /// Labels of signal 0, a lane each.

@@ -70,7 +70,8 @@ const P: [Matrix; 4] = [
     matrix([[0; 4]; 2]),
 ];
 
-/// R_ij. The place in `P` is the signals': public to the evaluator, every one in turn to the garbler.
+/// R_ij. The place in `P` is the signals': public to the evaluator, every one in turn to the
+/// garbler.
 pub(super) fn control([r, r_]: [bool; 2], i: bool, j: bool) -> Matrix {
     let p = &P[2 * usize::from(i) + usize::from(j)];
     array::from_fn(|row| array::from_fn(|k| (r & S1[row][k]) ^ (r_ & S2[row][k]) ^ p[row][k]))

@@ -1,4 +1,5 @@
-//! σ(X_L, X_R) = (x X_L, x X_R) in GF(2^64): the linear map under the hash, for the reason that [`super`] gives.
+//! σ(X_L, X_R) = (x X_L, x X_R) in GF(2^64): the linear map under the hash, for the reason that
+//! [`super`] gives.
 
 use hushwire_simd::Lanes;
 

@@ -13,7 +13,8 @@ const SCHEME: Scheme = Scheme::ThreeHalves;
 
 suite_of!(suite_of_three_halves: ThreeHalves, SCHEME);
 
-/// Gates of all sixteen cases, `rounds` of each: permute bits and truth values are the low bits of the gate's number.
+/// Gates of all sixteen cases, `rounds` of each: permute bits and truth values are the low bits of
+/// the gate's number.
 pub(super) struct Gates {
     pub(super) public: SessionNonce,
     garbler: Garbler,
@@ -118,7 +119,8 @@ fn one_wrong_bit_gives_another_label() {
 
 #[test]
 fn control_bits_tell_nothing() {
-    // Over (r, r') and the three bits of hashes that the evaluator does not know, what it sees is every value once.
+    // Over (r, r') and the three bits of hashes that the evaluator does not know, what it sees is
+    // every value once.
     for case in 0..16u32 {
         let [a, b, i, j] = [0, 1, 2, 3].map(|k| case >> k & 1 == 1);
         let mut seen = [false; 256];
@@ -138,8 +140,9 @@ fn control_bits_tell_nothing() {
     }
 }
 
-/// χ² of counts against uniform, with d = counts − 1 degrees of freedom: over d + 2 √(d x) + 2x with probability e^−x at
-/// most (Laurent and Massart, Annals of Statistics 2000, lemma 1). x is 20.
+/// χ² of counts against uniform, with d = counts − 1 degrees of freedom: over d + 2 √(d x) + 2x
+/// with probability e^−x at most (Laurent and Massart, Annals of Statistics 2000, lemma 1). x
+/// is 20.
 fn assert_uniform(counts: &[u32], what: &str) {
     let (total, d) = (f64::from(counts.iter().sum::<u32>()), counts.len() as f64 - 1.0);
     let mean = total / counts.len() as f64;

@@ -251,7 +251,8 @@ fn tables_of_a_session_are_those_of_the_formulas() {
 
 #[test]
 fn start_points_seeds_and_correlations_are_of_one_session_each() {
-    // A session's name or the garbler's seed makes them others; the evaluator's seed has no part in them.
+    // A session's name or the garbler's seed makes them others; the evaluator's seed has no part in
+    // them.
     let sessions = [(1, [2, 3]), (1, [4, 3]), (5, [2, 3])];
     for scheme in Scheme::PRIVATE {
         let (mut starts, mut seeds, mut deltas) = (vec![], vec![], vec![]);

@@ -1,4 +1,5 @@
-//! Parties that disagree, streams that end early, messages that are changed: typed errors on both sides, no hang.
+//! Parties that disagree, streams that end early, messages that are changed: typed errors on both
+//! sides, no hang.
 
 use crate::common::{
     IDS, ROLES, brought, context, due, inproc_nets, open, parties, run, tcp_nets, terms, values,
@@ -69,7 +70,8 @@ fn first_terms(terms: Terms, role: Role) -> [u8; 32] {
 
 #[test]
 fn the_first_three_halves_and_these_refuse_each_other() {
-    // Its hash left 64 bits of Δ's security. Schemes with one revision speak with releases before there were any.
+    // Its hash left 64 bits of Δ's security. Schemes with one revision speak with releases before
+    // there were any.
     for scheme in Scheme::PRIVATE {
         let terms = terms(scheme);
         for old in ROLES {
@@ -131,7 +133,8 @@ fn programs_that_differ_are_refused_by_both() {
         (program.clone(), other_roles(vec![0, 1], [true, false]), 3),
         (program.clone(), roles.clone(), 4),
     ];
-    // The choices that come before the evaluator hears of it are of either kind of OT, or there are none.
+    // The choices that come before the evaluator hears of it are of either kind of OT, or there are
+    // none.
     let (mi, prf) = (terms(Scheme::Mi), terms(Scheme::Prf));
     let ferret = Terms { ot: Protocol::FerretB10, ..mi };
     let none = other_roles(vec![0, 0], [true; 2]);
@@ -221,7 +224,8 @@ fn a_peer_that_goes_away_is_named() {
     }
 }
 
-/// Changes message `index` that comes to `victim`, and gives both parties' results; `None` if there is no such message.
+/// Changes message `index` that comes to `victim`, and gives both parties' results; `None` if there
+/// is no such message.
 fn tampered(victim: Role, index: usize, edit: &Edit) -> Option<[Result<Vec<u8>, GarbleError>; 2]> {
     let tamper = Tamper::new().incoming(index, edit.clone());
     let (hits, tamper) = (tamper.hits(), std::sync::Mutex::new(Some(tamper)));

@@ -98,7 +98,8 @@ fn less() -> (Program, TwoParty) {
     (program, roles)
 }
 
-/// A whole session whose message `at` is changed: set-up, and a run so many times. None if there is no such message.
+/// A whole session whose message `at` is changed: set-up, and a run so many times. None if there is
+/// no such message.
 fn cheated(runs: usize, at: usize, change: &dyn Fn(&mut Vec<u8>)) -> Option<Result<(), GarbleError>> {
     let (mut seen, mut hit) = (0, false);
     let mut edit = |_: Place, message: &mut Vec<u8>| {
@@ -150,7 +151,8 @@ fn messages_of_other_lengths_are_refused() {
 
 #[test]
 fn changed_messages_give_errors_or_results_but_no_panic() {
-    // In a second run an evaluator whose digest was changed talks on until it hears of it: that needs channels.
+    // In a second run an evaluator whose digest was changed talks on until it hears of it: that
+    // needs channels.
     let results: Vec<_> = (0..).map_while(|at| cheated(1, at, &|m| m[0] ^= 0x80)).collect();
     let refused = results.iter().filter(|result| result.is_err()).count();
     // Terms, digests, and bits past the last one; what else is changed may make wrong outputs.

@@ -1,4 +1,5 @@
-//! The bytes on the wire: those of the file of digests, as many as are declared, and the same whatever a party computes them with.
+//! The bytes on the wire: those of the file of digests, as many as are declared, and the same
+//! whatever a party computes them with.
 
 use crate::common::{IDS, ROLES, brought, context, inproc_nets, parties, run, terms, values};
 use hushwire_aes::Backend;

@@ -1,5 +1,5 @@
-//! Two parties over channels against plain evaluation: circuits by name and at random, few and many instances, stages,
-//! roles of all kinds, and the declared rounds and bytes.
+//! Two parties over channels against plain evaluation: circuits by name and at random, few and many
+//! instances, stages, roles of all kinds, and the declared rounds and bytes.
 
 use crate::pair::{self, both, both_capped, check, context, own, plain, random_inputs, roles};
 use hushwire_aes::Backend;
@@ -185,7 +185,8 @@ fn triples_from_every_extension() {
     }
 }
 
-/// A circuit from raw choices: equal operands, constants, copies, NOT chains and unused wires all occur.
+/// A circuit from raw choices: equal operands, constants, copies, NOT chains and unused wires all
+/// occur.
 fn random_circuit(inputs: [usize; 2], picks: &[(u8, u32, u32)], outputs: usize) -> Circuit {
     let mut wires = (inputs[0] + inputs[1]) as u32;
     let mut gates = vec![];

@@ -1,4 +1,5 @@
-//! Messages of whole sessions against the formulas, and triples that serve once: what right outputs do not show.
+//! Messages of whole sessions against the formulas, and triples that serve once: what right outputs
+//! do not show.
 
 use crate::pair::{self, both, random_inputs, roles};
 use hushwire_aes::Backend;
@@ -125,8 +126,8 @@ fn packed(bits: impl IntoIterator<Item = bool>) -> Vec<u8> {
     bits.chunks(8).map(|c| c.iter().rev().fold(0, |byte, bit| byte << 1 | u8::from(*bit))).collect()
 }
 
-/// The messages that a run of one block must have: layer by layer, then the outputs' shares. `streams` are the parties'
-/// shares of inputs, of which party i owns number i.
+/// The messages that a run of one block must have: layer by layer, then the outputs' shares.
+/// `streams` are the parties' shares of inputs, of which party i owns number i.
 fn expected(run: &Run, made: [&BitTriples; 2], streams: &mut [Prg; 2]) -> [Vec<Vec<u8>>; 2] {
     let (program, n, inputs) = run;
     let block: Arc<Layered> = program.stages().stage(0).block;
@@ -233,7 +234,8 @@ fn layers<'a>(run: &Run, sent: &'a [Vec<u8>]) -> &'a [Vec<u8>] {
 
 #[test]
 fn no_triple_and_no_share_serves_twice() {
-    // Of zeros, what an AND of x and y opens is a and b of its triple, 128 instances each: no two blocks are alike.
+    // Of zeros, what an AND of x and y opens is a and b of its triple, 128 instances each: no two
+    // blocks are alike.
     let sessions = [
         Of { sid: 1, seeds: [1, 2] },
         Of { sid: 2, seeds: [1, 2] },

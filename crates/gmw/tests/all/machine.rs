@@ -1,4 +1,5 @@
-//! The machine alone, with triples from a dealer: all parties on one thread, lanes, and the bytes on the wire.
+//! The machine alone, with triples from a dealer: all parties on one thread, lanes, and the bytes
+//! on the wire.
 
 use crate::pair::{both, open, own, random_inputs, roles};
 use hushwire_aes::Backend;
@@ -123,7 +124,8 @@ fn bytes_on_the_wire_are_those_of_the_file() {
     all.compare();
 }
 
-/// A transport of a caller's own hands on a message that is shorter or longer: it is refused, and the whole one comes too late.
+/// A transport of a caller's own hands on a message that is shorter or longer: it is refused, and
+/// the whole one comes too late.
 #[test]
 fn messages_of_other_lengths_end_a_batch() {
     let program = named::program("mul:6").expect("a circuit of ours");

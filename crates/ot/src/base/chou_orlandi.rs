@@ -2,8 +2,8 @@
 //!
 //! Functionality: n OTs; S gets keys (m_{i,0}, m_{i,1}), R has bits b_i and gets m_{i,b_i}.
 //!
-//! Paper: Chou, Orlandi, "The Simplest Protocol for Oblivious Transfer", Latincrypt 2015, figure 1, without the
-//! encryption at the end: the keys are the result.
+//! Paper: Chou, Orlandi, "The Simplest Protocol for Oblivious Transfer", Latincrypt 2015, figure 1,
+//! without the encryption at the end: the keys are the result.
 //!
 //! ```text
 //! S → R   A = a G
@@ -14,8 +14,8 @@
 //!
 //! Deviations: every hash takes the session's name and i.
 //!
-//! Security: semi-honest; CDH in ristretto255, H a random oracle (BLAKE3 keyed for the session); κ = 128. It is not UC:
-//! no corrupt receiver's choices can be extracted in time.
+//! Security: semi-honest; CDH in ristretto255, H a random oracle (BLAKE3 keyed for the session);
+//! κ = 128. It is not UC: no corrupt receiver's choices can be extracted in time.
 //!
 //! Constant time: a, β, b, m and the points that m is the hash of.
 

@@ -1,27 +1,35 @@
-//! Chou–Orlandi out of sixteen: random OT for parties that follow the protocol, four OTs for one multiplication of a point.
+//! Chou–Orlandi out of sixteen: random OT for parties that follow the protocol, four OTs for one
+//! multiplication of a point.
 //!
 //! Functionality: n OTs; S gets keys (m_{i,0}, m_{i,1}), R has bits b_i and gets m_{i,b_i}.
 //!
-//! Paper: Chou, Orlandi, "The Simplest Protocol for Oblivious Transfer", Latincrypt 2015, figure 1, which is 1 out of n; n = 16.
+//! Paper: Chou, Orlandi, "The Simplest Protocol for Oblivious Transfer", Latincrypt 2015, figure 1,
+//! which is 1 out of n; n = 16.
 //!
 //! ```text
 //! S → R   A = a G
-//! R → S   B_g = β_g G + c_g A                     c_g = Σ 2^l b_{4g+l}, l < 4: the choices of four OTs
-//! S → R   e_{g,c} = H(g, A, B_g, a B_g − c a A) ⊕ (m_{4g,c_0}, m_{4g+1,c_1}, m_{4g+2,c_2}, m_{4g+3,c_3})
+//! R → S   B_g = β_g G + c_g A                     c_g = Σ 2^l b_{4g+l}, l < 4: the choices of four
+//!                                                 OTs
+//! S → R   e_{g,c} = H(g, A, B_g, a B_g − c a A) ⊕ (m_{4g,c_0}, m_{4g+1,c_1}, m_{4g+2,c_2},
+//!         m_{4g+3,c_3})
 //!                 c < 16, c_l its bits
 //! R       m_{4g+l,b} of e_{g,c_g} ⊕ H(g, A, B_g, β_g A)
 //! ```
 //!
-//! Deviations: every hash takes the session's name and g. n is filled up to a multiple of four with OTs that are thrown away.
+//! Deviations: every hash takes the session's name and g. n is filled up to a multiple of four with
+//! OTs that are thrown away.
 //!
-//! Security: semi-honest; CDH in ristretto255, H a random oracle (BLAKE3 keyed for the session, 512 bits); κ = 128. B_g is uniform whatever c_g is. R
-//! knows the point of c_g; with any other, which is (c_g − c) a A from it, it would have a A, and c_g − c has an inverse. So the keys of other choices stay under
-//! H of a point that nobody asked for. S draws all keys. It is not UC, as [`super::ChouOrlandi`] is not.
+//! Security: semi-honest; CDH in ristretto255, H a random oracle (BLAKE3 keyed for the session, 512
+//! bits); κ = 128. B_g is uniform whatever c_g is. R knows the point of c_g; with any other, which
+//! is (c_g − c) a A from it, it would have a A, and c_g − c has an inverse. So the keys of other
+//! choices stay under H of a point that nobody asked for. S draws all keys. It is not UC, as
+//! [`super::ChouOrlandi`] is not.
 //!
 //! Notation: a, β scalars; `half` marks halves: batches of encodings come out doubled.
 //!
-//! Rounds and bytes: 3 messages; with N = ⌈n / 4⌉: 32, 32 N, 1024 N. Scalar multiplications for four OTs: R one of a fixed and one of a variable
-//! point, S one of a variable point; 16 additions and encodings beside.
+//! Rounds and bytes: 3 messages; with N = ⌈n / 4⌉: 32, 32 N, 1024 N. Scalar multiplications for
+//! four OTs: R one of a fixed and one of a variable point, S one of a variable point; 16 additions
+//! and encodings beside.
 //!
 //! Constant time: a, β, b, m and the points that H is of.
 

@@ -1,10 +1,12 @@
-//! CSW20: random OT in three messages, for malicious parties, where a corrupt sender may guess choice bits.
+//! CSW20: random OT in three messages, for malicious parties, where a corrupt sender may guess
+//! choice bits.
 //!
-//! Functionality: n OTs; S gets keys (m_{i,0}, m_{i,1}), R has bits b_i and gets m_{i,b_i}. A corrupt S chooses its
-//! keys, and may guess bits: a wrong guess ends the protocol. A corrupt R chooses nothing.
+//! Functionality: n OTs; S gets keys (m_{i,0}, m_{i,1}), R has bits b_i and gets m_{i,b_i}. A
+//! corrupt S chooses its keys, and may guess bits: a wrong guess ends the protocol. A corrupt R
+//! chooses nothing.
 //!
-//! Paper: Canetti, Sarkar, Wang, "Blazing Fast OT for Three-Round UC OT Extension", PKC 2020, the base OT with
-//! selective failure.
+//! Paper: Canetti, Sarkar, Wang, "Blazing Fast OT for Three-Round UC OT Extension", PKC 2020, the
+//! base OT with selective failure.
 //!
 //! ```text
 //! R → S   seed, B_i = α_i G + b_i T                                   T = H1(seed), i < n
@@ -19,25 +21,28 @@
 //!
 //! R checks Π before it answers, S checks otans' = otans. Every hash takes the session's name.
 //!
-//! Deviations: Π also hashes R's message and z, c and χ, all public, so that no change of any byte on the way leaves
-//! the ends with different keys (the paper leaves c to the channel). A batch of fewer than [`MIN_BATCH`] OTs, which
-//! the proof needs, is filled up with OTs of random bits that are thrown away. S sends z ahead of the rest of its
-//! message, so that R multiplies while S does; as R says nothing in between, an adversary gains nothing: it could as
-//! well look at z first.
+//! Deviations: Π also hashes R's message and z, c and χ, all public, so that no change of any byte
+//! on the way leaves the ends with different keys (the paper leaves c to the channel). A batch of
+//! fewer than [`MIN_BATCH`] OTs, which the proof needs, is filled up with OTs of random bits that
+//! are thrown away. S sends z ahead of the rest of its message, so that R multiplies while S does;
+//! as R says nothing in between, an adversary gains nothing: it could as well look at z first.
 //!
-//! Keys: S draws them and masks them with p, as in the paper, so that the proof covers them as they are: uniform, and
-//! m_{i,1−b_i} independent of all that R sees until it asks H2 for a point that is hard to find (CDH).
+//! Keys: S draws them and masks them with p, as in the paper, so that the proof covers them as they
+//! are: uniform, and m_{i,1−b_i} independent of all that R sees until it asks H2 for a point that
+//! is hard to find (CDH).
 //!
-//! Security: malicious, static corruption, UC with selective failure; CDH in ristretto255, H1 to H4 observable random
-//! oracles (BLAKE3 keyed per domain and session); κ = 128. Each guess of a corrupt S passes with probability 1/2.
+//! Security: malicious, static corruption, UC with selective failure; CDH in ristretto255, H1 to H4
+//! observable random oracles (BLAKE3 keyed per domain and session); κ = 128. Each guess of a
+//! corrupt S passes with probability 1/2.
 //!
-//! Notation: G, T, z, B, ρ points, 32 bytes; α, r scalars; p, c, χ, m, H3's hashes 16 bytes; otans, Π 32 bytes. `half`
-//! marks halves: batches of encodings come out doubled.
+//! Notation: G, T, z, B, ρ points, 32 bytes; α, r scalars; p, c, χ, m, H3's hashes 16 bytes; otans,
+//! Π 32 bytes. `half` marks halves: batches of encodings come out doubled.
 //!
-//! Rounds and bytes: 3 messages; with N = max(n, 80): 32 + 32 N, 32 and 32 + 48 N, 32. Scalar multiplications per OT: R two
-//! of fixed points, S one of a variable point.
+//! Rounds and bytes: 3 messages; with N = max(n, 80): 32 + 32 N, 32 and 32 + 48 N, 32. Scalar
+//! multiplications per OT: R two of fixed points, S one of a variable point.
 //!
-//! Constant time: α, r, b, ρ, p, m, otans. Whether a check fails is public, because it ends the protocol.
+//! Constant time: α, r, b, ρ, p, m, otans. Whether a check fails is public, because it ends the
+//! protocol.
 
 use core::iter::zip;
 

@@ -1,4 +1,5 @@
-//! The part that the protocols over ristretto255 share: scalars, encodings in batches, hashes of a session.
+//! The part that the protocols over ristretto255 share: scalars, encodings in batches, hashes of a
+//! session.
 
 use core::{iter::zip, ops::Range};
 use std::{sync::LazyLock, thread};
@@ -38,8 +39,8 @@ pub(super) fn scalars(prg: &mut Prg, count: usize) -> Vec<Scalar> {
     all
 }
 
-/// Writes the encodings of the doubles of `points`: one inversion for all of them, where each encoding alone takes one.
-/// So protocols keep halves: half a scalar, half a point.
+/// Writes the encodings of the doubles of `points`: one inversion for all of them, where each
+/// encoding alone takes one. So protocols keep halves: half a scalar, half a point.
 pub(super) fn encode_doubles(points: &[RistrettoPoint], out: &mut [[u8; POINT]]) {
     assert_eq!(points.len(), out.len(), "an encoding for every point");
     let mut encoded = RistrettoPoint::double_and_compress_batch(points);
@@ -59,8 +60,8 @@ pub(super) fn secret_doubles(points: &[RistrettoPoint]) -> Zeroizing<Vec<[u8; PO
 /// A point that a peer sent.
 ///
 /// # Errors
-/// [`OtError::Malformed`] where the bytes are no canonical encoding, or that of the identity. There are no points of
-/// low order to reject: the group has prime order.
+/// [`OtError::Malformed`] where the bytes are no canonical encoding, or that of the identity. There
+/// are no points of low order to reject: the group has prime order.
 pub(super) fn decode(bytes: &[u8; POINT], message: &'static str) -> Result<RistrettoPoint, OtError> {
     let point = CompressedRistretto(*bytes)
         .decompress()
@@ -130,8 +131,9 @@ const SHARE: usize = 16;
 /// LOCAL: threads at most, this one among them.
 const THREADS: usize = 4;
 
-/// The encodings that `work` makes of every part of 0 .. `count`, in order: parts are made at the same time where there are processors for
-/// them. While one party multiplies the other one waits for it.
+/// The encodings that `work` makes of every part of 0 .. `count`, in order: parts are made at the
+/// same time where there are processors for them. While one party multiplies the other one waits
+/// for it.
 pub(super) fn shared(
     count: usize,
     work: impl Fn(Range<usize>) -> Zeroizing<Vec<[u8; POINT]>> + Sync,
@@ -180,7 +182,8 @@ pub(super) fn decode_all(points: &[u8], message: &'static str) -> Result<Vec<Ris
 pub(super) struct Oracle([u8; 32]);
 
 impl Oracle {
-    /// BLAKE3, keyed with what its key derivation makes of the session's name in the context `domain`.
+    /// BLAKE3, keyed with what its key derivation makes of the session's name in the context
+    /// `domain`.
     pub(super) fn new(domain: &str, sid: &Sid) -> Self {
         Oracle(blake3::derive_key(domain, &sid.0))
     }
@@ -190,7 +193,8 @@ impl Oracle {
         *blake3::keyed_hash(&self.0, message).as_bytes()
     }
 
-    /// The hash of `parts` in OT `index`, 128 bits. The parts of a domain always have the same lengths.
+    /// The hash of `parts` in OT `index`, 128 bits. The parts of a domain always have the same
+    /// lengths.
     pub(super) fn block<const N: usize>(&self, index: usize, parts: [&[u8]; N]) -> Block {
         let mut input = Zeroizing::new([0; 8 + 3 * POINT]);
         input[..8].copy_from_slice(&(index as u64).to_le_bytes());

@@ -1,7 +1,7 @@
 //! Base OTs: random OTs from public-key cryptography, a few at a time.
 //!
-//! Functionality: n OTs; the sender gets keys (m_{i,0}, m_{i,1}), 128 bits each, the receiver has bits b_i and gets
-//! m_{i,b_i}. Keys are random where the sender is honest.
+//! Functionality: n OTs; the sender gets keys (m_{i,0}, m_{i,1}), 128 bits each, the receiver has
+//! bits b_i and gets m_{i,b_i}. Keys are random where the sender is honest.
 //!
 //! | protocol | messages | bytes from the receiver, from the sender | source |
 //! |---|---|---|---|
@@ -10,12 +10,14 @@
 //! | [`ChouOrlandi16`] | 3 | 8 n, 32 + 256 n | the same, out of sixteen |
 //! | [`Csw`] | 3 | 64 + 32 N, 64 + 48 N, N = max(n, 80) | Canetti–Sarkar–Wang, PKC 2020 |
 //!
-//! The first three withstand semi-honest parties, and [`Csw`] malicious ones, with selective failure.
-//! **Deviations.** Hashes of the first two take session and i. [`ChouOrlandi16`] makes four OTs of one,
-//! whose keys the sender draws. In [`Csw`] Π binds both messages, short batches are filled up, and z
-//! goes ahead of the rest.
+//! The first three withstand semi-honest parties, and [`Csw`] malicious ones, with selective
+//! failure.
+//! **Deviations.** Hashes of the first two take session and i. [`ChouOrlandi16`] makes four OTs of
+//! one, whose keys the sender draws. In [`Csw`] Π binds both messages, short batches are filled up,
+//! and z goes ahead of the rest.
 //!
-//! Levels are types: an extension asks for base OTs that are strong enough, and nothing makes weak ones strong.
+//! Levels are types: an extension asks for base OTs that are strong enough, and nothing makes weak
+//! ones strong.
 //!
 //! ```compile_fail
 //! use hushwire_ot::{Passive, SelectiveFailure, base::BaseSender};
@@ -33,11 +35,11 @@
 //! }
 //! ```
 //!
-//! Security: random oracles are BLAKE3, keyed per domain and session; κ = 128. Group: ristretto255, of prime order, so
-//! that there are no low-order points to reject.
+//! Security: random oracles are BLAKE3, keyed per domain and session; κ = 128. Group: ristretto255,
+//! of prime order, so that there are no low-order points to reject.
 //!
-//! Constant time: scalars, choice bits, keys and what leads to them. curve25519-dalek multiplies variable points
-//! with AVX2 where the CPU has it.
+//! Constant time: scalars, choice bits, keys and what leads to them. curve25519-dalek multiplies
+//! variable points with AVX2 where the CPU has it.
 
 mod chou_orlandi;
 mod chou_orlandi16;

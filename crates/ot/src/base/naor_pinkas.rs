@@ -2,8 +2,8 @@
 //!
 //! Functionality: n OTs; S gets keys (m_{i,0}, m_{i,1}), R has bits b_i and gets m_{i,b_i}.
 //!
-//! Paper: Naor, Pinkas, "Efficient Oblivious Transfer Protocols", SODA 2001, with one r and one C for all OTs and
-//! without the encryption at the end: the keys are the result.
+//! Paper: Naor, Pinkas, "Efficient Oblivious Transfer Protocols", SODA 2001, with one r and one C
+//! for all OTs and without the encryption at the end: the keys are the result.
 //!
 //! ```text
 //! S → R   C of unknown discrete logarithm, R = r G
@@ -12,9 +12,11 @@
 //! R       m_{i,b_i} = H(i, b_i, R, k_i R)
 //! ```
 //!
-//! Deviations: every hash takes the session's name and i. S makes C by hashing to the group; it does not prove that.
+//! Deviations: every hash takes the session's name and i. S makes C by hashing to the group; it
+//! does not prove that.
 //!
-//! Security: semi-honest; CDH in ristretto255, H a random oracle (BLAKE3 keyed for the session); κ = 128.
+//! Security: semi-honest; CDH in ristretto255, H a random oracle (BLAKE3 keyed for the session);
+//! κ = 128.
 //!
 //! Constant time: r, k, b, m and the points that m is the hash of.
 

@@ -7,8 +7,9 @@
 //! R       m_{i,b_i} of β_i S
 //! ```
 //!
-//! Rounds and bytes: 2 messages; 32 or 64, 32 n. Scalar multiplications per OT: R two of fixed points, S one of a variable
-//! point. Notation: s, β scalars; `half` marks halves: batches of encodings come out doubled.
+//! Rounds and bytes: 2 messages; 32 or 64, 32 n. Scalar multiplications per OT: R two of fixed
+//! points, S one of a variable point. Notation: s, β scalars; `half` marks halves: batches of
+//! encodings come out doubled.
 
 use core::{iter::zip, marker::PhantomData};
 

@@ -13,7 +13,8 @@ use super::weights::Weights;
 use super::{B11, Set};
 use crate::{Check, Extension, Malicious, OtError, Role, SemiHonest, Transcript};
 
-/// A run over two rounds in which one message is changed: the number of the chunk or check, the step.
+/// A run over two rounds in which one message is changed: the number of the chunk or check, the
+/// step.
 fn changed(set: Set, number: usize, step: usize, change: impl Fn(&mut Vec<u8>)) -> Result<(), OtError> {
     let mut ends = ends::<Malicious>(Backend::best(), set);
     let edit = |n: usize, s: usize, message: &mut Vec<u8>| {
@@ -31,8 +32,9 @@ fn caught(result: &Result<(), OtError>, what: &str) {
 
 #[test]
 fn any_flip_in_a_tree_is_caught() {
-    // A round's first and fifth chunk have a tree of the refill before their own; the tenth is in the second round.
-    // A wide tree has four pieces, and a refill of one. Of four trees in a chunk each counts, and so do a round's last three.
+    // A round's first and fifth chunk have a tree of the refill before their own; the tenth is in
+    // the second round. A wide tree has four pieces, and a refill of one. Of four trees in a chunk
+    // each counts, and so do a round's last three.
     let cases = [
         (TINY, 0, 2),
         (TINY, 1, 1),
@@ -52,7 +54,8 @@ fn any_flip_in_a_tree_is_caught() {
                 let flip = |m: &mut Vec<u8>| m[16 * c + bit / 8] ^= 1 << (bit % 8);
                 caught(&changed(set, chunk, 0, flip), &format!("bit {bit} of c {c} of chunk {chunk}"));
             }
-            // On the last level no leaf hangs on bit 0, which both ends clear, but all coefficients do.
+            // On the last level no leaf hangs on bit 0, which both ends clear, but all coefficients
+            // do.
             caught(&changed(set, chunk, 0, |m| m[16 * c] ^= 1), "bit 0");
         }
     }
@@ -136,8 +139,9 @@ fn other_lengths_are_malformed() {
     malformed(&r.check(1, &[0; 33], &mut []));
 }
 
-/// A sender changes c on the last level by `e`, which swaps what the receiver holds for α's pair of leaves, and puts
-/// right its own sum for one guess of that pair, of which it knows all bits but `unknown`. Returns whether the guess was right, and whether it went unseen.
+/// A sender changes c on the last level by `e`, which swaps what the receiver holds for α's pair of
+/// leaves, and puts right its own sum for one guess of that pair, of which it knows all bits but
+/// `unknown`. Returns whether the guess was right, and whether it went unseen.
 fn guess(set: Set, round: u8, unknown: usize, stray: usize) -> (bool, bool) {
     let context = context(Backend::best());
     let e = Block::from_u128(0x55aa << 40);

@@ -1,4 +1,5 @@
-//! The malicious mode's check: one fold of a segment's leaves, with a challenge for every chunk of trees.
+//! The malicious mode's check: one fold of a segment's leaves, with a challenge for every chunk of
+//! trees.
 
 use hushwire_aes::Backend;
 use hushwire_block::{Block, Gf128};
@@ -90,11 +91,11 @@ impl LeafCheck {
         self.open.spare = Some(spare.to_vec());
     }
 
-    /// The leaves of a chunk's trees, before anything is added to them, the trees' messages, and the places among these leaves that
-    /// only the receiver knows, one a tree.
+    /// The leaves of a chunk's trees, before anything is added to them, the trees' messages, and
+    /// the places among these leaves that only the receiver knows, one a tree.
     ///
-    /// Coefficients come from a challenge that binds these messages and all before them, so that no error of these trees
-    /// was chosen with them in sight.
+    /// Coefficients come from a challenge that binds these messages and all before them, so that no
+    /// error of these trees was chosen with them in sight.
     pub(super) fn trees(&mut self, messages: &[u8], leaves: &[Block], places: &[usize]) {
         self.transcript.absorb(Role::Sender, messages);
         let weights = Weights::new(self.backend, &self.transcript.challenge("leaves"), leaves.len());

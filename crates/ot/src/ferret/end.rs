@@ -23,10 +23,12 @@ pub struct Ferret<S, E> {
     /// The next round's.
     next: Buffer,
     round: u64,
-    /// Trees made in this round, fewer than t but for the end of a last round; those of them that are the next round's base.
+    /// Trees made in this round, fewer than t but for the end of a last round; those of them that
+    /// are the next round's base.
     made: usize,
     refilled: usize,
-    /// OTs still to be taken, where that was said, and whether this round is enough for them: it has no refill.
+    /// OTs still to be taken, where that was said, and whether this round is enough for them: it
+    /// has no refill.
     left: Option<usize>,
     is_last: bool,
     /// The LPN matrix of this round.
@@ -116,7 +118,8 @@ impl<S: Security, E: End> Ferret<S, E> {
         if self.check.as_ref().is_some_and(LeafCheck::wants_spare) { SPARE } else { 0 }
     }
 
-    /// Trees of the next chunk when `wanted` OTs are wanted and none is in stock, the refill's apart.
+    /// Trees of the next chunk when `wanted` OTs are wanted and none is in stock, the refill's
+    /// apart.
     fn trees_for(&self, wanted: usize) -> usize {
         let refill = if self.is_last { 0 } else { self.set.refill_trees() };
         self.set.trees_for(wanted, self.spare_due(), self.made - self.refilled + refill)
@@ -125,7 +128,8 @@ impl<S: Security, E: End> Ferret<S, E> {
     /// The round's next trees into `out`; `heard` or `said` is their messages.
     pub(super) fn trees(&mut self, heard: &[u8], said: &mut [u8], out: &mut [Block]) {
         let (set, bytes) = (self.set, self.set.tree_bytes());
-        // Where a check binds a chunk's messages before it weighs a leaf; elsewhere a tree's leaves stay in the first cache.
+        // Where a check binds a chunk's messages before it weighs a leaf; elsewhere a tree's leaves
+        // stay in the first cache.
         let group = if self.check.is_some() { set.chunk_trees() } else { 1 };
         for (i, out) in out.chunks_mut(group * set.leaves()).enumerate() {
             let trees = out.len() / set.leaves();
@@ -376,7 +380,8 @@ mod tests {
             s.chunk(&[], &mut message, &mut blocks).expect("an honest run");
             r.chunk(&message, &mut [], &mut blocks).expect("an honest run");
         }
-        // Where two trees had the same, both would hide the same place, and the sum of their messages would tell of both.
+        // Where two trees had the same, both would hide the same place, and the sum of their
+        // messages would tell of both.
         let cots = &r.end.1;
         assert_eq!(cots.len(), 2 * TINY.trees() * TINY.depth());
         assert_eq!(cots.iter().collect::<HashSet<_>>().len(), cots.len());
@@ -400,7 +405,8 @@ mod tests {
             for end in [s.check.as_ref(), r.check.as_ref()] {
                 let spare = end.expect("there is a check").spare();
                 assert_eq!(spare.len(), SPARE, "segment {segment}");
-                // The ends' COTs are the same where the choice is 0, and no segment's are another's.
+                // The ends' COTs are the same where the choice is 0, and no segment's are
+                // another's.
                 spent.extend(spare.iter().map(|block| (*block, segment)));
             }
             s.close_segment();

@@ -51,8 +51,8 @@ fn equal(a: usize, b: usize) -> u128 {
     0u128.wrapping_sub(u128::from((a as u64).ct_eq(&(b as u64)).unwrap_u8()))
 }
 
-/// Masks every node with `keep`, then adds `add[0]` and `add[1]` to the nodes of pair `pair`, a secret: every node is read
-/// and written. A power of two of nodes.
+/// Masks every node with `keep`, then adds `add[0]` and `add[1]` to the nodes of pair `pair`, a
+/// secret: every node is read and written. A power of two of nodes.
 pub(crate) struct Patch<'a> {
     pub(crate) nodes: &'a mut [Block],
     pub(crate) pair: usize,
@@ -66,7 +66,8 @@ impl Kernel for Patch<'_> {
     fn run<L: Lanes>(self, l: L) {
         let Patch { nodes, pair, add, keep } = self;
         let row = nodes.len().min(ROW * L::N);
-        // What the pair's row gets, and which row that is; shifts and masks, for a division may take its time.
+        // What the pair's row gets, and which row that is; shifts and masks, for a division may
+        // take its time.
         let shift = (row / 2).ilog2();
         let mut pattern = [0; ROW * 64];
         for (i, bytes) in pattern.chunks_exact_mut(32).take(row / 2).enumerate() {

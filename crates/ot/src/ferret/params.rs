@@ -5,13 +5,14 @@ use crate::{Level, Security};
 /// COTs that a check uses up: one for each bit of a field element. SECURITY.
 pub(super) const SPARE: usize = 128;
 
-/// AGREEMENT: OTs of a chunk of whole trees: as many as take longer than a message and the waking of who waits for it. SECURITY: no more, for the
-/// bound of a check's coefficients ([`super::weights`]).
+/// AGREEMENT: OTs of a chunk of whole trees: as many as take longer than a message and the waking
+/// of who waits for it. SECURITY: no more, for the bound of a check's coefficients
+/// ([`super::weights`]).
 pub(super) const CHUNK: usize = 8192;
 
-/// A regular LPN instance: n = t · 2^h outputs of which t are noisy, one in each tree of 2^h leaves; k = 2^`log_k`
-/// secrets. SECURITY: sets are named and never tuned. All have k = 128 · 2^h, the five of OTs t = 1024; see [`crate::ferret`]
-/// for what they were measured with.
+/// A regular LPN instance: n = t · 2^h outputs of which t are noisy, one in each tree of 2^h
+/// leaves; k = 2^`log_k` secrets. SECURITY: sets are named and never tuned. All have k = 128 · 2^h,
+/// the five of OTs t = 1024; see [`crate::ferret`] for what they were measured with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Set {
     name: &'static str,
@@ -33,8 +34,8 @@ pub const B10: Set = Set::new("b10", 17, 1024, 10);
 /// n = 2^19, k = 2^16, h = 9: the shortest set-up, and what VOLE entries grow by first.
 pub const B9: Set = Set::new("b9", 16, 1024, 9);
 
-/// n = 66 560, k = 2^14, h = 7: what makes the table of b9 where VOLE entries grow, and nothing else. As many trees as that takes: fewer for the same k
-/// are harder.
+/// n = 66 560, k = 2^14, h = 7: what makes the table of b9 where VOLE entries grow, and nothing
+/// else. As many trees as that takes: fewer for the same k are harder.
 pub(crate) const B7: Set = Set::new("b7", 14, 520, 7);
 /// n = 16 928, k = 2^12, h = 5: what makes the table of b7 in the same way.
 pub(crate) const B5: Set = Set::new("b5", 12, 529, 5);
@@ -103,8 +104,9 @@ impl Set {
         self.base().div_ceil(self.leaves())
     }
 
-    /// Trees of the refill that come with the next `trees` trees of a round that has one, when `out` came out: at any time as large a part of the
-    /// refill as of the round, so that neither end waits while the other makes it.
+    /// Trees of the refill that come with the next `trees` trees of a round that has one, when
+    /// `out` came out: at any time as large a part of the refill as of the round, so that neither
+    /// end waits while the other makes it.
     #[must_use]
     pub(crate) const fn refill_share(&self, out: usize, trees: usize) -> usize {
         let (refill, all) = (self.refill_trees(), self.trees - self.refill_trees());
@@ -117,8 +119,8 @@ impl Set {
         if self.leaves() < self.chunk { self.chunk / self.leaves() } else { 1 }
     }
 
-    /// Trees of a chunk for `wanted` more OTs, its share of the refill apart, when `taken` trees of the round came out or are its refill, and
-    /// `spare` OTs stay with the check.
+    /// Trees of a chunk for `wanted` more OTs, its share of the refill apart, when `taken` trees of
+    /// the round came out or are its refill, and `spare` OTs stay with the check.
     pub(crate) fn trees_for(&self, wanted: usize, spare: usize, taken: usize) -> usize {
         wanted.saturating_add(spare).div_ceil(self.leaves()).min(self.chunk_trees()).min(self.trees - taken)
     }
@@ -135,8 +137,8 @@ impl Set {
         16 * self.depth()
     }
 
-    /// Bits on the wire per OT that comes out, once running: t·h blocks for t − R trees. Checks of segments of 16
-    /// chunks add 1.4 % for `b13`, 0.2 % for `b9`: 48 bytes and 128 OTs each.
+    /// Bits on the wire per OT that comes out, once running: t·h blocks for t − R trees. Checks of
+    /// segments of 16 chunks add 1.4 % for `b13`, 0.2 % for `b9`: 48 bytes and 128 OTs each.
     #[must_use]
     pub fn bits_per_ot<S: Security>(&self) -> f64 {
         let trees = self.trees - self.refill_trees();
@@ -152,8 +154,8 @@ impl Set {
         (message + trees * check) / (trees * (self.leaves() as f64 - spent))
     }
 
-    /// The set that makes this one's base, the smallest of which a round is enough; `None` where row-based COTs are the
-    /// base themselves. AGREEMENT.
+    /// The set that makes this one's base, the smallest of which a round is enough; `None` where
+    /// row-based COTs are the base themselves. AGREEMENT.
     pub(super) fn bootstrap(&self) -> Option<Set> {
         let makes = |first: &Set| first.trees() * first.leaves() >= self.base() + SPARE;
         if self.base() > B9.base() { Set::ALL.into_iter().find(makes) } else { None }

@@ -119,7 +119,8 @@ pub(super) fn set_up<S: Security>(backend: Backend, set: Set) -> SetUp<S> {
     set_up_edited(backend, set, |_, _| {}).expect("an honest run")
 }
 
-/// Both ends after a set-up in which `edit` may change messages: it gets the step's name and the bytes.
+/// Both ends after a set-up in which `edit` may change messages: it gets the step's name and the
+/// bytes.
 pub(super) fn set_up_edited<S: Security>(
     backend: Backend,
     set: Set,
@@ -155,8 +156,9 @@ pub(super) struct Run {
     pub(super) sent: [Vec<u8>; 2],
 }
 
-/// `count` OTs, closing a segment every `segment` chunks and checking it a chunk later; `edit` may change messages:
-/// it gets the chunk's or check's number, the step (0 for a chunk, from 1 for checks) and the bytes.
+/// `count` OTs, closing a segment every `segment` chunks and checking it a chunk later; `edit` may
+/// change messages: it gets the chunk's or check's number, the step (0 for a chunk, from 1 for
+/// checks) and the bytes.
 pub(super) fn extend<S: Security>(
     (s, r): &mut (Sender<S>, Receiver<S>),
     count: usize,

@@ -35,8 +35,8 @@ impl Grower {
         self.key = key;
     }
 
-    /// Makes levels 2 to h below `top`. `at_level(backend, i, nodes)` sees every one, level 1 included; the last is
-    /// `leaves`.
+    /// Makes levels 2 to h below `top`. `at_level(backend, i, nodes)` sees every one, level 1
+    /// included; the last is `leaves`.
     fn grow(
         &mut self,
         top: [Block; 2],
@@ -71,8 +71,8 @@ pub trait End: Send {
     /// The role of this end.
     const ROLE: Role;
 
-    /// Makes the tree's leaves. The sender writes `said`, the receiver reads `heard`. Returns the place of the leaf that
-    /// the receiver does not know (secret), 0 at the sender.
+    /// Makes the tree's leaves. The sender writes `said`, the receiver reads `heard`. Returns the
+    /// place of the leaf that the receiver does not know (secret), 0 at the sender.
     #[doc(hidden)]
     fn tree(&mut self, tree: Tree<'_>) -> usize;
 
@@ -139,8 +139,8 @@ impl End for SpcotReceiver {
     fn tree(&mut self, tree: Tree<'_>) -> usize {
         let Tree { grower, cots, heard, leaves, .. } = tree;
         let (heard, depth) = (from_bytes(heard), cots.len());
-        // The node above the unknown leaf has some value on every level, and so do its children; they are corrected by
-        // what is missing, so that nobody needs to know what was there.
+        // The node above the unknown leaf has some value on every level, and so do its children;
+        // they are corrected by what is missing, so that nobody needs to know what was there.
         let (mut place, mut all) = (0, Block::ZERO);
         grower.grow([Block::ZERO; 2], leaves, |backend, level, nodes| {
             let bit = cots[level - 1].to_u128() & 1;

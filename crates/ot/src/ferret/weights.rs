@@ -5,9 +5,10 @@
 //! weight    χ_x = a_j · ρ^(P − 1 − p), a_j = AES_k(j), ρ = AES_k(256)
 //! ```
 //!
-//! k is the chunk's challenge. An error in any leaf makes the weighted sum of errors a polynomial in a and ρ that is not
-//! zero; of degree P ≤ 32, so it vanishes with probability 2^−123. A coefficient of its own for every leaf would say 2^−128
-//! and cost as many AES calls as half the tree.
+//! k is the chunk's challenge. An error in any leaf makes the weighted sum of errors a polynomial
+//! in a and ρ that is not zero; of degree P ≤ 32, so it vanishes with probability 2^−123. A
+//! coefficient of its own for every leaf would say 2^−128 and cost as many AES calls as half the
+//! tree.
 
 use hushwire_aes::{Aes128, Backend};
 use hushwire_block::{Block, Gf128};

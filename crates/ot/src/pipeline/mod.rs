@@ -1,20 +1,24 @@
 //! One call over an extension: chunks, checks, choices and payload, each in its tick.
 //!
 //! ```text
-//! rows        tick i: chunk i and its choices from the receiver; payload a lag behind, from the sender
-//! silent      the sender's ticks: chunk, payload; after four chunks and one more the receiver's: all four's choices
+//! rows        tick i: chunk i and its choices from the receiver; payload a lag behind, from the
+//!             sender
+//! silent      the sender's ticks: chunk, payload; after four chunks and one more the receiver's:
+//!             all four's choices
 //! every 16th  a segment ends, checked in the next ticks
 //! ```
 //!
-//! Both ends know every tick's message without announcing any ([`plan`]): it holds, in this order and as far as they
-//! apply, the chunk's message, a step of a check, packed choices, payload. In malicious modes nothing that could tell
-//! the peer about unverified OTs is sent before their segment is checked.
+//! Both ends know every tick's message without announcing any ([`plan`]): it holds, in this order
+//! and as far as they apply, the chunk's message, a step of a check, packed choices, payload. In
+//! malicious modes nothing that could tell the peer about unverified OTs is sent before their
+//! segment is checked.
 //!
-//! **Who waits.** Over rows the receiver sends more than it hears and neither end waits. Over a silent extension (the
-//! sender speaks) chunks cost time and no bytes, so that an end that waits for the other's last chunk loses as long as a
-//! message takes. Therefore the receiver has the turn a chunk late: it says its choices before it makes the chunk that it
-//! has just heard of, and the sender, before it waits for them, makes the next. Neither then waits as long as a message
-//! takes less time than a chunk.
+//! **Who waits.** Over rows the receiver sends more than it hears and neither end waits. Over a
+//! silent extension (the sender speaks) chunks cost time and no bytes, so that an end that waits
+//! for the other's last chunk loses as long as a message takes. Therefore the receiver has the turn
+//! a chunk late: it says its choices before it makes the chunk that it has just heard of, and the
+//! sender, before it waits for them, makes the next. Neither then waits as long as a message takes
+//! less time than a chunk.
 
 use std::collections::VecDeque;
 
@@ -34,7 +38,8 @@ mod tests;
 use plan::Plan;
 pub(crate) use plan::{GROUP, SEGMENT};
 
-/// LOCAL: bytes of output from which on they go past the caches; twice the second cache of most cores.
+/// LOCAL: bytes of output from which on they go past the caches; twice the second cache of most
+/// cores.
 const STREAMED: usize = 4 << 20;
 
 /// The message of a chunk that one end has and the other does not, or not yet.
@@ -51,8 +56,8 @@ const CALL: &str = "a call of an OT extension";
 
 /// One call of an extension: OTs of one functionality, or a check of what is open.
 ///
-/// An error, or a call that is dropped before its last step, leaves its end without use: every later call of it
-/// answers [`OtError::Lost`] in its first step.
+/// An error, or a call that is dropped before its last step, leaves its end without use: every
+/// later call of it answers [`OtError::Lost`] in its first step.
 #[must_use = "run its steps, then finish"]
 pub struct Pipeline<'e, W: Work, S: Security> {
     end: &'e mut End<S>,
@@ -68,7 +73,8 @@ pub struct Pipeline<'e, W: Work, S: Security> {
     chosen: bool,
     /// Whether the sender sends payload.
     pays: bool,
-    /// Chunks not delivered yet, oldest first, where there are choices; those of the first `known` have been said.
+    /// Chunks not delivered yet, oldest first, where there are choices; those of the first `known`
+    /// have been said.
     made: VecDeque<Made>,
     known: usize,
     /// Chunks whose messages have moved and whose choices have not.
@@ -77,7 +83,8 @@ pub struct Pipeline<'e, W: Work, S: Security> {
     ahead: Option<Message>,
     /// The receiver's, of a chunk that it makes after its turn.
     behind: Option<Message>,
-    /// Whether the receiver has the turn, or had it in the last tick, with a chunk that it had not made.
+    /// Whether the receiver has the turn, or had it in the last tick, with a chunk that it had not
+    /// made.
     turned: bool,
     /// The next step of the closed segment's check.
     check: Option<usize>,
@@ -189,7 +196,8 @@ impl<'e, W: Work, S: Security> Pipeline<'e, W, S> {
         Ok(())
     }
 
-    /// The sender, before it waits for the receiver: makes the next chunk, of which nobody hears yet.
+    /// The sender, before it waits for the receiver: makes the next chunk, of which nobody hears
+    /// yet.
     fn make_ahead(&mut self) -> Result<(), OtError> {
         let len = self.end.extension.chunk_len(self.left());
         let mut message = vec![0; self.end.extension.chunk_bytes(len)];
@@ -198,8 +206,8 @@ impl<'e, W: Work, S: Security> Pipeline<'e, W, S> {
         Ok(())
     }
 
-    /// The chunk that an end makes after a tick over a silent extension: the receiver's, of which it heard now or before its
-    /// turn; the sender's next one, before it waits itself.
+    /// The chunk that an end makes after a tick over a silent extension: the receiver's, of which
+    /// it heard now or before its turn; the sender's next one, before it waits itself.
     fn take_turns(&mut self, plan: &Plan, chunk: &[u8]) -> Result<(), OtError> {
         let waits = self.left() > 0 && self.is_receivers_turn();
         self.turned = waits || plan.chunk.is_none() && self.left() > 0;
@@ -236,7 +244,8 @@ impl<'e, W: Work, S: Security> Pipeline<'e, W, S> {
         }
     }
 
-    /// The sender hears them. It need not use them at once, so that the receiver need not wait while it does.
+    /// The sender hears them. It need not use them at once, so that the receiver need not wait
+    /// while it does.
     fn hear_choices(&mut self, chunks: usize, mut heard: &[u8]) {
         for _ in 0..chunks {
             let made = &mut self.made[self.known];
@@ -248,8 +257,8 @@ impl<'e, W: Work, S: Security> Pipeline<'e, W, S> {
         }
     }
 
-    /// The sender turns the oldest chunk's random choices into those that the receiver said, and delivers it where no
-    /// payload follows.
+    /// The sender turns the oldest chunk's random choices into those that the receiver said, and
+    /// delivers it where no payload follows.
     fn derandomize(&mut self) {
         let made = &mut self.made[0];
         let bits = core::mem::take(&mut made.bits);
@@ -381,7 +390,8 @@ impl<W: Work, S: Security> Guarded for Pipeline<'_, W, S> {
             self.pop();
         }
         if me == Role::Sender && !self.pays {
-            // One for a chunk that is made, so that no later chunk's message is late; all where none is left.
+            // One for a chunk that is made, so that no later chunk's message is late; all where
+            // none is left.
             let most = if self.left() == 0 { self.known } else { usize::from(plan.chunk.is_some()) };
             for _ in 0..most.min(self.known) {
                 self.derandomize();

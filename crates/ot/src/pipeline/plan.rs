@@ -6,8 +6,9 @@ use crate::{Level, Role, Security, bits::bytes, work::Work};
 /// AGREEMENT: chunks between two checks.
 pub(crate) const SEGMENT: usize = 16;
 
-/// AGREEMENT: chunks whose choices travel in one message over a silent extension. The sender holds their blocks until then, a quarter of the
-/// second cache of most cores, and each turn costs a message's time where that is longer than a chunk's.
+/// AGREEMENT: chunks whose choices travel in one message over a silent extension. The sender holds
+/// their blocks until then, a quarter of the second cache of most cores, and each turn costs a
+/// message's time where that is longer than a chunk's.
 pub(crate) const GROUP: usize = 4;
 
 /// The parts of one tick's messages.
@@ -102,7 +103,8 @@ impl<W: Work, S: Security> Pipeline<'_, W, S> {
         Some((len, self.end.extension.chunk_bytes(len)))
     }
 
-    /// Where the receiver speaks, everything follows its chunk at a lag that is a constant of the protocol.
+    /// Where the receiver speaks, everything follows its chunk at a lag that is a constant of the
+    /// protocol.
     fn plan_rows(&mut self) -> Option<Plan> {
         let steps = self.end.extension.check_steps().len();
         // A segment's first chunk is checked after the segment and the steps of its check.
@@ -139,8 +141,8 @@ impl<W: Work, S: Security> Pipeline<'_, W, S> {
         Some(plan).filter(|plan| !plan.is_empty())
     }
 
-    /// Whether the receiver speaks in the next tick: its step of a check, or choices. While chunks are left, it has the
-    /// turn when it has heard of one more than it speaks of.
+    /// Whether the receiver speaks in the next tick: its step of a check, or choices. While chunks
+    /// are left, it has the turn when it has heard of one more than it speaks of.
     pub(super) fn is_receivers_turn(&self) -> bool {
         let check = self.check.map(|step| self.step_is_from(step, Role::Receiver));
         match (S::LEVEL, self.left() > 0) {

@@ -1,4 +1,5 @@
-//! Every functionality over an ideal extension: one that a dealer could have made, with either side speaking.
+//! Every functionality over an ideal extension: one that a dealer could have made, with either side
+//! speaking.
 
 use hushwire_aes::Backend;
 use hushwire_block::{Block, registry};
@@ -192,8 +193,8 @@ fn choices_that_are_too_few_are_refused() {
     let _ = receiver.extend(Receiving::Cot { choices: &[0; 4], t: &mut [Block::ZERO; 40] });
 }
 
-/// The record of a call over a silent extension: turns of the receiver, bytes of choices in them, ticks, and the most chunks
-/// that each end held blocks of.
+/// The record of a call over a silent extension: turns of the receiver, bytes of choices in them,
+/// ticks, and the most chunks that each end held blocks of.
 #[derive(Debug, PartialEq)]
 struct Turns {
     receivers: usize,
@@ -202,8 +203,8 @@ struct Turns {
     held: [usize; 2],
 }
 
-/// Runs 41 chunks of 8 OTs. While chunks are left, the receiver says what it says before it makes the chunk that it heard
-/// of last, and the sender has made the next before it waits.
+/// Runs 41 chunks of 8 OTs. While chunks are left, the receiver says what it says before it makes
+/// the chunk that it heard of last, and the sender has made the next before it waits.
 fn turns<S: Security, A: Work, B: Work>((mut s, mut r): (Pipeline<'_, A, S>, Pipeline<'_, B, S>)) -> Turns {
     let mut turns = Turns { receivers: 0, choices: 0, ticks: 0, held: [0; 2] };
     while let (Some(a), Some(b)) = (s.round(0), r.round(0)) {
@@ -256,8 +257,8 @@ fn choices_travel_in_groups_and_nobody_waits_for_a_chunk() {
     assert_eq!(given, Turns { receivers: 10, choices: 41, ticks: 51, held: [GROUP + 2, 0] });
     // Payload follows a chunk a tick: 36 while chunks are made, 5 behind them.
     assert_eq!(paid, Turns { receivers: 10, choices: 41, ticks: 56, held: [GROUP + 2, GROUP + 1] });
-    // The checks of two segments take a turn each while chunks are left, and their choices another; the last one's, of 9
-    // chunks, follow all chunks.
+    // The checks of two segments take a turn each while chunks are left, and their choices another;
+    // the last one's, of 9 chunks, follow all chunks.
     let [random, given, paid] = run::<Malicious>();
     assert_eq!((random.receivers, random.choices, random.held), (2, 0, [0, 0]));
     assert_eq!((given.receivers, given.choices), (6, 41));

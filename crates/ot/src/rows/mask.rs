@@ -1,4 +1,5 @@
-//! The sender's half of a chunk's message: rows of trees whose bit of Δ is set take what the receiver sent.
+//! The sender's half of a chunk's message: rows of trees whose bit of Δ is set take what the
+//! receiver sent.
 
 use hushwire_aes::Backend;
 use hushwire_block::{Block, as_bytes, as_bytes_mut};

@@ -3,26 +3,32 @@
 //! ```text
 //! g_i^c            fold of the stream of row i's key c;
 //!                  row i's message folds to d_i = g_i^0 ⊕ g_i^1 ⊕ x
-//! h_{ij}^{pq}      H(segment, challenge, pair, g_i^p ⊕ g_j^q): four hashes a pair, from the receiver
-//! the sender       holds g_i^p and g_j^q, p = ¬Δ_i, q = ¬Δ_j, and with d_i ⊕ d_j also g_i^¬p ⊕ g_j^¬q: it checks two
+//! h_{ij}^{pq}      H(segment, challenge, pair, g_i^p ⊕ g_j^q): four hashes a pair, from the
+//!                  receiver
+//! the sender       holds g_i^p and g_j^q, p = ¬Δ_i, q = ¬Δ_j, and with d_i ⊕ d_j also g_i^¬p ⊕
+//!                  g_j^¬q: it checks two
 //! ```
 //!
-//! Folds hold the last column, which only the check uses, so that x has 128 bits that the sender cannot guess; without
-//! them it could test guesses of choices against the two hashes that it cannot compute.
+//! Folds hold the last column, which only the check uses, so that x has 128 bits that the sender
+//! cannot guess; without them it could test guesses of choices against the two hashes that it
+//! cannot compute.
 //!
-//! A receiver that sends rows of different choices (e_i ≠ e_j, and so different folds but for 2^-128) can satisfy a pair
-//! of them for two of the four values of (Δ_i, Δ_j), as if it guessed one of both bits. Say B are the rows outside the
-//! largest class of equal e, fixed before the pairs are drawn. To pass, the guessed rows T must cover every pair between
-//! classes; then T and B are known to it, and T cost it 2^-|T|. Unlike in the row check, U = B∖T is free. The short Δ
-//! depends on U only if U holds a word of a code of distance 9 (`compress`); else |T| bits of it at most are known at a
-//! cost of 2^-|T|, as in KOS. With [`PARTNERS`] random partners a row, P(T exists that leaves such a U) · 2^-|T|, summed
-//! over |T|, every U counted that can hold a word (two words of weight w share at most w − 5 rows), is at most 2^-48
-//! for every B of 9 to 95 rows (worst: 13; with 3 partners it would be 2^-37). Where no class has half of the rows, the
-//! same holds of two groups of classes of 47 rows or more each, whose pairs alone cost 2^-40. ALSZ15's authors run 190
-//! base OTs and 380 pairs for ρ = 40, and hash what is left of Δ.
+//! A receiver that sends rows of different choices (e_i ≠ e_j, and so different folds but for
+//! 2^-128) can satisfy a pair of them for two of the four values of (Δ_i, Δ_j), as if it guessed
+//! one of both bits. Say B are the rows outside the largest class of equal e, fixed before the
+//! pairs are drawn. To pass, the guessed rows T must cover every pair between classes; then T and B
+//! are known to it, and T cost it 2^-|T|. Unlike in the row check, U = B∖T is free. The short Δ
+//! depends on U only if U holds a word of a code of distance 9 (`compress`); else |T| bits of it at
+//! most are known at a cost of 2^-|T|, as in KOS. With [`PARTNERS`] random partners a row, P(T
+//! exists that leaves such a U) · 2^-|T|, summed over |T|, every U counted that can hold a word
+//! (two words of weight w share at most w − 5 rows), is at most 2^-48 for every B of 9 to 95 rows
+//! (worst: 13; with 3 partners it would be 2^-37). Where no class has half of the rows, the same
+//! holds of two groups of classes of 47 rows or more each, whose pairs alone cost 2^-40. ALSZ15's
+//! authors run 190 base OTs and 380 pairs for ρ = 40, and hash what is left of Δ.
 //!
-//! That probability is of one try: the sender draws the challenge when the segment is closed, and a failed try ends it.
-//! 16 bytes a hash suffice: to spare a guess, the two hashes of one given pair of values must be equal.
+//! That probability is of one try: the sender draws the challenge when the segment is closed, and a
+//! failed try ends it. 16 bytes a hash suffice: to spare a guess, the two hashes of one given pair
+//! of values must be equal.
 
 use hushwire_aes::{Aes128, Backend};
 use hushwire_block::Block;
@@ -48,8 +54,9 @@ pub(super) fn partners(backend: Backend, challenge: &[u8]) -> Vec<[usize; 2]> {
     pairs
 }
 
-/// `out[n] = H(sums[n])` for `N` sums of each pair, n / N its number: π(π(x) ⊕ i) ⊕ π(x), π keyed by the segment and the
-/// challenge. The hashes that the sender cannot compute are of values that it knows, offset by x.
+/// `out[n] = H(sums[n])` for `N` sums of each pair, n / N its number: π(π(x) ⊕ i) ⊕ π(x), π keyed
+/// by the segment and the challenge. The hashes that the sender cannot compute are of values that
+/// it knows, offset by x.
 pub(super) fn hash<const N: usize>(
     backend: Backend,
     segment: &[u8; 32],

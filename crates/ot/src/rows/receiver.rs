@@ -30,7 +30,8 @@ pub(super) struct Keys {
 }
 
 impl Keys {
-    /// Columns `first` on: choices to `choices`, v to `rows`, the message to `said`, a row each for trees 1 on.
+    /// Columns `first` on: choices to `choices`, v to `rows`, the message to `said`, a row each for
+    /// trees 1 on.
     fn columns(
         &self,
         context: &Context,

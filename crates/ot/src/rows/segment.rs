@@ -1,4 +1,5 @@
-//! The folds that both ends gather while chunks are made, and the part of them that a check needs when the segment has ended.
+//! The folds that both ends gather while chunks are made, and the part of them that a check needs
+//! when the segment has ended.
 //!
 //! ```text
 //! chunk         message absorbed → χ for its columns → every row folded, while it is in the cache
@@ -6,8 +7,9 @@
 //! check         the column's message absorbed → its χ → folded too
 //! ```
 //!
-//! The last column's coefficient is drawn after its message, as every other one. With the usual fixed coefficient 1 a
-//! receiver that has seen all χ would choose the last message so that its deviations cancel.
+//! The last column's coefficient is drawn after its message, as every other one. With the usual
+//! fixed coefficient 1 a receiver that has seen all χ would choose the last message so that its
+//! deviations cancel.
 
 use hushwire_block::{Block, Gf128, as_bytes, fold::Folds};
 use hushwire_prg::Prg;

@@ -41,12 +41,14 @@ pub(super) struct Keys {
 }
 
 impl Keys {
-    /// Refuses to go on after a failed check of any lane: all have one Δ, and a wrong guess of a bit tells the bit.
+    /// Refuses to go on after a failed check of any lane: all have one Δ, and a wrong guess of a
+    /// bit tells the bit.
     fn alive(&self, step: &'static str) -> Result<(), OtError> {
         if self.failed.load(Ordering::SeqCst) { Err(OtError::Lost { step }) } else { Ok(()) }
     }
 
-    /// Ends all lanes if a check failed. One that passes while another lane's fails is of no use either.
+    /// Ends all lanes if a check failed. One that passes while another lane's fails is of no use
+    /// either.
     pub(super) fn verdict(&self, passed: Choice, check: Check, step: &'static str) -> Result<(), OtError> {
         if bool::from(passed) {
             return self.alive(step);

@@ -45,8 +45,8 @@ impl Stock {
         self.next = end;
     }
 
-    /// Turns the rows of new columns, as many as [`Stock::columns`] says, and hands out what `blocks` has room for. Uses
-    /// up row 0 where there are 192.
+    /// Turns the rows of new columns, as many as [`Stock::columns`] says, and hands out what
+    /// `blocks` has room for. Uses up row 0 where there are 192.
     pub(super) fn turn(
         &mut self,
         backend: Backend,

@@ -6,12 +6,13 @@
 //! correction   key c of base OT l  ⊕  sum of all nodes of level l whose last bit is c
 //! ```
 //!
-//! The sender's path is α, most significant bit first; its base OT of a level chooses the side that the path leaves.
-//! It keeps node x = y ⊕ (α's bits so far) at y, so that the node that it lacks is always at 0: nothing is indexed
-//! by α, and the leaves end up as its kernel wants them.
+//! The sender's path is α, most significant bit first; its base OT of a level chooses the side that
+//! the path leaves. It keeps node x = y ⊕ (α's bits so far) at y, so that the node that it lacks is
+//! always at 0: nothing is indexed by α, and the leaves end up as its kernel wants them.
 //!
-//! Children are two fixed-key calls each (`ggm_level`), not a half tree: a half tree fixes the sum of a parent's
-//! children, which serves where leaves are to be shares of Δ; here every leaf is a key of its own.
+//! Children are two fixed-key calls each (`ggm_level`), not a half tree: a half tree fixes the sum
+//! of a parent's children, which serves where leaves are to be shares of Δ; here every leaf is a
+//! key of its own.
 
 use blake3::Hasher;
 use hushwire_aes::{Aes128, Backend, GgmKeys};
@@ -96,7 +97,8 @@ pub(super) fn regrow(
 
 /// Turns every node into the leaf that is used and two blocks that only the check sees.
 ///
-/// Three blocks of AES in counter mode under the node: what the check reveals says nothing about the leaf.
+/// Three blocks of AES in counter mode under the node: what the check reveals says nothing about
+/// the leaf.
 pub(super) fn split(backend: Backend, nodes: &Secret) -> (Secret, Vec<[Block; 2]>) {
     let counters = [0u128, 1, 2, 3].map(Block::from_u128);
     let mut blocks = Zeroizing::new(counters.repeat(nodes.len()));
@@ -167,7 +169,8 @@ mod tests {
         )
     }
 
-    /// The sums and the digest tell the sender the check blocks of the leaf that it lacks; that leaf must not be among them.
+    /// The sums and the digest tell the sender the check blocks of the leaf that it lacks; that
+    /// leaf must not be among them.
     #[test]
     fn what_the_check_reveals_is_no_leaf() {
         for backend in Backend::all() {

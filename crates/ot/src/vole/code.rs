@@ -1,7 +1,9 @@
-//! The linear code over B: every output adds ten entries of a table, each times a uniform element of B.
+//! The linear code over B: every output adds ten entries of a table, each times a uniform element
+//! of B.
 //!
-//! The table's entries and their factors are public: words of one stream of AES blocks and elements of another. Factors of GF(2) alone would let
-//! an attacker look at one bit of B at a time, in which half of the noise is zero, and choose the bit.
+//! The table's entries and their factors are public: words of one stream of AES blocks and elements
+//! of another. Factors of GF(2) alone would let an attacker look at one bit of B at a time, in
+//! which half of the noise is zero, and choose the bit.
 
 use core::marker::PhantomData;
 
@@ -16,7 +18,8 @@ const LOCAL: usize = 10;
 /// LOCAL: outputs whose streams are made at once.
 const PIECE: usize = 256;
 
-/// An entry of the table at the party that holds u as well: t, then u in the first bytes. Half a cache line, so that no read takes two.
+/// An entry of the table at the party that holds u as well: t, then u in the first bytes. Half a
+/// cache line, so that no read takes two.
 pub(super) type Pair = [Block; 2];
 
 pub(super) fn pair<B: Base>(t: Block, u: B) -> Pair {

@@ -1,4 +1,5 @@
-//! The fields of subfield VOLE: B, in which the receiver's u lies, and F over it, in which the rest does.
+//! The fields of subfield VOLE: B, in which the receiver's u lies, and F over it, in which the rest
+//! does.
 
 use core::fmt::Debug;
 
@@ -161,9 +162,11 @@ impl Base for Gf128 {
 pub trait Field: sealed::Sealed + Copy + Debug + Send + Sync + 'static {
     /// B.
     type Base: Base;
-    /// Bits of an element of B, and so the correlated OTs that make an entry; the i-th one's choice is the factor of x^i.
+    /// Bits of an element of B, and so the correlated OTs that make an entry; the i-th one's choice
+    /// is the factor of x^i.
     const COTS: usize;
-    /// Whether any two elements of F have a product, as the check of grown entries needs; if not, malicious entries are packed.
+    /// Whether any two elements of F have a product, as the check of grown entries needs; if not,
+    /// malicious entries are packed.
     const IS_FIELD: bool;
 
     /// An element of B as one of GF(2^128), which F is where [`Field::IS_FIELD`].
@@ -209,7 +212,8 @@ impl Field for Pair64 {
     }
 
     fn folded(sum: &ClmulSum) -> Block {
-        // No coefficient reaches beyond its low word: the products with the two halves of f stay apart.
+        // No coefficient reaches beyond its low word: the products with the two halves of f stay
+        // apart.
         let [low, high, _] = sum.0.map(|lanes| lanes.iter().fold(0, |sum, lane| sum ^ lane));
         Self::reduce([low, high])
     }

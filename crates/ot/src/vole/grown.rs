@@ -1,19 +1,26 @@
-//! Entries from learning parity with noise over B: a table of packed entries, and trees that hide one noisy place each.
+//! Entries from learning parity with noise over B: a table of packed entries, and trees that hide
+//! one noisy place each.
 //!
 //! ```text
-//! base     k entries: the table; one entry for each tree (β, its noise); h COTs for each tree; one entry that hides the check
+//! base     k entries: the table; one entry for each tree (β, its noise); h COTs for each tree; one
+//!          entry that hides the check
 //! tree     a half tree, as Ferret's; w_j = H(j, leaf_j), of which the receiver misses w_α
-//!          S: d = q_β ⊕ (⊕ w_j), q_j = w_j         R: t_j = w_j, but t_α = d ⊕ t_β ⊕ (⊕_{j≠α} t_j) = q_α + βΔ; u_α = β
-//! output   q, t, u ⊕ the code's sums of ten entries of the table, each times a uniform element of B
-//! round    R = ⌈(k + t) / 2^h⌉ trees become the next table and the next βs, the others come out; k, t of the next round, h of this one
+//!          S: d = q_β ⊕ (⊕ w_j), q_j = w_j         R: t_j = w_j, but t_α = d ⊕ t_β ⊕ (⊕_{j≠α}
+//!                                                  t_j) = q_α + βΔ; u_α = β
+//! output   q, t, u ⊕ the code's sums of ten entries of the table, each times a uniform element of
+//!          B
+//! round    R = ⌈(k + t) / 2^h⌉ trees become the next table and the next βs, the others come out;
+//!          k, t of the next round, h of this one
 //! ```
 //!
-//! The first round's set is the smallest, for its table is packed from OTs. What does not fit into that round comes from a larger set, which
-//! takes fewer bytes an entry; the smaller ones then make no more than its table, each the next one's. A set's rounds have at most its t trees: rounds
+//! The first round's set is the smallest, for its table is packed from OTs. What does not fit into
+//! that round comes from a larger set, which takes fewer bytes an entry; the smaller ones then make
+//! no more than its table, each the next one's. A set's rounds have at most its t trees: rounds
 //! with fewer are the same LPN with fewer outputs.
 //!
-//! H is π(π(x) ⊕ j) ⊕ π(x), and not the cheaper hash with σ: the receiver gets H(j, y ⊕ Δ) ⊕ βΔ for some y that it knows, and for a β that is
-//! like σ on a part of Δ, the sum of σ(Δ) and βΔ would lack that part.
+//! H is π(π(x) ⊕ j) ⊕ π(x), and not the cheaper hash with σ: the receiver gets H(j, y ⊕ Δ) ⊕ βΔ for
+//! some y that it knows, and for a β that is like σ on a part of Δ, the sum of σ(Δ) and βΔ would
+//! lack that part.
 
 use core::marker::PhantomData;
 
@@ -48,7 +55,8 @@ pub(super) struct Growing<S: Security, F: Field> {
     plan: Plan,
     count: usize,
     half: Half<F>,
-    /// This round's base, and what is made of the next one's: blocks at the sender, pairs at the receiver. On pages that random reads like.
+    /// This round's base, and what is made of the next one's: blocks at the sender, pairs at the
+    /// receiver. On pages that random reads like.
     table: Buffer,
     next: Buffer,
     grower: Grower,

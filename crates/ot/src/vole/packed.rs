@@ -1,4 +1,5 @@
-//! Entries from correlated OTs alone: COTS of them an entry; and OTs for the trees of other entries.
+//! Entries from correlated OTs alone: COTS of them an entry; and OTs for the trees of other
+//! entries.
 
 use core::marker::PhantomData;
 
@@ -15,7 +16,8 @@ use crate::{
     protocol::Core,
 };
 
-/// OTs and message bytes of the chunks that make `cots` OTs in one segment, when there will be no more.
+/// OTs and message bytes of the chunks that make `cots` OTs in one segment, when there will be no
+/// more.
 fn chunks(core: &Core, level: Level, cots: usize) -> Vec<(usize, usize)> {
     match core {
         Core::Rows(kind) => row_chunks(*kind, cots),

@@ -4,8 +4,8 @@ use super::seal::SEAL;
 use crate::ferret::Set;
 use crate::{Level, Role};
 
-/// AGREEMENT: trees of a message, and their leaves, at most: as many as make a message cost little beside them, few enough that both parties
-/// work at once.
+/// AGREEMENT: trees of a message, and their leaves, at most: as many as make a message cost little
+/// beside them, few enough that both parties work at once.
 const BURST: usize = 256;
 const BURST_LEAVES: usize = 1 << 15;
 
@@ -19,7 +19,8 @@ pub(super) struct Turn {
 }
 
 impl Turn {
-    /// A round of `set` that makes the base of a round of `next` with so many `trees`, and `out` trees.
+    /// A round of `set` that makes the base of a round of `next` with so many `trees`, and `out`
+    /// trees.
     fn before(set: &Set, next: &Set, trees: usize, out: usize) -> Self {
         Self { set: *set, refill: (next.secrets() + trees).div_ceil(set.leaves()), out }
     }
@@ -50,8 +51,9 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// For `count` entries: by the first of these sets of which a round is enough, or by rounds of the last one. One round of each set before it
-    /// makes the base of the next set's first, and nothing else.
+    /// For `count` entries: by the first of these sets of which a round is enough, or by rounds of
+    /// the last one. One round of each set before it makes the base of the next set's first, and
+    /// nothing else.
     pub(super) fn new(sets: &[Set], level: Level, count: usize) -> Self {
         let most = |set: &Set| set.trees() * set.leaves();
         let at = sets.iter().position(|set| count <= most(set)).unwrap_or(sets.len() - 1);

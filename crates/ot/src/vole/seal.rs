@@ -1,4 +1,5 @@
-//! The malicious mode's check of grown entries: one fold of all trees' values, with a challenge for every tree.
+//! The malicious mode's check of grown entries: one fold of all trees' values, with a challenge for
+//! every tree.
 //!
 //! ```text
 //! χ        of each tree's values, from all that the sender said up to the tree
@@ -51,9 +52,11 @@ impl Seal {
         }
     }
 
-    /// A tree's values, before anything is added to them, its message, and the receiver's place and noise.
+    /// A tree's values, before anything is added to them, its message, and the receiver's place and
+    /// noise.
     ///
-    /// The tree's coefficients bind its message and all before it, so that none of its errors was chosen with them in sight.
+    /// The tree's coefficients bind its message and all before it, so that none of its errors was
+    /// chosen with them in sight.
     pub(super) fn tree(&mut self, message: &[u8], values: &[Block], noise: Option<(usize, Gf128)>) {
         self.transcript.absorb(Role::Sender, message);
         let weights = Weights::new(self.backend, &self.transcript.challenge("values"), values.len());
@@ -177,8 +180,9 @@ mod tests {
         receiver.act(&digest, &mut [])
     }
 
-    /// A sender that knew a tree's coefficients before its message could choose errors whose fold is 0, and learn from what follows whether the noise
-    /// stands at one of them. The best that it can know are those before the message.
+    /// A sender that knew a tree's coefficients before its message could choose errors whose fold
+    /// is 0, and learn from what follows whether the noise stands at one of them. The best that it
+    /// can know are those before the message.
     #[test]
     fn errors_that_cancel_under_the_coefficients_before_the_message_are_found() {
         assert!(checked(&[]).is_ok());

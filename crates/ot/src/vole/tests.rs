@@ -280,7 +280,8 @@ fn every_tier_grows_the_same_entries() {
     }
 }
 
-/// Every kind of message of a malicious run with a bit flipped at every place, and messages exchanged.
+/// Every kind of message of a malicious run with a bit flipped at every place, and messages
+/// exchanged.
 #[test]
 fn changed_trees_and_checks_are_caught() {
     for sets in [&[TINY, WIDE][..], &[WIDE, TINY], &[SHORT, TINY, WIDE]] {
@@ -327,7 +328,8 @@ fn changed_trees_and_checks_are_caught() {
     }
 }
 
-/// Every message of a malicious run, in every field, with a bit flipped at several places; and messages exchanged.
+/// Every message of a malicious run, in every field, with a bit flipped at several places; and
+/// messages exchanged.
 fn changes_are_caught<F: Field>(count: usize) {
     let mut lengths = vec![];
     pack::<Malicious, F>(count, |_, message| lengths.push(message.len())).expect("an honest run");

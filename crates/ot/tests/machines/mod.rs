@@ -1,4 +1,5 @@
-//! Both ends of every machine that a caller can hold, ready for their first tick: what tests and the fuzzer feed.
+//! Both ends of every machine that a caller can hold, ready for their first tick: what tests and
+//! the fuzzer feed.
 
 use std::marker::PhantomData;
 
@@ -189,8 +190,8 @@ pub(crate) const CASES: [Case; 20] = [
     ("malicious ferret", |w, run| w.malicious[0].boot(B11, run)),
 ];
 
-/// Changes what is heard: gets the number of the exchange, the side that hears, its tick and the message. False ends the
-/// run.
+/// Changes what is heard: gets the number of the exchange, the side that hears, its tick and the
+/// message. False ends the run.
 pub(crate) type Edit<'e> = &'e mut dyn FnMut(usize, usize, &Round, &mut Vec<u8>) -> bool;
 
 /// The end of a run that was stopped: by whom, where and why.
@@ -234,10 +235,11 @@ pub(crate) fn assert_lost(end: &mut dyn Machine<Error = OtError>) {
     }
 }
 
-/// Feeds a machine with messages made of `bytes`: nothing may panic, and what has another length must be refused.
+/// Feeds a machine with messages made of `bytes`: nothing may panic, and what has another length
+/// must be refused.
 ///
-/// The first bytes say which machine, from which tick on, and how: one message or all, in place of the honest one or
-/// xored with it.
+/// The first bytes say which machine, from which tick on, and how: one message or all, in place of
+/// the honest one or xored with it.
 pub(crate) fn fed(world: &mut World, bytes: &[u8]) {
     let [case, from, how, content @ ..] = bytes else { return };
     let (side, always, replaced) = (usize::from(how & 1), how & 2 != 0, how & 4 != 0);

@@ -5,8 +5,9 @@
 //! c becomes y if the bits differ, and stays if they do not
 //! ```
 //!
-//! A round and ⌈rows/8⌉ bytes a bit. It is what a [`CircuitBatch`](crate::CircuitBatch) of `less` says and opens; of a sort's wide
-//! levels, whose planes fill the caches, that one's copies are the larger part.
+//! A round and ⌈rows/8⌉ bytes a bit. It is what a [`CircuitBatch`](crate::CircuitBatch) of `less`
+//! says and opens; of a sort's wide levels, whose planes fill the caches, that one's copies are the
+//! larger part.
 
 use crate::{Context, Rep3, ShareError, Shares, pool};
 use hushwire_circuit::planes::plane_bytes;
@@ -17,7 +18,8 @@ use hushwire_machine::{
 };
 use hushwire_simd::{Kernel, Lanes};
 
-/// LOCAL: bytes of a message that are masked and computed in one go, so that masks stay in the first cache.
+/// LOCAL: bytes of a message that are masked and computed in one go, so that masks stay in the
+/// first cache.
 const CHUNK: usize = 4096;
 
 /// One party's half of x < y, row by row, of strings without a sign.
@@ -167,7 +169,8 @@ mod tests {
         }
     }
 
-    /// A message is the local product and a zero-share of its own words: no two bits of a string share a mask.
+    /// A message is the local product and a zero-share of its own words: no two bits of a string
+    /// share a mask.
     #[test]
     fn every_message_is_masked_by_words_of_its_own() {
         const ROWS: usize = 200;

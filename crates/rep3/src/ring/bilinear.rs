@@ -1,10 +1,12 @@
-//! The machine of everything bilinear: products, inner products, products of matrices, convolutions.
+//! The machine of everything bilinear: products, inner products, products of matrices,
+//! convolutions.
 //!
-//! **Functionality.** Shares of columns x and y → shares of z_j = Σ x_a y_b over public pairs (a, b) of places, those of the
-//! [`Form`]. **Paper.** Araki et al., CCS 2016, section 2: `z_i = x_i y_i + x_i y_{i+1} + x_{i+1} y_i + α_i`; products are summed
-//! before they are masked. Three local products are two: `x_i (y_i + y_{i+1}) + x_{i+1} y_i`. **Security.** Semi-honest, one party;
-//! F = AES-128 as PRF. **Rounds and bytes.** One round, a word a result, whatever was summed. **Constant time.** Numbers are
-//! secret; shapes are public.
+//! **Functionality.** Shares of columns x and y → shares of z_j = Σ x_a y_b over public pairs (a,
+//! b) of places, those of the [`Form`]. **Paper.** Araki et al., CCS 2016, section 2:
+//! `z_i = x_i y_i + x_i y_{i+1} + x_{i+1} y_i + α_i`; products are summed before they are masked.
+//! Three local products are two: `x_i (y_i + y_{i+1}) + x_{i+1} y_i`. **Security.** Semi-honest,
+//! one party; F = AES-128 as PRF. **Rounds and bytes.** One round, a word a result, whatever was
+//! summed. **Constant time.** Numbers are secret; shapes are public.
 
 use super::{
     column::Column,
@@ -140,7 +142,8 @@ impl<W: Word, F> Bilinear<W, F> {
         self.rec = Some(rec);
     }
 
-    /// Writes the results over `z`, whose memory is used again: fresh pages cost more than the products.
+    /// Writes the results over `z`, whose memory is used again: fresh pages cost more than the
+    /// products.
     #[must_use]
     pub fn with_buffer(mut self, mut z: Column<W>) -> Self {
         let results = self.z.rows();

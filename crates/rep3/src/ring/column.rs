@@ -45,7 +45,8 @@ impl<W: Word> Column<W> {
     }
 }
 
-/// One party's shares of a column of strings of bits: plane `i` has bit `i` of every row, ⌈rows/8⌉ bytes.
+/// One party's shares of a column of strings of bits: plane `i` has bit `i` of every row, ⌈rows/8⌉
+/// bytes.
 #[derive(Clone)]
 pub struct Bits {
     width: usize,
@@ -86,7 +87,8 @@ impl Bits {
         &self.shares
     }
 
-    /// The same with zeros past the last row. What stands there is nobody's value: it must be cleared before planes are opened.
+    /// The same with zeros past the last row. What stands there is nobody's value: it must be
+    /// cleared before planes are opened.
     #[must_use]
     pub fn trimmed(mut self) -> Bits {
         let (used, height) = (self.rows % 8, plane_bytes(self.rows));
@@ -112,7 +114,8 @@ impl Bits {
         Arc::get_mut(&mut self.shares)
     }
 
-    /// The planes' shares to be written over as a whole: what stands there is lost where nobody else has it, and zero otherwise.
+    /// The planes' shares to be written over as a whole: what stands there is lost where nobody
+    /// else has it, and zero otherwise.
     pub(crate) fn over(&mut self) -> &mut Shares {
         if Arc::get_mut(&mut self.shares).is_none() {
             let bytes = self.shares.len();

@@ -6,11 +6,13 @@
 //! result     batch × height × width × filters              row-major (NHWC)
 //! ```
 //!
-//! Of several groups each has pictures, filters and a result of its own, which stand one group behind the other.
+//! Of several groups each has pictures, filters and a result of its own, which stand one group
+//! behind the other.
 //!
-//! With channels last a convolution is a product of matrices whose left factor has the pictures' patches as rows: filters and
-//! result are row-major matrices as they lie, and a line of a patch is a run of memory. Patches are gathered a cache-sized block
-//! at a time, never all. As networks have it, filters are not turned (a cross-correlation).
+//! With channels last a convolution is a product of matrices whose left factor has the pictures'
+//! patches as rows: filters and result are row-major matrices as they lie, and a line of a patch is
+//! a run of memory. Patches are gathered a cache-sized block at a time, never all. As networks have
+//! it, filters are not turned (a cross-correlation).
 
 use super::{
     bilinear::{Bilinear, Factors, Form, Pair, Tell, WithKnown, with_known},
@@ -47,7 +49,8 @@ impl Geometry {
     /// The height and width of the result.
     ///
     /// # Errors
-    /// [`ShareError::Shape`] for a stride or a window of 0, and where a window is larger than the padded picture.
+    /// [`ShareError::Shape`] for a stride or a window of 0, and where a window is larger than the
+    /// padded picture.
     pub fn windows(&self) -> Result<[usize; 2], ShareError> {
         let mut windows = [0; 2];
         for (axis, windows) in windows.iter_mut().enumerate() {
@@ -70,7 +73,8 @@ impl Geometry {
     /// The number of elements of the result, all groups together.
     ///
     /// # Errors
-    /// [`ShareError::Shape`] as [`Geometry::windows`], and where there are more elements than addresses.
+    /// [`ShareError::Shape`] as [`Geometry::windows`], and where there are more elements than
+    /// addresses.
     pub fn results(&self) -> Result<usize, ShareError> {
         let [down, across] = self.windows()?;
         product_of(&[self.groups, self.pictures[0], down, across, self.filters])
@@ -92,8 +96,8 @@ impl<W: Word> Conv2d<W> {
     /// Pictures x and filters y.
     ///
     /// # Errors
-    /// [`ShareError::Shape`] as [`Geometry::windows`], and where there are more elements than addresses; [`ShareError::Length`] unless
-    /// shares have the elements of the geometry.
+    /// [`ShareError::Shape`] as [`Geometry::windows`], and where there are more elements than
+    /// addresses; [`ShareError::Length`] unless shares have the elements of the geometry.
     pub fn new(
         cx: Context,
         geometry: Geometry,

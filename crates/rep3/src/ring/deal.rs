@@ -6,9 +6,9 @@
 //! message         planes of bits, then words of numbers
 //! ```
 //!
-//! **Security.** The message is uniform to the right neighbour, who lacks that key. SECURITY: a mask serves once. Two dealings under one
-//! would tell the neighbour the difference of their values; a [`Context`] therefore serves one dealing, bits and numbers from words of
-//! their own.
+//! **Security.** The message is uniform to the right neighbour, who lacks that key. SECURITY: a
+//! mask serves once. Two dealings under one would tell the neighbour the difference of their
+//! values; a [`Context`] therefore serves one dealing, bits and numbers from words of their own.
 
 use super::{
     column::Column,
@@ -25,7 +25,8 @@ use hushwire_machine::{
     drive::{Exchanged, Round},
 };
 
-/// Contents of a dealing, or their size alone: planes of bits and numbers. Where a party is not the dealer, contents mean nothing.
+/// Contents of a dealing, or their size alone: planes of bits and numbers. Where a party is not the
+/// dealer, contents mean nothing.
 pub(super) struct Dealt<W: Word> {
     pub(super) bits: Scratch<u8>,
     pub(super) numbers: Scratch<W>,

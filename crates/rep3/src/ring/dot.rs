@@ -22,10 +22,12 @@ pub struct Rows {
 pub type Dot<W> = Bilinear<W, Rows>;
 
 impl<W: Word> Dot<W> {
-    /// Inner products of `rows` pairs of vectors of `length` numbers, which stand one behind the other. A vector of none has 0.
+    /// Inner products of `rows` pairs of vectors of `length` numbers, which stand one behind the
+    /// other. A vector of none has 0.
     ///
     /// # Errors
-    /// [`ShareError::Length`] unless all four shares have `rows · length` numbers; [`ShareError::Shape`] where that is no number.
+    /// [`ShareError::Length`] unless all four shares have `rows · length` numbers;
+    /// [`ShareError::Shape`] where that is no number.
     pub fn new(
         cx: Context,
         [rows, length]: [usize; 2],

@@ -1,11 +1,12 @@
-//! The cost of a sort as it is likely to be, for predictions: what it opens is the order of a random permutation, so that one such
-//! permutation tells it nearly.
+//! The cost of a sort as it is likely to be, for predictions: what it opens is the order of a
+//! random permutation, so that one such permutation tells it nearly.
 
 use super::{keys::string_bits, permute::permute_cost, ranking::likely_levels, sort::narrow_rounds};
 use crate::Role;
 use hushwire_machine::Cost;
 
-/// The likely cost of a sort of so many rows by keys of so many bits in all, with levels that are wide from `wide` pairs on. [`sort_bound`](super::sort_bound) is what hardly any run exceeds.
+/// The likely cost of a sort of so many rows by keys of so many bits in all, with levels that are
+/// wide from `wide` pairs on. [`sort_bound`](super::sort_bound) is what hardly any run exceeds.
 #[must_use]
 pub fn sort_expected(role: Role, rows: usize, keys: usize, wide: usize) -> Cost {
     if rows < 2 {

@@ -1,5 +1,5 @@
-//! The gate of machines with two slots: exact lengths, calls in turn, and nothing after an error, as [`gated!`](hushwire_machine::gated) has
-//! it for one.
+//! The gate of machines with two slots: exact lengths, calls in turn, and nothing after an error,
+//! as [`gated!`](hushwire_machine::gated) has it for one.
 
 use hushwire_machine::{
     NetError,
@@ -69,11 +69,13 @@ impl Gate {
     }
 }
 
-/// A [`Machine`](hushwire_machine::drive::Machine) of a type with two slots behind its [`Gate`]. The type has, as private functions:
+/// A [`Machine`](hushwire_machine::drive::Machine) of a type with two slots behind its [`Gate`].
+/// The type has, as private functions:
 ///
 /// ```text
 /// gate(&mut self) -> &mut Gate                     its field
-/// exchange(&self) -> Option<[Round; 2]>            the next round, ring and back; None when the protocol is done
+/// exchange(&self) -> Option<[Round; 2]>            the next round, ring and back; None when the
+///                                                  protocol is done
 /// say(&mut self, slot, &mut [u8])                  writes this round's message to a slot, 0 then 1
 /// hear(&mut self, [Exchanged; 2])                  takes the round's messages and goes on
 /// ```

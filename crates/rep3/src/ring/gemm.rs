@@ -1,4 +1,5 @@
-//! The kernel of matrix products: `z += x_i (y_i + y_{i+1}) + x_{i+1} y_i` as one product of twice the depth.
+//! The kernel of matrix products: `z += x_i (y_i + y_{i+1}) + x_{i+1} y_i` as one product of twice
+//! the depth.
 //!
 //! ```text
 //! left panel    M rows: place p of every row of x_i, then of x_{i+1}      registers' broadcasts
@@ -6,8 +7,8 @@
 //! block         right panels of BLOCK columns, left panels of ROWS rows   stay in the second
 //! ```
 //!
-//! Results of fewer columns than [`NARROW`] are inner products of gathered rows and transposed columns instead: a panel would be
-//! mostly padding.
+//! Results of fewer columns than [`NARROW`] are inner products of gathered rows and transposed
+//! columns instead: a panel would be mostly padding.
 
 use super::{bilinear::Pair, dot::inner, word::Word};
 use hushwire_aes::Backend;
@@ -15,8 +16,8 @@ use hushwire_block::{Flat, Wiped};
 use hushwire_simd::{Kernel, Lanes};
 use std::ops::Range;
 
-/// LOCAL: rows and columns of the sums that stay in registers. Loops over [`N`] places become vectors of every tier; 3 × 64 numbers of
-/// 64 bits are 24 of the 32 vectors of the widest.
+/// LOCAL: rows and columns of the sums that stay in registers. Loops over [`N`] places become
+/// vectors of every tier; 3 × 64 numbers of 64 bits are 24 of the 32 vectors of the widest.
 const M: usize = 3;
 const N: usize = 64;
 /// LOCAL: bytes of a right panel.
@@ -30,17 +31,22 @@ const GATHERED: usize = 512;
 
 /// The left factor, row by row, where it need not lie in memory so.
 ///
-/// The kernel takes it as a trait object: it asks for a line of a panel at a time, and its code, long on every tier, is then there once a word.
+/// The kernel takes it as a trait object: it asks for a line of a panel at a time, and its code,
+/// long on every tier, is then there once a word.
 pub(super) trait Left<W> {
-    /// Copies the places from `from` on of a row of it, out of one share of what it is made from: x_i (0) or x_{i+1} (1).
+    /// Copies the places from `from` on of a row of it, out of one share of what it is made from:
+    /// x_i (0) or x_{i+1} (1).
     fn copy(&self, words: &[W], share: usize, row: usize, from: usize, out: &mut [W]);
 }
 
-/// A factor that all parties know is no pair of shares. The kernel multiplies it, half of its depth in place of each share:
+/// A factor that all parties know is no pair of shares. The kernel multiplies it, half of its depth
+/// in place of each share:
 ///
 /// ```text
-/// a b = a' b' + a'' b''       a' the first half of a's columns, b' the first half of b's rows; of an odd depth a'' ends in zeros
-///     = x_i (y_i + y_{i+1}) + x_{i+1} y_i     with x_i = a', x_{i+1} = a'', y_i = b'', y_{i+1} = b' − b''
+/// a b = a' b' + a'' b''       a' the first half of a's columns, b' the first half of b's rows; of
+///                             an odd depth a'' ends in zeros
+///     = x_i (y_i + y_{i+1}) + x_{i+1} y_i     with x_i = a', x_{i+1} = a'', y_i = b'', y_{i+1} =
+///                                             b' − b''
 /// ```
 struct Halves<'a, W> {
     left: &'a dyn Left<W>,
@@ -57,7 +63,8 @@ impl<W: Word> Left<W> for Halves<'_, W> {
     }
 }
 
-/// `z += a b`, of a left factor that is made from `a`, and `b`, row-major: one number each, not shares.
+/// `z += a b`, of a left factor that is made from `a`, and `b`, row-major: one number each, not
+/// shares.
 pub(super) fn plain<W: Word>(
     backend: Backend,
     left: &dyn Left<W>,
@@ -76,7 +83,8 @@ pub(super) fn plain<W: Word>(
     Gemm { left: &left, shape: [rows, half, columns], x: [a, a], y: [&y, &y_next], z }.run(backend);
 }
 
-/// Adds the product of the left factor (`rows` × `depth`) and `y` (`depth` × `columns`, row-major) to `z`.
+/// Adds the product of the left factor (`rows` × `depth`) and `y` (`depth` × `columns`, row-major)
+/// to `z`.
 pub(super) struct Gemm<'a, W> {
     pub left: &'a dyn Left<W>,
     /// Rows, depth, columns.
@@ -219,7 +227,8 @@ struct Tile<'a, T> {
 
 impl<T: Word> Kernel for Tile<'_, T> {
     type Out = [[T; N]; M];
-    /// A kernel by itself, with loops left as loops, on purpose: unrolled, or among the loops around it, they are not always made vectors.
+    /// A kernel by itself, with loops left as loops, on purpose: unrolled, or among the loops
+    /// around it, they are not always made vectors.
     #[inline(always)]
     fn run<L: Lanes>(self, _: L) -> [[T; N]; M] {
         let mut sums = [[T::default(); N]; M];

@@ -10,9 +10,10 @@
 //! b ? x : y = y + b (x − y)
 //! ```
 //!
-//! A choice takes no more rounds than an injection, and two products. **Bytes.** Each party a word a row and product; party 0 as much
-//! once more. **Source.** P. Mohassel, P. Rindal, "ABY3", CCS 2018, Sec. 5.4, from which this deviates: no oblivious transfer, but one
-//! summand dealt and one free. **Security.** Semi-honest, one corrupted party, as dealing and [`Product`].
+//! A choice takes no more rounds than an injection, and two products. **Bytes.** Each party a word
+//! a row and product; party 0 as much once more. **Source.** P. Mohassel, P. Rindal, "ABY3", CCS
+//! 2018, Sec. 5.4, from which this deviates: no oblivious transfer, but one summand dealt and one
+//! free. **Security.** Semi-honest, one corrupted party, as dealing and [`Product`].
 
 use super::{
     column::{Bits, Column},

@@ -1,4 +1,5 @@
-//! Steps that parties take alone: sums of shares are shares of sums, and so with every linear map. No message.
+//! Steps that parties take alone: sums of shares are shares of sums, and so with every linear map.
+//! No message.
 
 use super::{column::Column, word::Word};
 use crate::{Rep3, Role, ShareError, pool};

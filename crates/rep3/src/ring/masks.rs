@@ -4,8 +4,8 @@ use super::{word::Word, zeros::PIECE};
 use crate::Context;
 use hushwire_block::Wiped;
 
-/// The neighbour with whom a pair's words are drawn. With the left one a party holds x_i, its `own` share, and the key k_{i−1}; with the
-/// right one x_{i+1}, its `next` share, and the key k_i.
+/// The neighbour with whom a pair's words are drawn. With the left one a party holds x_i, its `own`
+/// share, and the key k_{i−1}; with the right one x_{i+1}, its `next` share, and the key k_i.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Side {
     Left,
@@ -22,7 +22,8 @@ impl Side {
 }
 
 impl Context {
-    /// A pair's bytes from the stream's word `first` on: a component of [`Context::random_column`], made by the two who hold it.
+    /// A pair's bytes from the stream's word `first` on: a component of [`Context::random_column`],
+    /// made by the two who hold it.
     fn pair_bytes(&self, side: Side, first: u64, out: &mut [u8]) {
         let [own, prev] = self.prss.keys();
         let key = if side == Side::Right { own } else { prev };
@@ -61,7 +62,8 @@ impl<'c> PairWords<'c> {
         W::read(&self.piece[self.used - W::BYTES..])
     }
 
-    /// A number below `bound`, each as likely as the others: D. Lemire, "Fast random integer generation in an interval", 2019.
+    /// A number below `bound`, each as likely as the others: D. Lemire, "Fast random integer
+    /// generation in an interval", 2019.
     ///
     /// ```text
     /// r · bound = high · 2^32 + low; each high has the same number of r,

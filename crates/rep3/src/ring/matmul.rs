@@ -18,10 +18,12 @@ pub struct Matrices([usize; 3]);
 pub type MatMul<W> = Bilinear<W, Matrices>;
 
 impl<W: Word> MatMul<W> {
-    /// x (`rows` × `depth`) times y (`depth` × `columns`), both row-major, as the result is. Of no depth it is zeros.
+    /// x (`rows` × `depth`) times y (`depth` × `columns`), both row-major, as the result is. Of no
+    /// depth it is zeros.
     ///
     /// # Errors
-    /// [`ShareError::Length`] unless shares have these numbers of elements; [`ShareError::Shape`] where those are no numbers.
+    /// [`ShareError::Length`] unless shares have these numbers of elements; [`ShareError::Shape`]
+    /// where those are no numbers.
     pub fn new(
         cx: Context,
         [rows, depth, columns]: [usize; 3],
@@ -56,7 +58,8 @@ impl WithKnown for Matrices {
     }
 }
 
-/// x (`rows` × `depth`) times y (`depth` × `columns`) where all parties know one of them: no message.
+/// x (`rows` × `depth`) times y (`depth` × `columns`) where all parties know one of them: no
+/// message.
 ///
 /// # Errors
 /// As [`MatMul::new`].

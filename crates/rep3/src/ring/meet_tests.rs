@@ -74,7 +74,8 @@ fn equal_keys_come_together_the_first_side_first() {
     }
 }
 
-/// Nothing but the numbers of rows of each key and side: as many names as keys, all new in every run.
+/// Nothing but the numbers of rows of each key and side: as many names as keys, all new in every
+/// run.
 #[test]
 fn what_is_opened_tells_how_often_keys_repeat_and_no_more() {
     let key: Vec<u64> = (0..60).map(|i| [7, 7, 9, i][i as usize % 4]).collect();
@@ -103,7 +104,8 @@ fn what_is_opened_tells_how_often_keys_repeat_and_no_more() {
     assert!(opened[0].keys().all(|tag| !opened[1].contains_key(tag)), "every run has a key of its own");
 }
 
-/// Tags whose upper halves are the same are told apart by their lower ones, and rows of one tag stay together.
+/// Tags whose upper halves are the same are told apart by their lower ones, and rows of one tag
+/// stay together.
 #[test]
 fn rows_are_ordered_by_whole_tags_then_sides_then_numbers() {
     let mut prg = Prg::new(Backend::best(), &Seed::random(), "test");

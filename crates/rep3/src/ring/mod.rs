@@ -5,10 +5,12 @@
 //! bits     the same of each bit of k, with ⊕ in place of +: a plane a bit, ⌈rows/8⌉ bytes each
 //! ```
 //!
-//! Rings of a width between these live in the next wider column: reducing each share reduces the number.
+//! Rings of a width between these live in the next wider column: reducing each share reduces the
+//! number.
 //!
-//! **Slots.** Every machine of this module has two: slot 0 leads to the left neighbour and from the right one and carries products
-//! and openings, slot 1 leads the other way and carries what one party deals, or opens to some.
+//! **Slots.** Every machine of this module has two: slot 0 leads to the left neighbour and from the
+//! right one and carries products and openings, slot 1 leads the other way and carries what one
+//! party deals, or opens to some.
 
 mod below;
 mod bilinear;

@@ -9,7 +9,8 @@ use crate::{Role, pool::Scratch, xor_into};
 use hushwire_aes::Backend;
 use hushwire_circuit::planes::plane_bytes;
 
-/// LOCAL: rows whose bits are turned at a time: what is turned stays in the caches. A multiple of 8.
+/// LOCAL: rows whose bits are turned at a time: what is turned stays in the caches. A multiple
+/// of 8.
 const TURNED: usize = 4096;
 
 /// The part of the protocol that a party has.

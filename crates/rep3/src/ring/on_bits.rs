@@ -7,7 +7,8 @@
 //! select   w bits      w                         1
 //! ```
 //!
-//! Each party sends ⌈rows/8⌉ bytes an AND (fewer than 8 rows: bits without gaps), on the ring alone.
+//! Each party sends ⌈rows/8⌉ bytes an AND (fewer than 8 rows: bits without gaps), on the ring
+//! alone.
 
 use super::{
     column::Bits,
@@ -32,7 +33,8 @@ impl OnBits {
     /// Any circuit, whose inputs are the strings in order: all its outputs as one string.
     ///
     /// # Errors
-    /// [`ShareError::Operand`] unless strings are as wide as their inputs, and all have as many rows.
+    /// [`ShareError::Operand`] unless strings are as wide as their inputs, and all have as many
+    /// rows.
     ///
     /// # Panics
     /// If there is not a string for every input (the caller's bug).
@@ -87,7 +89,8 @@ impl OnBits {
     /// x where the bit of a row is 1, else y.
     ///
     /// # Errors
-    /// [`ShareError::Operand`] unless `choose` is one plane, x and y have the same width, and all have as many rows.
+    /// [`ShareError::Operand`] unless `choose` is one plane, x and y have the same width, and all
+    /// have as many rows.
     pub fn select(batch: &mut Batch, choose: &Bits, x: &Bits, y: &Bits) -> Result<Self, ShareError> {
         let width = x.width();
         let program = batch.session().kept().program(Function::Select, width, || {

@@ -1,7 +1,8 @@
 //! Circuits on the bits of numbers: numbers become bits, and are compared.
 //!
 //! ```text
-//! x = u + x_2        party 0 deals the bits of u = x_0 + x_1 (1 round); those of x_2 are free; one circuit adds
+//! x = u + x_2        party 0 deals the bits of u = x_0 + x_1 (1 round); those of x_2 are free; one
+//!                    circuit adds
 //!
 //!              inputs dealt    output                    ANDs: ripple      rounds: ripple, prefix
 //! to_bits      x               x                         k − 1             k, 2 + ⌈log(k − 1)⌉
@@ -12,21 +13,25 @@
 //! equal        x − y           x − y = 0                 k − 1             1 + log k
 //! ```
 //!
-//! Each party sends ⌈rows/8⌉ bytes an AND; party 0 sends k planes of as many bytes more for every number dealt.
+//! Each party sends ⌈rows/8⌉ bytes an AND; party 0 sends k planes of as many bytes more for every
+//! number dealt.
 //!
-//! **`less`** is exact over the full range. By ripple both numbers become bits while they are compared, a bit a layer. By prefix three
-//! signs are enough, which take half the layers and ANDs of two sums: with d = x − y and X, Y, D the highest bits,
-//! x < y is D where X = Y, for then |x − y| < 2^(k−1); elsewhere it is Y, or X of signed numbers.
+//! **`less`** is exact over the full range. By ripple both numbers become bits while they are
+//! compared, a bit a layer. By prefix three signs are enough, which take half the layers and ANDs
+//! of two sums: with d = x − y and X, Y, D the highest bits, x < y is D where X = Y, for then |x −
+//! y| < 2^(k−1); elsewhere it is Y, or X of signed numbers.
 //!
-//! **`less_bounded`** is the sign of x − y, which is right where x − y fits k signed bits: both unsigned below 2^(k−1), or both signed in
-//! −2^(k−2) … 2^(k−2) − 1. Elsewhere its answer is wrong (1 < 2^(k−1) + 1 has the sign of −2^(k−1)): only for declared ranges.
+//! **`less_bounded`** is the sign of x − y, which is right where x − y fits k signed bits: both
+//! unsigned below 2^(k−1), or both signed in −2^(k−2) … 2^(k−2) − 1. Elsewhere its answer is wrong
+//! (1 < 2^(k−1) + 1 has the sign of −2^(k−1)): only for declared ranges.
 //!
 //! **`equal`** needs no adder: x − y = 0 where u = −x_2, whose bits are free.
 //!
-//! **Source.** D. Demmler, T. Schneider, M. Zohner, "ABY", NDSS 2015, for conversion by addition; P. Mohassel, P. Rindal, "ABY3",
-//! CCS 2018, Sec. 5.3, for two summands instead of three, one of them local to two parties. **Security.** Semi-honest, one corrupted
-//! party: what party 1 hears of u is masked by the key of parties 2 and 0, all else are messages of a circuit. Not for verified runs:
-//! a party 0 that deals another u changes x unnoticed.
+//! **Source.** D. Demmler, T. Schneider, M. Zohner, "ABY", NDSS 2015, for conversion by addition;
+//! P. Mohassel, P. Rindal, "ABY3", CCS 2018, Sec. 5.3, for two summands instead of three, one of
+//! them local to two parties. **Security.** Semi-honest, one corrupted party: what party 1 hears of
+//! u is masked by the key of parties 2 and 0, all else are messages of a circuit. Not for verified
+//! runs: a party 0 that deals another u changes x unnoticed.
 
 use super::{
     column::{Bits, Column},
@@ -44,7 +49,8 @@ use hushwire_circuit::{Adder, Bit, Builder, Circuit, Program, words};
 use hushwire_machine::Cost;
 use std::{ops::Range, sync::Arc};
 
-/// One party's half of a circuit on the bits of numbers: one machine, whatever the circuit computes.
+/// One party's half of a circuit on the bits of numbers: one machine, whatever the circuit
+/// computes.
 pub struct OnNumbers<W: Word> {
     program: Arc<Program>,
     cx: Option<Context>,
@@ -78,7 +84,8 @@ impl<W: Word> OnNumbers<W> {
         Self::part(batch, x, bits, false, adder)
     }
 
-    /// The same of numbers of `to` bits in two's complement, with 0 in place of those below 0; their sign, which is 0 then, is left out.
+    /// The same of numbers of `to` bits in two's complement, with 0 in place of those below 0;
+    /// their sign, which is 0 then, is left out.
     ///
     /// # Errors
     /// As [`some_bits`](Self::some_bits), and where there is no sign.
@@ -114,7 +121,8 @@ impl<W: Word> OnNumbers<W> {
         })
     }
 
-    /// Whether x < y, row by row, exact over the full range: as unsigned numbers, or in two's complement. One plane.
+    /// Whether x < y, row by row, exact over the full range: as unsigned numbers, or in two's
+    /// complement. One plane.
     ///
     /// # Errors
     /// [`ShareError::Operand`] unless all four shares have as many rows.
@@ -142,9 +150,9 @@ impl<W: Word> OnNumbers<W> {
         }
     }
 
-    /// Whether x < y, row by row, by the sign of x − y: one plane. For numbers whose difference fits [`Word::BITS`] signed bits: both
-    /// unsigned below half the modulus, or both signed within a quarter of it. Elsewhere the answer is wrong; [`less`](Self::less) has no
-    /// such bound.
+    /// Whether x < y, row by row, by the sign of x − y: one plane. For numbers whose difference
+    /// fits [`Word::BITS`] signed bits: both unsigned below half the modulus, or both signed within
+    /// a quarter of it. Elsewhere the answer is wrong; [`less`](Self::less) has no such bound.
     ///
     /// # Errors
     /// [`ShareError::Operand`] unless all four shares have as many rows.
@@ -169,7 +177,8 @@ impl<W: Word> OnNumbers<W> {
         })
     }
 
-    /// Deals u of each column, and runs a circuit on (u, x_2), or on (u, −x_2) where a sum is compared with zero.
+    /// Deals u of each column, and runs a circuit on (u, x_2), or on (u, −x_2) where a sum is
+    /// compared with zero.
     fn run<const N: usize>(
         batch: &mut Batch,
         columns: [&Column<W>; N],

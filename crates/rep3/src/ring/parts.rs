@@ -1,4 +1,5 @@
-//! Protocols of several phases: machines one after the other, or side by side, behind the two slots of this module.
+//! Protocols of several phases: machines one after the other, or side by side, behind the two slots
+//! of this module.
 //!
 //! ```text
 //! phase      parts side by side             slot 0 (ring)      slot 1 (back)
@@ -91,8 +92,8 @@ impl<P, W: Word> Part<P, W> {
     }
 }
 
-/// The parts of the phase under way. Those that are done are taken by [`Parts::take`], and others take their place; without
-/// any the protocol is done.
+/// The parts of the phase under way. Those that are done are taken by [`Parts::take`], and others
+/// take their place; without any the protocol is done.
 pub(super) struct Parts<P, W: Word> {
     parts: Vec<Part<P, W>>,
     /// SECURITY: there is no way back from an error.
@@ -179,7 +180,8 @@ impl<P, W: Word> Parts<P, W> {
         })
     }
 
-    /// The next round on slot 0, where a circuit that runs by itself makes its message as it takes the last one.
+    /// The next round on slot 0, where a circuit that runs by itself makes its message as it takes
+    /// the last one.
     pub(super) fn upcoming(&self) -> Option<Round> {
         match &self.parts[..] {
             [part @ Part::Circuit(..)] if !self.lost => part.machine().upcoming(),
@@ -214,8 +216,9 @@ fn surplus(found: usize) -> Result<(), NetError> {
     if found == 0 { Ok(()) } else { Err(Misstep::Buffer { step: LOST, found, expected: 0 }.into()) }
 }
 
-/// A [`Machine`] of a type with phases. The type has two fields, `parts: Parts<Self, W>` and `cost: Cost`. Each part of a phase
-/// that is over goes on with the protocol, in their order, and runs those of the next phase.
+/// A [`Machine`] of a type with phases. The type has two fields, `parts: Parts<Self, W>` and
+/// `cost: Cost`. Each part of a phase that is over goes on with the protocol, in their order, and
+/// runs those of the next phase.
 macro_rules! phased {
     ([$($parameters:tt)*] $type:ty) => {
         impl<$($parameters)*> hushwire_machine::drive::Machine for $type {

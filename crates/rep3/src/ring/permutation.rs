@@ -1,13 +1,16 @@
-//! Permutations that no party knows: three stages, each drawn by two parties and secret to the third.
+//! Permutations that no party knows: three stages, each drawn by two parties and secret to the
+//! third.
 //!
 //! ```text
 //! out = C(B(A(in)))        A: parties 0 and 1      B: parties 0 and 2      C: parties 1 and 2
 //! a stage                  room[into[i]] = in[i],  out[k] = room[from[k]]
 //! ```
 //!
-//! A stage is uniform among all permutations of its rows: every row falls into a bucket of its own choice, and each bucket is shuffled
-//! (C. R. Rao, 1961; M. Sandelius, 1962: given how many rows a bucket has, all orders of all rows are equally likely). It is kept as the
-//! two movements of its making, both of which stay in the caches: `into` writes a stream a bucket, `from` reads within one.
+//! A stage is uniform among all permutations of its rows: every row falls into a bucket of its own
+//! choice, and each bucket is shuffled (C. R. Rao, 1961; M. Sandelius, 1962: given how many rows a
+//! bucket has, all orders of all rows are equally likely). It is kept as the two movements of its
+//! making, both of which stay in the caches: `into` writes a stream a bucket, `from` reads within
+//! one.
 
 use super::{
     column::Column,
@@ -18,9 +21,11 @@ use super::{
 use crate::{Batch, Context, Role, ShareError, pool::Scratch};
 use std::sync::Arc;
 
-/// AGREEMENT: rows that a bucket has on average, at most, while there are fewer than [`BUCKETS`]: 32 KiB of 64-bit words.
+/// AGREEMENT: rows that a bucket has on average, at most, while there are fewer than [`BUCKETS`]:
+/// 32 KiB of 64-bit words.
 const BUCKET: usize = 4096;
-/// AGREEMENT: the most buckets, a power of two: each has a line and a page that are written to in turn.
+/// AGREEMENT: the most buckets, a power of two: each has a line and a page that are written to in
+/// turn.
 const BUCKETS: usize = 2048;
 
 /// Buckets of a stage of so many rows, a power of two.
@@ -35,7 +40,8 @@ pub(super) struct Stage {
     from: Arc<Scratch<u32>>,
 }
 
-/// The two movements of a stage, or of its inverse: `room[into[i]] = in[i]`, then `out[k] = room[from[k]]`.
+/// The two movements of a stage, or of its inverse: `room[into[i]] = in[i]`, then
+/// `out[k] = room[from[k]]`.
 #[derive(Clone, Copy)]
 pub(super) struct Moves<'s> {
     pub(super) into: &'s [u32],
@@ -78,8 +84,9 @@ impl Stage {
         Stage { into: Arc::new(into), from: Arc::new(from) }
     }
 
-    /// This stage, whose row `j` then goes to place `places[j]`; none unless those are all of them once. Both movements of it are within
-    /// the caches as well: buckets are places that follow each other.
+    /// This stage, whose row `j` then goes to place `places[j]`; none unless those are all of them
+    /// once. Both movements of it are within the caches as well: buckets are places that follow
+    /// each other.
     fn then(&self, places: &[u32]) -> Option<Stage> {
         let rows = self.from.len();
         let shift = rows.div_ceil(buckets(rows)).max(1).next_power_of_two().ilog2();
@@ -119,11 +126,13 @@ impl Stage {
 
 /// A permutation of rows that no party knows; any two of them do.
 ///
-/// Applying it moves row p(i) to place i, where p(i) is the row that comes i-th. It is applied by a [`Permute`](super::Permute), any
-/// number of times: to several columns at once, later to more, forward or inverse.
+/// Applying it moves row p(i) to place i, where p(i) is the row that comes i-th. It is applied by a
+/// [`Permute`](super::Permute), any number of times: to several columns at once, later to more,
+/// forward or inverse.
 ///
-/// **Security.** Each stage is uniform, drawn from a pair's key, and the third party learns nothing of it. Memory is addressed by
-/// the stages, which the party that does it knows; whoever shares its caches may learn them.
+/// **Security.** Each stage is uniform, drawn from a pair's key, and the third party learns nothing
+/// of it. Memory is addressed by the stages, which the party that does it knows; whoever shares its
+/// caches may learn them.
 #[derive(Clone)]
 pub struct Permutation {
     role: Role,
@@ -163,10 +172,11 @@ impl Permutation {
     }
 }
 
-/// A permutation under which nothing was opened yet. It cannot be copied, and who opens something consumes it.
+/// A permutation under which nothing was opened yet. It cannot be copied, and who opens something
+/// consumes it.
 ///
-/// SECURITY: what is opened of one column must not be opened of another under the same permutation: the two results, both in the same
-/// hidden order of rows, tell how the columns go together.
+/// SECURITY: what is opened of one column must not be opened of another under the same permutation:
+/// the two results, both in the same hidden order of rows, tell how the columns go together.
 pub(super) struct Fresh(Arc<Permutation>);
 
 impl Fresh {
@@ -192,8 +202,9 @@ impl Fresh {
         Permute::new(cx, self.0.clone(), columns)
     }
 
-    /// The permutation that shuffles first and then takes row `order[i]` to place `i`: with an order that was opened under it,
-    /// and which is as uniform as it is. Parties 1 and 2 keep it in the last stage; party 0 has no use for it.
+    /// The permutation that shuffles first and then takes row `order[i]` to place `i`: with an
+    /// order that was opened under it, and which is as uniform as it is. Parties 1 and 2 keep it in
+    /// the last stage; party 0 has no use for it.
     ///
     /// # Panics
     /// If that is no order (the caller's bug).
@@ -209,7 +220,8 @@ impl Fresh {
     /// The same of where each row goes.
     ///
     /// # Errors
-    /// [`ShareError::Places`] at parties 1 and 2 unless places are all of them once. Party 0 cannot tell.
+    /// [`ShareError::Places`] at parties 1 and 2 unless places are all of them once. Party 0 cannot
+    /// tell.
     pub(super) fn then_to(self, places: &[u32]) -> Result<Arc<Permutation>, ShareError> {
         let Permutation { role, rows, mut left, mut right } = Permutation::clone(&self.0);
         let last = match role.index() {
@@ -312,7 +324,8 @@ pub(super) mod tests {
             (0..20_000).for_each(|_| counts[words.below(bound) as usize] += 1);
             assert_even(&counts);
         }
-        // Three quarters of 2^32: a quarter of all draws is refused, and half of the rest would be too many.
+        // Three quarters of 2^32: a quarter of all draws is refused, and half of the rest would be
+        // too many.
         let bound = 3 << 30;
         let mut counts = [0; 3];
         (0..30_000).for_each(|_| counts[(words.below(bound) >> 30) as usize] += 1);

@@ -1,8 +1,10 @@
 //! Columns in the order of a permutation that no party knows.
 //!
-//! **Functionality.** `out[i] = in[p(i)]`, or `out[p(i)] = in[i]` for the inverse, for columns of one width, additive or XOR-shared.
-//! **Paper.** T. Araki, J. Furukawa, K. Ohara, B. Pinkas, H. Rosemarin, H. Tsuchida, "Secure Graph Analysis at Scale", CCS 2021, the
-//! shuffle; its idea of stages is that of S. Laur, J. Willemson, B. Zhang, "Round-Efficient Oblivious Database Manipulation", ISC 2011.
+//! **Functionality.** `out[i] = in[p(i)]`, or `out[p(i)] = in[i]` for the inverse, for columns of
+//! one width, additive or XOR-shared.
+//! **Paper.** T. Araki, J. Furukawa, K. Ohara, B. Pinkas, H. Rosemarin, H. Tsuchida, "Secure Graph
+//! Analysis at Scale", CCS 2021, the shuffle; its idea of stages is that of S. Laur, J. Willemson,
+//! B. Zhang, "Round-Efficient Oblivious Database Manipulation", ISC 2011.
 //!
 //! ```text
 //! X, Y, Z   parties 0, 1, 2; of the inverse, which undoes the last stage first, parties 2, 1, 0
@@ -19,9 +21,11 @@
 //!   (a, b)                       (a, u + v)                   (b, u + v)
 //! ```
 //!
-//! **Security.** Semi-honest, one party. Every message has a mask whose key its reader lacks, and each mask serves one word.
-//! **Rounds and bytes.** Two rounds: X sends a word a row and column, Y two, Z one. [`Permute::in_pieces`] sends the same bytes in more rounds:
-//! the memory of messages is that of a piece then, and parties work while others do.
+//! **Security.** Semi-honest, one party. Every message has a mask whose key its reader lacks, and
+//! each mask serves one word.
+//! **Rounds and bytes.** Two rounds: X sends a word a row and column, Y two, Z one.
+//! [`Permute::in_pieces`] sends the same bytes in more rounds: the memory of messages is that of a
+//! piece then, and parties work while others do.
 
 use super::{
     column::{Bits, Column},
@@ -66,12 +70,13 @@ enum End {
 /// A column that is permuted.
 enum Source<W: Word> {
     Words(Arc<Column<W>>),
-    /// Strings of no more bits than a word has, which are turned to words and back a few rows at a time.
+    /// Strings of no more bits than a word has, which are turned to words and back a few rows at a
+    /// time.
     Planes(Arc<Bits>),
 }
 
-/// One party's half of permuting columns of one width. Columns of several widths have a machine each, under the same permutation,
-/// which run abreast in the same two rounds.
+/// One party's half of permuting columns of one width. Columns of several widths have a machine
+/// each, under the same permutation, which run abreast in the same two rounds.
 pub struct Permute<G: Group> {
     cx: Context,
     permutation: Arc<Permutation>,
@@ -85,7 +90,8 @@ pub struct Permute<G: Group> {
     /// Rounds that are done.
     rounds: usize,
     space: PermuteSpace<G::Word>,
-    /// Of strings, their planes are in `planes`, and the piece under way is in the one column of `out`.
+    /// Of strings, their planes are in `planes`, and the piece under way is in the one column of
+    /// `out`.
     out: Vec<Column<G::Word>>,
     planes: Option<Bits>,
     gate: Gate,
@@ -135,7 +141,8 @@ impl<G: Group> Permute<G> {
         self
     }
 
-    /// Messages of one column's words, for about so many rows each, where columns have more. All parties say the same.
+    /// Messages of one column's words, for about so many rows each, where columns have more. All
+    /// parties say the same.
     #[must_use]
     pub fn in_pieces(mut self, rows: usize) -> Self {
         // Every piece begins with a word of the masks.
@@ -143,8 +150,9 @@ impl<G: Group> Permute<G> {
         self
     }
 
-    /// Parties 1 and 2 learn the result, in the order in which they then have it: the masks of the last stage are left out, and the
-    /// two hear each other's half. Party 0 learns nothing, and has empty columns in the end.
+    /// Parties 1 and 2 learn the result, in the order in which they then have it: the masks of the
+    /// last stage are left out, and the two hear each other's half. Party 0 learns nothing, and has
+    /// empty columns in the end.
     pub(super) fn open(mut self) -> Self {
         self.end = End::Open;
         self
@@ -224,12 +232,14 @@ impl<G: Group> Permute<G> {
         Some(if self.inverse { [ahead, back] } else { [back, ahead] })
     }
 
-    /// The neighbour on whose side a part of the protocol lies, forward; the inverse has left and right changed.
+    /// The neighbour on whose side a part of the protocol lies, forward; the inverse has left and
+    /// right changed.
     fn side(&self, side: Side) -> Side {
         if self.inverse { side.other() } else { side }
     }
 
-    /// The first word of the stream for the masks of a column, and for its new summands, which stand behind all masks.
+    /// The first word of the stream for the masks of a column, and for its new summands, which
+    /// stand behind all masks.
     fn streams(&self, column: usize) -> [u64; 2] {
         let words = (self.permutation.rows() * G::Word::BYTES).div_ceil(16);
         [column, self.count + column].map(|place| (place * words) as u64)
@@ -336,7 +346,8 @@ impl<G: Group> Permute<G> {
         self.rounds += 1;
     }
 
-    /// A piece of the result from the last two messages, in the memory of columns that nobody else has.
+    /// A piece of the result from the last two messages, in the memory of columns that nobody else
+    /// has.
     fn end(&mut self, which: Range<usize>, piece: &Range<usize>, own: &[u8], heard: &[u8]) {
         let (part, rows) = (self.part(), self.permutation.rows());
         for column in std::mem::take(&mut self.columns) {
@@ -361,7 +372,8 @@ impl<G: Group> Permute<G> {
                     let mut words = PairWords::new(&self.cx, side, fresh + before);
                     let take = |_, masks: &[u8]| out.extend(words_in::<G::Word>(masks));
                     let draw = || words.runs::<G::Word>(piece.len(), take);
-                    // Y and Z have taken theirs from their messages, and keep the same words as summands.
+                    // Y and Z have taken theirs from their messages, and keep the same words as
+                    // summands.
                     if part == Part::X { draw() } else { registry::silent(draw) }
                 }
             };
@@ -370,7 +382,8 @@ impl<G: Group> Permute<G> {
                 out.extend(own.zip(heard).map(|(u, v)| G::plus(u, v)));
             };
             let Rep3 { own, next } = &mut self.out[column];
-            // A mask of two parties is their summand: `own` with the left neighbour, `next` with the right one.
+            // A mask of two parties is their summand: `own` with the left neighbour, `next` with
+            // the right one.
             match (part, self.inverse) {
                 (Part::X, _) => {
                     masks(Side::Left, own);
@@ -401,7 +414,8 @@ impl<W: Word> Permute<Xor<W>> {
     /// The same of strings of bits, one a row, which move as words do and stay in planes.
     ///
     /// # Errors
-    /// [`ShareError`] if a row has more bits than a word, or there are not as many rows as the permutation's.
+    /// [`ShareError`] if a row has more bits than a word, or there are not as many rows as the
+    /// permutation's.
     pub fn of_bits(cx: Context, permutation: Arc<Permutation>, bits: Arc<Bits>) -> Result<Self, ShareError> {
         fits::<W>(&bits)?;
         same("strings to permute", (bits.width(), permutation.rows()), shape(&bits))?;

@@ -92,7 +92,8 @@ fn rows_move_together_there_and_back() {
     goes_and_comes_back::<u64>();
 }
 
-/// Strings of bits move as their words do, message for message, whether their planes are written over or somebody else has them.
+/// Strings of bits move as their words do, message for message, whether their planes are written
+/// over or somebody else has them.
 fn strings_move<W: Word>(widths: [usize; 3]) {
     use crate::ring::test_support::{open_bits, share_bits};
     let (prg, best) = (&mut prg(), Backend::best());

@@ -2,13 +2,15 @@
 //!
 //! ```text
 //! places q     row i is to come to place q(i)
-//! shuffled     q(s(0)), q(s(1)), …   s uniform and nobody's: what is opened is a uniform permutation, whatever q is
+//! shuffled     q(s(0)), q(s(1)), …   s uniform and nobody's: what is opened is a uniform
+//!                                    permutation, whatever q is
 //! the result   shuffles by s, then takes the row that is to come i-th to place i
 //! ```
 //!
-//! "Shuffle both, open the shuffled permutation, apply it in the clear" (S. Laur, J. Willemson, B. Zhang, ISC 2011; G. Asharov et al.,
-//! "Efficient Secure Three-Party Sorting with Applications to Data Analysis and Heavy Hitters", CCS 2022, section 4.2), where only the
-//! two parties of the last stage see it: they alone move rows by it.
+//! "Shuffle both, open the shuffled permutation, apply it in the clear" (S. Laur, J. Willemson, B.
+//! Zhang, ISC 2011; G. Asharov et al., "Efficient Secure Three-Party Sorting with Applications to
+//! Data Analysis and Heavy Hitters", CCS 2022, section 4.2), where only the two parties of the last
+//! stage see it: they alone move rows by it.
 
 use super::{
     column::Column,
@@ -20,8 +22,9 @@ use crate::{Batch, Role, ShareError, pool};
 use hushwire_machine::{NetError, passed_on};
 use std::sync::Arc;
 
-/// One party's half of making a permutation of the shared places of its rows: it takes row `i` to place `places[i]`. The places as
-/// they are, in turn, are the result of permuting 0, 1, 2, … by its inverse.
+/// One party's half of making a permutation of the shared places of its rows: it takes row `i` to
+/// place `places[i]`. The places as they are, in turn, are the result of permuting 0, 1, 2, … by
+/// its inverse.
 ///
 /// **Rounds and bytes.** Two rounds, as [`Permute`]ing one column of 32 bits.
 pub struct FromPlaces {
@@ -34,7 +37,8 @@ impl FromPlaces {
     /// `places` are 0 to rows − 1, each once.
     ///
     /// # Errors
-    /// [`ShareError::Length`] if the two shares differ in length, or there are more than 2^32 − 1 rows.
+    /// [`ShareError::Length`] if the two shares differ in length, or there are more than 2^32 − 1
+    /// rows.
     pub fn new(batch: &mut Batch, places: &Column<u64>) -> Result<FromPlaces, ShareError> {
         // A place below 2^32 is what its shares' lower halves add up to.
         let narrow = |share: &[u64]| pool::collect(share.iter().map(|place| *place as u32));
@@ -61,7 +65,8 @@ impl FromPlaces {
     /// The permutation, after the run.
     ///
     /// # Errors
-    /// [`ShareError::Places`] at parties 1 and 2 if the places were not all of them once. Party 0 cannot tell.
+    /// [`ShareError::Places`] at parties 1 and 2 if the places were not all of them once. Party 0
+    /// cannot tell.
     pub fn finish(self) -> Result<Arc<Permutation>, ShareError> {
         let opened = self.shuffle.finish();
         self.fresh.then_to(match self.role.index() {
@@ -153,7 +158,8 @@ mod tests {
             let again = permute(&mut parties, &by, naturals, true);
             assert_eq!(open_words(&again), numbers);
 
-            // Twice: the places of the permutation, moved by itself, are where rows come in two steps.
+            // Twice: the places of the permutation, moved by itself, are where rows come in two
+            // steps.
             let twice = permute(&mut parties, &by, again, true);
             let by = run(&mut parties, twice).map(|m| m.finish().ok().unwrap());
             let mut expected = vec![0; rows];
@@ -173,7 +179,8 @@ mod tests {
         }
     }
 
-    /// A place that two rows have is found wherever they are: beside each other, in two buckets, and past the last row.
+    /// A place that two rows have is found wherever they are: beside each other, in two buckets,
+    /// and past the last row.
     #[test]
     fn places_of_many_rows_are_refused_too() {
         const ROWS: usize = 9000;
@@ -207,8 +214,9 @@ mod tests {
         }
     }
 
-    /// One shuffle for two openings: what is opened of the two tells whether they are the same permutation, and which one takes one to
-    /// the other. Therefore an opening takes the shuffle that it opens under, and nobody outside can hand it one.
+    /// One shuffle for two openings: what is opened of the two tells whether they are the same
+    /// permutation, and which one takes one to the other. Therefore an opening takes the shuffle
+    /// that it opens under, and nobody outside can hand it one.
     #[test]
     fn two_openings_under_one_shuffle_tell_how_the_two_go_together() {
         let (mut parties, prg) = (parties(), &mut prg());

@@ -1,13 +1,15 @@
 //! Words to bit planes and back, each share by itself: no message, no secret-dependent step.
 //!
 //! ```text
-//! words → planes   128 rows of 64 bytes: row r has words r, 128 + r, …; its transpose has 16 bytes of a plane in a row
+//! words → planes   128 rows of 64 bytes: row r has words r, 128 + r, …; its transpose has 16 bytes
+//!                  of a plane in a row
 //! planes → words   128 rows of 64 bytes: row g k + b has bytes 64 g … of plane b;
 //!                  row c of its transpose has words c, 512 + c, …
 //! ```
 //!
-//! A tile is 8 KiB whatever the word, and copied together before it is turned: neither the stride of the planes nor that of the rows
-//! is one of the kernel's, so that powers of two do not fall on one set of the first cache. Every line of a plane is written whole.
+//! A tile is 8 KiB whatever the word, and copied together before it is turned: neither the stride
+//! of the planes nor that of the rows is one of the kernel's, so that powers of two do not fall on
+//! one set of the first cache. Every line of a plane is written whole.
 
 use super::{
     column::{Bits, Column},
@@ -40,18 +42,20 @@ impl Tiles {
         Tiles { words: (0..tiles).map(|_| tile()).collect(), turned: tile() }
     }
 
-    /// The words of all tiles, in the order in which they are written: the turned ones of 16 neighbours are 128 bits apart.
+    /// The words of all tiles, in the order in which they are written: the turned ones of 16
+    /// neighbours are 128 bits apart.
     pub(super) fn words(&mut self) -> impl Iterator<Item = &mut [[u8; 4]; TILE]> {
         self.words.iter_mut().filter_map(|tile| tile.as_chunks_mut().0.first_chunk_mut())
     }
 
-    /// The place of word `i` of `words` in its tile: one that is not full has bits in the words' order, behind which are zeros.
+    /// The place of word `i` of `words` in its tile: one that is not full has bits in the words'
+    /// order, behind which are zeros.
     pub(super) fn place(i: usize, words: usize) -> usize {
         if words == TILE { i } else { i % ROWS * (ROW / 4) + i / ROWS }
     }
 
-    /// Turns the tile of this number: bit b of its `words` words to bytes `at` and on of plane b, as many as they take, for planes of `height`
-    /// bytes.
+    /// Turns the tile of this number: bit b of its `words` words to bytes `at` and on of plane b,
+    /// as many as they take, for planes of `height` bytes.
     pub(super) fn turn(
         &mut self,
         backend: Backend,
@@ -99,7 +103,8 @@ impl Tile {
     }
 }
 
-/// Bit `i` of every word to plane `i`, for as many planes of ⌈words/8⌉ bytes as there are. Bits past the last word are 0.
+/// Bit `i` of every word to plane `i`, for as many planes of ⌈words/8⌉ bytes as there are. Bits
+/// past the last word are 0.
 ///
 /// # Panics
 /// If `planes` are not whole planes, or more than a word has bits (the caller's bug).
@@ -189,8 +194,8 @@ pub(crate) fn planes_of<W: Word>(backend: Backend, words: &[W]) -> Vec<u8> {
 }
 
 impl Bits {
-    /// Strings of [`Word::BITS`] bits that are shared by ⊕, a word a row: not numbers, whose shares add up (those become bits
-    /// by [`OnNumbers::to_bits`](super::OnNumbers::to_bits)).
+    /// Strings of [`Word::BITS`] bits that are shared by ⊕, a word a row: not numbers, whose shares
+    /// add up (those become bits by [`OnNumbers::to_bits`](super::OnNumbers::to_bits)).
     ///
     /// # Errors
     /// [`ShareError::Operand`] unless both shares have as many rows.

@@ -5,7 +5,8 @@ pub(super) use hushwire_circuit::ranking::{
     RankedPair, Ranking, likely_levels, most_comparisons, most_levels, most_pairs,
 };
 
-/// AGREEMENT: the bit, among those of `pairs` pairs, that has the answer of pair `i`. Whole tiles have them as they are turned.
+/// AGREEMENT: the bit, among those of `pairs` pairs, that has the answer of pair `i`. Whole tiles
+/// have them as they are turned.
 pub(super) fn bit_of(i: usize, pairs: usize) -> usize {
     let (tile, at) = (i / TILE, i % TILE);
     if (tile + 1) * TILE > pairs { i } else { tile * TILE + at % 16 * (TILE / 16) + at / 16 }

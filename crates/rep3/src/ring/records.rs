@@ -1,4 +1,5 @@
-//! Shares of rows that are compared, a row's words together, so that taking a row is one miss of the cache.
+//! Shares of rows that are compared, a row's words together, so that taking a row is one miss of
+//! the cache.
 
 use super::{
     column::Column,
@@ -62,7 +63,8 @@ impl Records {
         }
     }
 
-    /// The planes of both shares of one side of every pair, whose bits are where [`bit_of`](super::ranking::bit_of) says.
+    /// The planes of both shares of one side of every pair, whose bits are where
+    /// [`bit_of`](super::ranking::bit_of) says.
     pub(super) fn planes(
         &self,
         backend: Backend,

@@ -52,7 +52,8 @@ impl Plain {
     }
 }
 
-/// The order that comes out, the opened planes in turn, and what each party sent and how many rounds there were.
+/// The order that comes out, the opened planes in turn, and what each party sent and how many
+/// rounds there were.
 struct Outcome {
     order: Vec<u32>,
     opened: Vec<Vec<u8>>,
@@ -189,7 +190,8 @@ fn keys_of_other_lengths_are_refused() {
     );
 }
 
-/// Opened comparisons are a function of the shuffle and of the keys' order: other keys in the same order, shuffled alike, open the same.
+/// Opened comparisons are a function of the shuffle and of the keys' order: other keys in the same
+/// order, shuffled alike, open the same.
 #[test]
 fn keys_in_one_order_open_the_same_under_one_shuffle() {
     let prg = &mut prg();
@@ -230,8 +232,9 @@ fn opened_comparisons_are_those_of_uniform_orders_whatever_the_keys() {
     }
 }
 
-/// Two sorts under one shuffle: both orders of shuffled rows together tell how the keys go together, here that they are equal. A sort
-/// draws its own shuffle, and there is no way to hand it one.
+/// Two sorts under one shuffle: both orders of shuffled rows together tell how the keys go
+/// together, here that they are equal. A sort draws its own shuffle, and there is no way to hand it
+/// one.
 #[test]
 fn two_sorts_of_one_column_open_orders_that_have_nothing_to_do_with_each_other() {
     let prg = &mut prg();

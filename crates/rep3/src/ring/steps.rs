@@ -143,8 +143,9 @@ impl Borrow<Column<u8>> for Bits {
 }
 
 impl<G: Group, S: Borrow<Column<G::Word>>> Opening<G, S> {
-    /// Opens to party 0, 1 and 2 where `learns` says so, and to nobody else. Nothing is drawn: shares are uniform already, and the one
-    /// that is sent follows from what the receiver holds and learns.
+    /// Opens to party 0, 1 and 2 where `learns` says so, and to nobody else. Nothing is drawn:
+    /// shares are uniform already, and the one that is sent follows from what the receiver holds
+    /// and learns.
     ///
     /// # Errors
     /// [`ShareError::Length`] unless both shares are as long.

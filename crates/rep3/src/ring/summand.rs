@@ -1,7 +1,8 @@
 //! The two summands of a number between three parties, and what is free to share.
 //!
 //! ```text
-//! x = u + x_2      u = x_0 + x_1 is party 0's       x_2 is known to parties 1 and 2, and is shared as (0, 0, x_2)
+//! x = u + x_2      u = x_0 + x_1 is party 0's       x_2 is known to parties 1 and 2, and is shared
+//!                                                   as (0, 0, x_2)
 //! ```
 //!
 //! The same holds of a bit, with ⊕ in place of +.

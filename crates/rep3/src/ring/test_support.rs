@@ -1,4 +1,5 @@
-//! A dealer's shares and what they open to, for tests and benchmarks: whoever has all three hides nothing.
+//! A dealer's shares and what they open to, for tests and benchmarks: whoever has all three hides
+//! nothing.
 
 use super::{Bits, Column, Word};
 use crate::{Party, Rep3, share};

@@ -2,15 +2,17 @@
 //!
 //! ```text
 //! x_1, x_2     from the parties' keys: x_1 is known to parties 0 and 1, x_2 to parties 1 and 2
-//! v            −(x_1 + x_2), whose bits party 1 deals, masked by the key that it shares with party 0:
+//! v            −(x_1 + x_2), whose bits party 1 deals, masked by the key that it shares with party
+//!              0:
 //!              1 round
 //! x_0          b + v by one adder on bits: k − 1 ANDs, its rounds
 //! open         x_0 to parties 0 and 2, and not to party 1, who would have all of b: 1 round
 //! ```
 //!
-//! **Bytes.** Each party ⌈rows/8⌉ an AND; party 1 also k planes twice (v, and its share of x_0), party 2 once. **Source.**
-//! P. Mohassel, P. Rindal, "ABY3", CCS 2018, Sec. 5.3 (bit composition). **Security.** Semi-honest, one corrupted party: x_0 is b less two numbers of which
-//! parties 0 and 2 lack one each, so that it is uniform to either.
+//! **Bytes.** Each party ⌈rows/8⌉ an AND; party 1 also k planes twice (v, and its share of x_0),
+//! party 2 once. **Source.** P. Mohassel, P. Rindal, "ABY3", CCS 2018, Sec. 5.3 (bit composition).
+//! **Security.** Semi-honest, one corrupted party: x_0 is b less two numbers of which parties 0 and
+//! 2 lack one each, so that it is uniform to either.
 
 use super::{
     column::{Bits, Column},
@@ -48,8 +50,8 @@ pub struct ToNumbers<W: Word> {
 }
 
 impl<W: Word> ToNumbers<W> {
-    /// The numbers whose bits these are, unsigned: bits that a row lacks are 0. (Signed numbers of fewer bits come with their highest
-    /// plane repeated.)
+    /// The numbers whose bits these are, unsigned: bits that a row lacks are 0. (Signed numbers of
+    /// fewer bits come with their highest plane repeated.)
     ///
     /// # Errors
     /// [`ShareError::Operand`] if a row has more bits than a word.

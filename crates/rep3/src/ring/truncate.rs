@@ -10,10 +10,12 @@
 //! signed: u + 2^(k−1) in place of u, and 2^(k−1−f) less in the end
 //! ```
 //!
-//! **Bytes.** Each party ⌈rows/8⌉ an AND and two words a row; party 0 also k planes and three words a row. **Source.** The plan of
-//! this module; after O. Catrina, S. de Hoogh, "Improved primitives for secure multiparty integer computation", SCN 2010 (truncation
-//! by carries), with both carries exact: no error, neither large nor small. **Security.** Semi-honest, one corrupted party.
-//! SECURITY: u and u ≫ f are dealt under different words of the masks; under one, their ⊕ (or difference) would be party 1's.
+//! **Bytes.** Each party ⌈rows/8⌉ an AND and two words a row; party 0 also k planes and three words
+//! a row. **Source.** The plan of this module; after O. Catrina, S. de Hoogh, "Improved primitives
+//! for secure multiparty integer computation", SCN 2010 (truncation by carries), with both carries
+//! exact: no error, neither large nor small. **Security.** Semi-honest, one corrupted party.
+//! SECURITY: u and u ≫ f are dealt under different words of the masks; under one, their ⊕ (or
+//! difference) would be party 1's.
 
 use super::{
     column::{Bits, Column},
@@ -48,8 +50,8 @@ pub struct Truncate<W: Word> {
 }
 
 impl<W: Word> Truncate<W> {
-    /// ⌊x / 2^bits⌋, row by row: of unsigned numbers, or in two's complement. All bits of a number and more leave what the mathematics
-    /// leaves: 0, or −1 of a negative number.
+    /// ⌊x / 2^bits⌋, row by row: of unsigned numbers, or in two's complement. All bits of a number
+    /// and more leave what the mathematics leaves: 0, or −1 of a negative number.
     ///
     /// # Errors
     /// [`ShareError::Operand`] unless both shares have as many rows.

@@ -12,7 +12,8 @@ pub trait Word: sealed::Sealed + Copy + Default + Eq + core::fmt::Debug + Elemen
     const BITS: usize;
     /// Bytes on the wire, little-endian.
     const BYTES: usize;
-    /// The word that sums of products are computed in: itself, or the next wider one where vectors of it cannot be multiplied.
+    /// The word that sums of products are computed in: itself, or the next wider one where vectors
+    /// of it cannot be multiplied.
     type Wide: Word;
     /// The same number in [`Word::Wide`].
     #[must_use]

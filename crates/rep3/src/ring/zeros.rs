@@ -5,14 +5,16 @@
 //! random share   (F_{k_{i−1}}(ctr), F_{k_i}(ctr)) = (x_i, x_{i+1})
 //! ```
 //!
-//! Word `j` of a column lies at byte `j · BYTES` of the stream (Araki et al. 2016, section 2.2, with − in place of ⊕).
+//! Word `j` of a column lies at byte `j · BYTES` of the stream (Araki et al. 2016, section 2.2,
+//! with − in place of ⊕).
 
 use super::Word;
 use crate::{Context, Rep3, pool, ring::Column};
 use hushwire_block::Wiped;
 use hushwire_simd::{Kernel, Lanes};
 
-/// LOCAL: bytes of each key's stream that are made at a time, so that they stay in the first cache. A multiple of 16.
+/// LOCAL: bytes of each key's stream that are made at a time, so that they stay in the first cache.
+/// A multiple of 16.
 pub(super) const PIECE: usize = 4096;
 
 /// Both keys' streams of a computation, a piece at a time.
@@ -58,8 +60,8 @@ impl<W: Word> Kernel for Add<'_, W> {
 }
 
 impl Context {
-    /// Adds this party's zero-shares to `out`, from the stream's word `first` on. Takes ⌈bytes/16⌉ words of the stream, which serve
-    /// once.
+    /// Adds this party's zero-shares to `out`, from the stream's word `first` on. Takes ⌈bytes/16⌉
+    /// words of the stream, which serve once.
     pub(crate) fn add_zeros<W: Word>(&self, first: u64, out: &mut [W]) {
         let mut streams = Streams::new(self);
         for (i, out) in out.chunks_mut(PIECE / W::BYTES).enumerate() {
@@ -68,7 +70,8 @@ impl Context {
         }
     }
 
-    /// Shares of random numbers that nobody knows, from the stream's word `first` on, without a message.
+    /// Shares of random numbers that nobody knows, from the stream's word `first` on, without a
+    /// message.
     pub(crate) fn random_column<W: Word>(&self, first: u64, rows: usize) -> Column<W> {
         let mut column = Rep3 { own: pool::room(rows), next: pool::room(rows) };
         let mut streams = Streams::new(self);

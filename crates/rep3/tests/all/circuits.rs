@@ -1,4 +1,5 @@
-//! Any circuit on shares against plain evaluation: few and many instances, stages, every capability; pinned traces.
+//! Any circuit on shares against plain evaluation: few and many instances, stages, every
+//! capability; pinned traces.
 
 use hushwire_aes::Backend;
 use hushwire_circuit::{Bit, Builder, Circuit, Gate, Layered, Planes, Program, Stage, planes::plane_bytes};
@@ -68,7 +69,8 @@ fn check(backend: Backend, circuit: &Circuit, instances: usize) {
     assert!(run(backend, &program, &inputs, instances) == want, "{instances} instances on {backend:?}");
 }
 
-/// A circuit from raw choices: equal operands, constants, copies, NOT chains and unused wires all occur.
+/// A circuit from raw choices: equal operands, constants, copies, NOT chains and unused wires all
+/// occur.
 fn random_circuit(inputs: [usize; 2], picks: &[(u8, u32, u32)], outputs: usize) -> Circuit {
     let mut wires = (inputs[0] + inputs[1]) as u32;
     let mut gates = vec![];
@@ -125,7 +127,8 @@ fn an_adder_on_every_capability() {
     }
 }
 
-/// Adds `2^stages` numbers pairwise: each stage runs the adder on half as many operands, all at once.
+/// Adds `2^stages` numbers pairwise: each stage runs the adder on half as many operands, all at
+/// once.
 fn tree(width: usize, stages: u32) -> Program {
     let block = Arc::new(Layered::new(&adder(width)));
     let w = width as u32;

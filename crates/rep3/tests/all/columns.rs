@@ -49,7 +49,8 @@ fn sharings<W: Word>(shard: u32) {
                 let cx = context(&parties[role.index()], at.0, at.1);
                 Sharing::new(cx, owner, rows, if role == owner { &v } else { &[] }).unwrap()
             });
-            // The mask: words of the key that the owner shares with its left neighbour, whom nobody sends anything.
+            // The mask: words of the key that the owner shares with its left neighbour, whom nobody
+            // sends anything.
             let mask = WORLD.words((p + 2) % 3, at, 0, rows * W::BYTES);
             let masked = v.iter().zip(mask.chunks_exact(W::BYTES)).map(|(v, mask)| v.minus(W::read(mask)));
             let expected = if rows > 0 { vec![(p, 1, bytes(masked))] } else { vec![] };
@@ -70,7 +71,8 @@ fn reveals<W: Word>() {
             let learns = [0, 1, 2].map(|i| set >> i & 1 == 1);
             let mut machines =
                 Role::ALL.map(|role| Reveal::new(role, shares[role.index()].clone(), learns).unwrap());
-            // Who learns hears the share that it lacks, from its right neighbour; nobody hears anything else.
+            // Who learns hears the share that it lacks, from its right neighbour; nobody hears
+            // anything else.
             let to = |party: usize| (party, 0, bytes(shares[party].next.iter().copied()));
             let mut expected: Vec<_> =
                 [0, 1, 2].into_iter().filter(|i| learns[(i + 2) % 3]).map(to).collect();

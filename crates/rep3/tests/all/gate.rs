@@ -1,4 +1,5 @@
-//! A transport of a caller's own hands on messages of other lengths: every machine refuses them, names the step, and is lost.
+//! A transport of a caller's own hands on messages of other lengths: every machine refuses them,
+//! names the step, and is lost.
 
 use hushwire_aes::Backend;
 use hushwire_circuit::{named, planes::plane_bytes};
@@ -13,14 +14,16 @@ use hushwire_rep3::{
 use hushwire_testkit::{noise, prg};
 use std::sync::Arc;
 
-/// The neighbour from whom a machine hears: products come from the right, everything else from the left.
+/// The neighbour from whom a machine hears: products come from the right, everything else from the
+/// left.
 #[derive(Clone, Copy)]
 enum From {
     Right = 1,
     Left = 2,
 }
 
-/// The transport: hands every message on as `edit` leaves it. Gives the rounds, or the party that failed.
+/// The transport: hands every message on as `edit` leaves it. Gives the rounds, or the party that
+/// failed.
 fn run<M: Machine<Error = NetError>>(
     parties: &mut [M; 3],
     from: From,

@@ -1,4 +1,5 @@
-//! Masks, words of the session's randomness: which they are, by AES of another crate, and that none serves twice.
+//! Masks, words of the session's randomness: which they are, by AES of another crate, and that none
+//! serves twice.
 
 use aes::cipher::{BlockCipherEncrypt, KeyInit};
 use hushwire_aes::Backend;
@@ -98,8 +99,9 @@ fn messages<M: Machine<Error = NetError>>(parties: &mut [M; 3]) -> [Vec<Vec<u8>>
     all
 }
 
-/// Runs the same with and without a recorder, and checks masks: the words of the address from `first` on, in order and
-/// without a gap. Gives the word that comes next, and every word that masked something, with its party.
+/// Runs the same with and without a recorder, and checks masks: the words of the address from
+/// `first` on, in order and without a gap. Gives the word that comes next, and every word that
+/// masked something, with its party.
 fn check<M: Machine<Error = NetError>>(
     what: &str,
     address: (u32, u32),
@@ -133,7 +135,8 @@ fn check<M: Machine<Error = NetError>>(
 #[test]
 fn masks_are_the_words_of_their_address_one_after_the_other() {
     let mut used = vec![];
-    // Bytes and bit slices have kernels of their own; that tiers make the same bytes, the file of digests shows.
+    // Bytes and bit slices have kernels of their own; that tiers make the same bytes, the file of
+    // digests shows.
     for (b, backend) in [Backend::best(), Backend::best().without_gfni()].into_iter().enumerate() {
         let w = WORLD.parties(backend);
         let address = |k: usize| (k as u32, (b as u32) << 8 | 1);
@@ -196,7 +199,8 @@ fn masks_are_the_words_of_their_address_one_after_the_other() {
 
 #[test]
 fn every_lookup_is_masked_by_random_bytes_of_its_own() {
-    // What is opened are S-box inputs ⊕ random bytes. The same blocks at another address have the same inputs.
+    // What is opened are S-box inputs ⊕ random bytes. The same blocks at another address have the
+    // same inputs.
     let (blocks, w) = (6, WORLD.parties(Backend::best()));
     let keys = share(&mut prg(1, "keys"), &noise(1, 176));
     let input = share(&mut prg(2, "input"), &noise(2, 16 * blocks));

@@ -1,4 +1,5 @@
-//! Whole sessions over every transport: fresh keys, several lanes in flight, openings, measured cost.
+//! Whole sessions over every transport: fresh keys, several lanes in flight, openings, measured
+//! cost.
 
 use hushwire_aes::{Aes128, Backend};
 use hushwire_machine::drive::{Driver, Lane, Work, pipeline};
@@ -68,7 +69,8 @@ impl Work<AesBlocks> for Batches {
     }
 }
 
-/// Encrypts `chunks × blocks` blocks on `lanes` lanes of one thread a party, and compares with plain AES.
+/// Encrypts `chunks × blocks` blocks on `lanes` lanes of one thread a party, and compares with
+/// plain AES.
 fn encrypt_over(
     transport: Transport,
     sbox: Sbox,

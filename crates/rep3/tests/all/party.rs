@@ -113,7 +113,8 @@ impl Thread {
         Thread { party, batch }
     }
 
-    /// Bytes that are this party's zero-share or its share of a random value, whatever they serve for.
+    /// Bytes that are this party's zero-share or its share of a random value, whatever they serve
+    /// for.
     fn mask(&mut self, ask: Ask) -> Option<Vec<u8>> {
         let zeros = || Shares { own: vec![0; 32], next: vec![0; 32] };
         match ask {
@@ -148,7 +149,8 @@ impl Thread {
     }
 }
 
-/// All masks that a party has after such requests, thread by thread; at last its threads ask at the same time.
+/// All masks that a party has after such requests, thread by thread; at last its threads ask at the
+/// same time.
 fn masks(party: Party, asked: &[(Ask, usize)]) -> Vec<Vec<u8>> {
     let mut threads = vec![Thread::new(party)];
     let mut masks = vec![];
@@ -176,8 +178,9 @@ fn masks(party: Party, asked: &[(Ask, usize)]) -> Vec<Vec<u8>> {
 }
 
 proptest! {
-    /// The attack: a party that asks in every order, of every thread and for every kind of work, looks for two of the same
-    /// masks. Zero-shares of an address are the sum of its two random shares, so that all of them can be compared.
+    /// The attack: a party that asks in every order, of every thread and for every kind of work,
+    /// looks for two of the same masks. Zero-shares of an address are the sum of its two random
+    /// shares, so that all of them can be compared.
     #[test]
     fn no_mask_is_handed_out_twice_and_all_parties_agree_on_them(
         asked in prop::collection::vec((ask(), 0..100usize), 0..40),
@@ -195,9 +198,9 @@ proptest! {
     }
 }
 
-/// Secret bits that party 0 finds in party 1's messages of two batches, the second of zeros, and how many it looked for. Where
-/// the share that both hold of one factor is 0 and of the other 1, a product's message less its mask is the share that
-/// party 0 lacks.
+/// Secret bits that party 0 finds in party 1's messages of two batches, the second of zeros, and
+/// how many it looked for. Where the share that both hold of one factor is 0 and of the other 1, a
+/// product's message less its mask is the share that party 0 lacks.
 fn found(contexts: [[Context; 2]; 3]) -> (u32, u32) {
     let (x, y, zero) = (noise(1, 4096), noise(2, 4096), vec![0; 4096]);
     let (of_x, of_y) = (share(&mut prg(1, "x"), &x), share(&mut prg(1, "y"), &y));
@@ -228,8 +231,8 @@ fn found(contexts: [[Context; 2]; 3]) -> (u32, u32) {
     (right, all)
 }
 
-/// The attack on two batches that share masks: the sum of their messages is the sum of what they hide. It needs an address to
-/// be named twice, which only a test can do.
+/// The attack on two batches that share masks: the sum of their messages is the sum of what they
+/// hide. It needs an address to be named twice, which only a test can do.
 #[test]
 fn two_batches_of_one_address_give_a_secret_away_and_two_that_were_handed_out_do_not() {
     let parties = Party::three(Backend::best());
@@ -257,8 +260,8 @@ fn two_batches_of_one_address_give_a_secret_away_and_two_that_were_handed_out_do
     }
 }
 
-/// The attack on masks that serve twice: the same inputs would make the same messages, and inputs that differ in one place
-/// messages that differ there.
+/// The attack on masks that serve twice: the same inputs would make the same messages, and inputs
+/// that differ in one place messages that differ there.
 #[test]
 fn the_same_inputs_in_two_batches_make_messages_that_have_nothing_in_common() {
     let program = Arc::new(named::program("mul:8").unwrap_or_else(|e| panic!("{e}")));
@@ -283,7 +286,8 @@ fn the_same_inputs_in_two_batches_make_messages_that_have_nothing_in_common() {
     assert!(first.len() > 300 && first.is_disjoint(&second));
 }
 
-/// A party's input is hidden from its right neighbour by a random value of its own, which its left neighbour has.
+/// A party's input is hidden from its right neighbour by a random value of its own, which its left
+/// neighbour has.
 #[test]
 fn an_input_goes_to_the_right_under_random_words_of_its_own() {
     let (value, mut seen) = (vec![0; 64], HashSet::new());

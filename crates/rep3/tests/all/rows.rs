@@ -74,7 +74,8 @@ fn payload_follows_its_keys_over_every_transport() {
     }
 }
 
-/// Operations that are ready together share rounds: a sort, whose rounds are of several kinds, and a shuffle.
+/// Operations that are ready together share rounds: a sort, whose rounds are of several kinds, and
+/// a shuffle.
 #[test]
 fn a_sort_shares_rounds_with_others() {
     let words: Vec<u64> = (0..40_000u64).map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();

@@ -1,4 +1,5 @@
-//! The verifier's place, the primitive products, and what messages look like to the one who receives them.
+//! The verifier's place, the primitive products, and what messages look like to the one who
+//! receives them.
 
 use hushwire_aes::Backend;
 use hushwire_circuit::{Builder, Program, planes::plane_bytes};
@@ -98,7 +99,8 @@ impl Record for Log {
     }
 }
 
-/// Recomputes each party's message from what was recorded, and the shared products from all parties' records.
+/// Recomputes each party's message from what was recorded, and the shared products from all
+/// parties' records.
 #[test]
 fn a_verifier_hears_all_that_a_message_was_made_of() {
     for backend in [Backend::best(), Backend::best().without_gfni()] {
@@ -191,7 +193,8 @@ fn check_layer(parties: [&Layer; 3]) {
             }
         }
         assert!(message == layer.message, "the record does not explain what was sent");
-        // The factors are replicated: this party's right shares are its right neighbour's left ones.
+        // The factors are replicated: this party's right shares are its right neighbour's left
+        // ones.
         let next = &parties[(i + 1) % 3].products;
         for ((place, [_, xr, _, yr]), (place2, [xl, _, yl, _])) in layer.products.iter().zip(next) {
             assert_eq!(place, place2);
@@ -211,7 +214,8 @@ fn project(x: u8) -> u8 {
     unembed(trace(gf256(delta, x)))
 }
 
-/// The same computation under other keys: every message looks fresh, none repeats, bits are balanced.
+/// The same computation under other keys: every message looks fresh, none repeats, bits are
+/// balanced.
 #[test]
 fn messages_are_masked() {
     for sbox in Sbox::ALL {

@@ -1,4 +1,5 @@
-//! Products, inner products, products of matrices and convolutions of numbers, against plain arithmetic.
+//! Products, inner products, products of matrices and convolutions of numbers, against plain
+//! arithmetic.
 
 use hushwire_aes::Backend;
 use hushwire_machine::{Cost, NetError, drive::Machine};
@@ -101,7 +102,8 @@ fn dots<W: Word>(backend: Backend) {
 }
 
 fn matrices<W: Word>(backend: Backend) {
-    // Around the edges of panels (3 rows, 64 columns), blocks (66 rows, 512 columns) and depths (32, 64 and 128).
+    // Around the edges of panels (3 rows, 64 columns), blocks (66 rows, 512 columns) and depths
+    // (32, 64 and 128).
     let shapes = [[0, 3, 4], [4, 0, 3], [3, 4, 0], [1, 1, 1], [2, 3, 5], [1, 600, 1], [5, 513, 7]];
     let wide =
         [[3, 32, 64], [4, 33, 65], [67, 64, 8], [1, 129, 130], [2, 5, 513], [65, 130, 63], [7, 257, 9]];

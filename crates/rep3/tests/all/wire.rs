@@ -257,7 +257,8 @@ fn rows(all: &mut Digests) {
     }
 }
 
-/// A whole session: the exchange of keys, inputs, a run and openings; and the comparison of an owner's shares.
+/// A whole session: the exchange of keys, inputs, a run and openings; and the comparison of an
+/// owner's shares.
 fn session(backend: Backend) -> Trace {
     let program = Arc::new(named::program("mul:8").unwrap());
     let owners = vec![Role::ALL[2], Role::ALL[0]];

@@ -1,4 +1,5 @@
-//! Messages of products of numbers: what masks them, what they are made of, and that no mask serves twice.
+//! Messages of products of numbers: what masks them, what they are made of, and that no mask serves
+//! twice.
 
 use crate::masks::WORLD;
 use hushwire_aes::Backend;
@@ -70,7 +71,8 @@ fn recomputed<W: Word>(heard: &Heard) -> Vec<W> {
     message
 }
 
-/// Runs a machine with a recorder and without, and recomputes messages from what was recorded, and masks from their formula.
+/// Runs a machine with a recorder and without, and recomputes messages from what was recorded, and
+/// masks from their formula.
 fn check<W: Word, F>(
     address: (u32, u32),
     [x, y]: [usize; 2],
@@ -138,8 +140,9 @@ fn messages_are_masks_and_the_products_that_were_recorded() {
     all_of::<u64>(4);
 }
 
-/// The reason why a context serves one machine, which takes it, and cannot be copied (`Batch`, doc tests): two products under
-/// one mask tell the left neighbour the difference of their local sums, which has no mask.
+/// The reason why a context serves one machine, which takes it, and cannot be copied (`Batch`, doc
+/// tests): two products under one mask tell the left neighbour the difference of their local sums,
+/// which has no mask.
 #[test]
 fn two_products_of_one_mask_would_tell_their_difference() {
     let parties = WORLD.parties(Backend::best());

@@ -74,7 +74,8 @@ impl Place {
         command
     }
 
-    /// Runs `hushwire` with these arguments and this standard input: its exit code, standard output and error.
+    /// Runs `hushwire` with these arguments and this standard input: its exit code, standard output
+    /// and error.
     pub(crate) fn through(&self, args: &str, input: &[u8]) -> (Option<i32>, Vec<u8>, String) {
         let mut command = self.hushwire(args);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -114,7 +115,8 @@ impl Place {
         ran
     }
 
-    /// The output of `openssl enc` for a file with AES in counter mode; `None` when there is no openssl.
+    /// The output of `openssl enc` for a file with AES in counter mode; `None` when there is no
+    /// openssl.
     pub(crate) fn openssl(&self, name: &str, key: &str, iv: &str) -> Option<Vec<u8>> {
         let mut command = Command::new("openssl");
         let cipher = format!("-aes-{}-ctr", 4 * key.len());

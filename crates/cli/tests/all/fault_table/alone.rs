@@ -1,5 +1,6 @@
-//! Members that end by themselves before they have joined, for every kind of job: all others end soon, name the member and the sort
-//! of cause, and hear of no file. Whoever cannot prove who it is ends nobody.
+//! Members that end by themselves before they have joined, for every kind of job: all others end
+//! soon, name the member and the sort of cause, and hear of no file. Whoever cannot prove who it is
+//! ends nobody.
 
 use crate::rehearsal::{Ended, Rehearsal, sums, title};
 use hushwire_wire::{Identity, Validity};
@@ -12,7 +13,8 @@ use std::{
 
 /// Everybody would wait for so long in vain.
 const PATIENT: &str = "5m";
-/// The longest time to everybody's end. It takes one or two seconds; a busy host may take longer to start so many processes.
+/// The longest time to everybody's end. It takes one or two seconds; a busy host may take longer to
+/// start so many processes.
 const LIMIT: Duration = Duration::from_secs(45);
 /// The time for which all wait for a member that cannot prove who it is.
 const WAIT: &str = "10s";
@@ -182,7 +184,8 @@ fn rows() -> Vec<Row> {
         use crate::infer_members::{THREE, broken};
         let infer: (_, _, fn() -> _) = ("infer", &THREE[..], || broken(&THREE));
         rows.push(row(infer, ("lab", "no such model"), (4, READING), |w| remove(w, "r/model.onnx")));
-        // The lab, which has no link with the client, may still read its model when the client has ended.
+        // The lab, which has no link with the client, may still read its model when the client has
+        // ended.
         rows.push(ordinary(row(infer, ("ann", "no such file"), (4, READING), |w| remove(w, "r/input.npy"))));
     }
     rows
@@ -233,7 +236,8 @@ fn a_member_that_ends_alone_ends_all_in_every_kind() {
     rows().iter().for_each(run);
 }
 
-/// A circuit that one member does not have, so that it knows neither the digests nor the clients of the job.
+/// A circuit that one member does not have, so that it knows neither the digests nor the clients of
+/// the job.
 #[test]
 fn a_member_without_the_job_ends_all() {
     for victim in ["party1", "alice"] {

@@ -8,7 +8,8 @@ pub(crate) enum Protocol {
     Rep3,
     Yao,
     Gmw,
-    /// Circuits of whole sets; then the methods that people have without a word, for items and for sizes.
+    /// Circuits of whole sets; then the methods that people have without a word, for items and for
+    /// sizes.
     Psi,
     PsiVole,
     PsiBins,
@@ -50,7 +51,8 @@ impl Protocol {
         }
     }
 
-    /// The name that the table's rows have for it: what people are told is the same for every method of an intersection.
+    /// The name that the table's rows have for it: what people are told is the same for every
+    /// method of an intersection.
     pub(crate) fn row(self) -> &'static str {
         if self.is_intersection() { Self::Psi.name() } else { self.name() }
     }
@@ -167,8 +169,8 @@ pub(crate) struct Cell {
 }
 
 impl Cell {
-    /// The peer whose file lists a wrong pin for the member: the next one that has links with it. Clients have none with each
-    /// other.
+    /// The peer whose file lists a wrong pin for the member: the next one that has links with it.
+    /// Clients have none with each other.
     pub(crate) fn lister(&self) -> &'static str {
         let members = self.protocol.members();
         let at = members.iter().position(|name| *name == self.member).unwrap_or(0);
@@ -178,8 +180,9 @@ impl Cell {
         next.copied().unwrap_or(self.member)
     }
 
-    /// Whether the ordinary run has it. Psi and aes-ctr are jobs as the others: each fault befalls one of their members there,
-    /// one after the other; and a pause, which everybody outlives alike, befalls one member of each protocol.
+    /// Whether the ordinary run has it. Psi and aes-ctr are jobs as the others: each fault befalls
+    /// one of their members there, one after the other; and a pause, which everybody outlives
+    /// alike, befalls one member of each protocol.
     pub(crate) fn is_ordinary(&self) -> bool {
         let members = self.protocol.members();
         let fault = Fault::all(Duration::ZERO).iter().position(|fault| fault.name() == self.fault.name());

@@ -13,8 +13,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The time that everybody has to end after a kill, or after the limit that applies: sixteen runs share what cores there are, and whoever
-/// computes finds out behind that.
+/// The time that everybody has to end after a kill, or after the limit that applies: sixteen runs
+/// share what cores there are, and whoever computes finds out behind that.
 const LIMIT: Duration = Duration::from_secs(45);
 /// The time that a run may take that goes on.
 const LONG: Duration = Duration::from_secs(120);
@@ -115,7 +115,8 @@ impl Cell {
         true
     }
 
-    /// The fault in the middle, and how everybody ends who can still say so; none if somebody had ended before a pause.
+    /// The fault in the middle, and how everybody ends who can still say so; none if somebody had
+    /// ended before a pause.
     fn befall(&self, world: &World, mut running: Vec<Running>, victim: Victim) -> Option<Vec<Ended>> {
         let begun = Instant::now();
         Some(match self.fault {
@@ -156,8 +157,8 @@ impl Cell {
         })
     }
 
-    /// Whether the run goes on although somebody was stopped for long: nobody but the user needs the supervisor of an
-    /// intersection meanwhile.
+    /// Whether the run goes on although somebody was stopped for long: nobody but the user needs
+    /// the supervisor of an intersection meanwhile.
     fn survives(&self) -> bool {
         self.protocol == Protocol::LocalPsi
             && self.member == SUPERVISOR

@@ -1,7 +1,7 @@
 //! Whole texts with places for what differs from run to run.
 
-/// Whether `text` is `pattern`, in which `{port}` and `{n}` stand for a number, `{s}` for a duration and `{pin}` for a
-/// pin. Everything else stands for itself.
+/// Whether `text` is `pattern`, in which `{port}` and `{n}` stand for a number, `{s}` for a
+/// duration and `{pin}` for a pin. Everything else stands for itself.
 pub(crate) fn matches(pattern: &str, text: &str) -> bool {
     let Some((before, rest)) = pattern.split_once('{') else { return pattern == text };
     let Some((kind, after)) = rest.split_once('}') else { panic!("{pattern:?} has no end of a place") };

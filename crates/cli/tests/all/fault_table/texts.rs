@@ -17,9 +17,10 @@ struct Row {
     code: i32,
     /// The line with the error; empty where there is none.
     ///
-    /// `[me]` speaks, `[victim]` has the fault; `[other]` is anybody but these, `[peer]` anybody but me. A supervisor speaks
-    /// for one of its parties: `[speaker]`. `[step]` is a step of the speaker, `[there]` a message's name, `[phase]` what a member says it was doing. `[stranger]` is a
-    /// connection that was refused.
+    /// `[me]` speaks, `[victim]` has the fault; `[other]` is anybody but these, `[peer]` anybody
+    /// but me. A supervisor speaks for one of its parties: `[speaker]`. `[step]` is a step of the
+    /// speaker, `[there]` a message's name, `[phase]` what a member says it was doing. `[stranger]`
+    /// is a connection that was refused.
     /// Places in braces are [`matches`]'.
     text: &'static str,
 }
@@ -39,8 +40,8 @@ const JOBS: &str = "rep3 yao gmw psi aes-ctr";
 const STARTED: &str = "rep3 yao gmw psi aes-ctr ot";
 const ALL: &str = "rep3 yao gmw psi aes-ctr ot local-psi local-aes-ctr";
 
-/// Where several rows fit, one of them must be it: which peer sees a death first, and who hears of it from whom, is a
-/// matter of moments. No other choice is left.
+/// Where several rows fit, one of them must be it: which peer sees a death first, and who hears of
+/// it from whom, is a matter of moments. No other choice is left.
 #[rustfmt::skip]
 const ROWS: &[Row] = &[
     row(STARTED, "kill", "others", 3, "error: [me] failed during [step]: [victim]: died during [there]: its links closed and it said no goodbye; see its own log and its host, then start again"),
@@ -64,7 +65,8 @@ const ROWS: &[Row] = &[
     row(JOBS, "wrong-pin mistaken-pin", "itself", 3, "error: [me] failed during connect: [peer]: ended the session during connect: it says that this party was refused; read its error, and compare pins, keys and jobs of both: after `hushwire keys rotate`, let all others list the new pin"),
     // One that comes to dial when all others have seen its key and gone.
     row("yao gmw psi", "wrong-pin mistaken-pin", "itself", 3, "error: [me] failed during connect: [peer]: unreachable at 127.0.0.1:{port} during connect: gave up after 15s, at last because Connection refused (os error 111); start it, or see its own output for why it ended, and correct the address if it listens elsewhere"),
-    // A process that was refused ends at once: whoever dialled it then saw its key, and others only that it came here or is gone.
+    // A process that was refused ends at once: whoever dialled it then saw its key, and others only
+    // that it came here or is gone.
     row(JOBS, "wrong-pin mistaken-pin", "others", 3, "error: [me] failed during connect: [victim]: did not come within 15s during connect: [victim] at 127.0.0.1:{port}: Connection refused (os error 111)[stranger]; start the members that do not run, or see their own output for why they ended"),
     row(JOBS, "wrong-pin mistaken-pin", "others", 3, "error: [me] failed during connect: [victim]: unreachable at 127.0.0.1:{port} during connect: gave up after 15s, at last because Connection refused (os error 111); start it, or see its own output for why it ended, and correct the address if it listens elsewhere"),
     row("rep3 aes-ctr", "wrong-pin mistaken-pin", "others", 3, "error: [me] failed during connect: [victim]: unreachable at 127.0.0.1:{port} during connect: [other] gave up, and at last here Connection refused (os error 111); start it, or see its own output for why it ended, and correct the address if it listens elsewhere"),
@@ -79,7 +81,8 @@ const ROWS: &[Row] = &[
     row("rep3 aes-ctr", "mistaken-pin", "others", 3, "error: [me] failed during connect: [other]: did not come during connect, as [peer] says; start it, and see that its address is right and no firewall is between"),
     // It has met all but the client with the mistaken pin, who has said that it did not come.
     row("rep3 aes-ctr", "mistaken-pin", "itself", 3, "error: [me] failed during connect: [peer]: ended the session during connect: it says that this party did not come; see whether this process was stopped, its host overloaded or the network between them cut"),
-    // Who is dialled by another key sees a stranger, waits on, and says in the end that one was there.
+    // Who is dialled by another key sees a stranger, waits on, and says in the end that one was
+    // there.
     row("rep3 aes-ctr", "wrong-pin mistaken-pin", "others", 3, "error: [me] failed during connect: [victim]: did not come within 15s during connect: no greeting of [victim] came to our own 127.0.0.1:{port}[stranger]; start the members that do not run, and see that addresses are right and no firewall is between"),
     row("rep3 aes-ctr", "wrong-pin mistaken-pin", "client", 3, "error: [me] failed during connect: [victim]: did not come within 15s during connect: others, who are connected, still wait; start the members that do not run, and see that addresses are right and no firewall is between"),
     row("rep3 aes-ctr", "absent", "client", 3, "error: [me] failed during connect: [victim]: did not come within 8s during connect: others, who are connected, still wait; start the members that do not run, and see that addresses are right and no firewall is between"),
@@ -276,8 +279,8 @@ fn steps(cell: &Cell, member: &str) -> (&'static [&'static str], &'static [&'sta
     }
 }
 
-/// The words about connections that nobody with a listed key made: by who knows the key, by who was not known there, and
-/// of one that was refused elsewhere meanwhile and ended.
+/// The words about connections that nobody with a listed key made: by who knows the key, by who was
+/// not known there, and of one that was refused elsewhere meanwhile and ended.
 fn strangers(victim: &str) -> Vec<String> {
     let closed =
         "closed the link during handshake: its process ended or dropped the session; read its own error";
@@ -360,7 +363,8 @@ fn notes(cell: &Cell, ended: &Ended) {
     let victim = named(cell.protocol, cell.member);
     let lines = |words: &'static str| ended.err.lines().filter(move |line| line.contains(words));
     match cell.fault {
-        // A run that never stood was never called complete, and whoever has come is no longer said to be missing.
+        // A run that never stood was never called complete, and whoever has come is no longer said
+        // to be missing.
         Fault::Absent | Fault::Unwritable | Fault::WrongPin | Fault::MistakenPin => {
             let complete = lines("connected").find(|line| line.ends_with("connected"));
             assert!(complete.is_none(), "{cell}: {}: {complete:?}", ended.name);

@@ -18,8 +18,8 @@ use std::{
 pub(crate) const JOIN: Duration = Duration::from_secs(8);
 /// As [`JOIN`], where the last comes later than the others.
 pub(crate) const LATE: Duration = Duration::from_secs(15);
-/// A disk of 64 KiB without a free block, seen by one process alone and gone with it. Its files in the end are listed
-/// in `r/full.left`.
+/// A disk of 64 KiB without a free block, seen by one process alone and gone with it. Its files in
+/// the end are listed in `r/full.left`.
 const FULL: &str = "mount -t tmpfs -o size=64k tmpfs r/full || exit 99; cat /dev/zero > r/full/fill 2>/dev/null; \
                     \"$@\"; code=$?; ls r/full > r/full.left; exit $code";
 
@@ -125,8 +125,8 @@ impl World {
         }
     }
 
-    /// The limits of members of a job, and the places of their outputs, which the shares of a key are for a party of an
-    /// encryption.
+    /// The limits of members of a job, and the places of their outputs, which the shares of a key
+    /// are for a party of an encryption.
     fn places(&self) {
         let fault = self.cell.fault;
         let shown = matches!(fault, Fault::ClosedPipe | Fault::FullPipe | Fault::Absent)
@@ -185,7 +185,8 @@ impl World {
         self.files.edit(&file, |text| text.replace(&pin.to_string(), &nobody));
     }
 
-    /// The place of `member`'s output, from the directory that commands run in, and from where job files look.
+    /// The place of `member`'s output, from the directory that commands run in, and from where job
+    /// files look.
     fn output(&self, member: &str) -> (String, String) {
         let faulty = member == self.cell.member;
         match self.cell.fault {
@@ -262,7 +263,8 @@ impl World {
         }
     }
 
-    /// Waits until all are at work; the processes of the parties that a supervisor started, none if one has ended.
+    /// Waits until all are at work; the processes of the parties that a supervisor started, none if
+    /// one has ended.
     pub(crate) fn until_at_work(&self, running: &[Running]) -> Option<Vec<u32>> {
         self.files.until_said(self.cell.protocol.started(), "connected\n");
         if !self.cell.protocol.is_supervised() {
@@ -282,7 +284,8 @@ impl World {
             !known.iter().any(|end| name.ends_with(end)) && !["big", "full"].contains(&name.as_str())
         });
         left.retain(|name| !good.iter().any(|member| *name == format!("{member}.out")));
-        // The key's shares stay once all parties have theirs, and so does the ledger: they are of use, and no result.
+        // The key's shares stay once all parties have theirs, and so does the ledger: they are of
+        // use, and no result.
         left.retain(|name| !["big.keys", "alice.ledger"].contains(&name.as_str()));
         if self.cell.protocol == Protocol::AesCtr && matches!(self.cell.fault, Fault::Kill | Fault::Freeze(_))
         {

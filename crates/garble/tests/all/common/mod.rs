@@ -101,7 +101,8 @@ pub fn run(
     party.run(channel, program, roles, &inputs).map(|out| out.to_vec())
 }
 
-/// A circuit of random gates on inputs of random widths: equal operands, constants, NOTs, outputs that are inputs.
+/// A circuit of random gates on inputs of random widths: equal operands, constants, NOTs, outputs
+/// that are inputs.
 pub fn random_circuit(prg: &mut Prg) -> Program {
     let mut below = |n: usize| (prg.next_u64() % n as u64) as usize;
     let mut builder = Builder::new();

@@ -141,8 +141,8 @@ fn t(run: &Run, seed: &[u8]) -> RistrettoPoint {
     half + half
 }
 
-/// A sender that follows the formulas of the paper, but guesses the choice bits of some OTs: for such an OT the
-/// message fits only one choice. Returns the second message, otans and the keys.
+/// A sender that follows the formulas of the paper, but guesses the choice bits of some OTs: for
+/// such an OT the message fits only one choice. Returns the second message, otans and the keys.
 fn guessing(run: &Run, first: &[u8], guesses: &[(usize, bool)]) -> (Vec<u8>, [u8; 32], Vec<[Block; 2]>) {
     let (h2, h3) = (oracle(run, "H2"), oracle(run, "H3"));
     let (seed, points) = first.split_at(32);
@@ -212,7 +212,8 @@ fn the_receiver_agrees_with_a_sender_written_from_the_paper() {
 
 #[test]
 fn a_guess_passes_if_it_is_right() {
-    // One guess, many receivers: about half of them abort, exactly those whose bit is the other one.
+    // One guess, many receivers: about half of them abort, exactly those whose bit is the other
+    // one.
     let mut passed = 0;
     for n in 0..16 {
         let run = Run::new(20, 0, n, choices(5, n));
@@ -233,7 +234,8 @@ fn passing_tells_the_guessed_bits_and_no_more() {
     let run = few();
     let right = |i: usize| (i, run.choices[i]);
     let wrong = |i: usize| (i, !run.choices[i]);
-    // All right: it passes, and the answer is what the sender knew before, whatever the other bits are.
+    // All right: it passes, and the answer is what the sender knew before, whatever the other bits
+    // are.
     let guesses = [right(0), right(17), right(79)];
     let (mut receiver, otans, _) = against(&run, &guesses).unwrap();
     let mut answer = [0; 32];
@@ -250,7 +252,8 @@ fn passing_tells_the_guessed_bits_and_no_more() {
 
 #[test]
 fn a_receiver_that_sends_t_changes_no_other_ot() {
-    // ρ_{0,1} is then the identity, which must not spoil the encodings that are made together with it.
+    // ρ_{0,1} is then the identity, which must not spoil the encodings that are made together with
+    // it.
     let run = few();
     let mut sender = run.sender::<Csw>();
     let (seed, alpha) = ([7; 32], Scalar::from(1_234_567u64));

@@ -125,7 +125,8 @@ fn honest<P: BaseProtocol>() {
     assert!(Run::new(1, 1, 2, Vec::new()).touched::<P>(|_, _, _| ()).unwrap().0.keys().is_empty());
 }
 
-/// Encodings that no honest party sends: the identity, p and p + 2 (not reduced), −1 and 1 (negative), no square.
+/// Encodings that no honest party sends: the identity, p and p + 2 (not reduced), −1 and 1
+/// (negative), no square.
 fn bad_points() -> [[u8; 32]; 6] {
     let mut p = [0xff; 32];
     (p[0], p[31]) = (0xed, 0x7f);

@@ -86,7 +86,8 @@ fn receivers_agree_with_senders_written_from_the_papers() {
     }
 }
 
-/// The sender out of sixteen from the paper: every choice of four opens its keys and, with its point, none of the other fifteen entries.
+/// The sender out of sixteen from the paper: every choice of four opens its keys and, with its
+/// point, none of the other fifteen entries.
 #[test]
 fn a_group_opens_the_keys_of_its_choices_alone() {
     let a = Scalar::from(1_234_567u64);

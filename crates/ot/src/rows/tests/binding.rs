@@ -1,4 +1,5 @@
-//! The binding of challenges: a check whose challenge does not know of the set-up, the session or a message can be tried again.
+//! The binding of challenges: a check whose challenge does not know of the set-up, the session or a
+//! message can be tried again.
 
 use std::collections::HashSet;
 
@@ -10,7 +11,8 @@ use super::super::{kind::Proof, receiver, segment::Segment};
 use super::*;
 use crate::{Exchanged, Malicious, SemiHonest, base::ChouOrlandi};
 
-/// The coefficients of a receiver's first two chunks, whose messages are the same in every session and set-up.
+/// The coefficients of a receiver's first two chunks, whose messages are the same in every session
+/// and set-up.
 fn coefficients(sid: u8, setup: u8, lane: u16) -> [Gf128; 2] {
     let context = Context { sid: Sid([sid; 32]), backend: Backend::best() };
     let kind = Kind::Kos;

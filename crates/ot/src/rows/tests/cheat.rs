@@ -86,7 +86,8 @@ fn the_message_that_makes_trees_is_checked() {
     }
 }
 
-/// One wrong correction is a guess of one bit of Δ: seen exactly if that bit sends the sender to its side.
+/// One wrong correction is a guess of one bit of Δ: seen exactly if that bit sends the sender to
+/// its side.
 #[test]
 fn one_side_of_a_correction_is_a_guess_of_one_bit() {
     let kind = Kind::SoftSpoken4;
@@ -205,7 +206,8 @@ fn answers_of_pair_checks_are_checked() {
     assert_abort(&result, Check::Pairs, "the challenge");
 }
 
-/// The sender sees two of a pair's four hashes, and which two depends on one bit that the receiver does not know.
+/// The sender sees two of a pair's four hashes, and which two depends on one bit that the receiver
+/// does not know.
 #[test]
 fn one_hash_of_a_pair_is_seen_half_of_the_time() {
     let mut seen = 0;
@@ -223,7 +225,8 @@ fn one_hash_of_a_pair_is_seen_half_of_the_time() {
     assert!((15..=45).contains(&seen), "{seen} of 60");
 }
 
-/// A deviation in a tree's row passes exactly if all of its α is 0: 2^-c for c bits, and no other bit shows.
+/// A deviation in a tree's row passes exactly if all of its α is 0: 2^-c for c bits, and no other
+/// bit shows.
 #[test]
 fn a_guess_of_bits_of_delta_passes_exactly_if_it_is_right() {
     for (kind, trees, rate, runs) in [
@@ -263,8 +266,9 @@ fn a_guess_of_bits_of_delta_passes_exactly_if_it_is_right() {
     }
 }
 
-/// The reason why the last column's coefficient comes after its message: with coefficient 1, a receiver that knows every χ makes
-/// its deviations cancel there, and all bits of Δ are its own for the asking.
+/// The reason why the last column's coefficient comes after its message: with coefficient 1, a
+/// receiver that knows every χ makes its deviations cancel there, and all bits of Δ are its own for
+/// the asking.
 #[test]
 fn the_last_column_cannot_cancel_deviations() {
     for kind in [Kind::Kos, Kind::SoftSpoken2, Kind::SoftSpoken4] {
@@ -291,7 +295,8 @@ fn the_last_column_cannot_cancel_deviations() {
     }
 }
 
-/// All lanes have one Δ: were the others to go on, a receiver could spend a lane on every bit, and learn it either way.
+/// All lanes have one Δ: were the others to go on, a receiver could spend a lane on every bit, and
+/// learn it either way.
 #[test]
 fn a_failed_check_ends_every_lane() {
     for kind in [Kind::Kos, Kind::Alsz, Kind::SoftSpoken4] {

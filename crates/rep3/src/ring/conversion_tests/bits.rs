@@ -235,7 +235,8 @@ fn the_number_of_bits_is_opened_to_two_parties_alone() {
     let all = messages(machines);
     let last = all.iter().map(|(at, _)| at.round).max().unwrap();
     for (at, message) in &all {
-        // On the way back there are party 1's dealing, and two shares of x_0; nothing goes from party 0 to party 1.
+        // On the way back there are party 1's dealing, and two shares of x_0; nothing goes from
+        // party 0 to party 1.
         let talks = match (at.round, at.slot) {
             (_, 0) => at.round > 0 && at.round < last,
             (0, _) => at.party == 1,

@@ -156,7 +156,8 @@ fn bits_and_numbers_are_dealt_under_words_of_their_own() {
         .unwrap();
     let planes = 32 * 5;
     assert_eq!(message.len(), planes + 4 * 40);
-    // The numbers' mask is subtracted, and begins at the first word of the stream that no plane has.
+    // The numbers' mask is subtracted, and begins at the first word of the stream that no plane
+    // has.
     let mask = test_support::random(&keyed()[2], 0, 0, planes.next_multiple_of(16) + 4 * 40).next.clone();
     let word = |bytes: &[u8]| u32::from_le_bytes(bytes.try_into().unwrap());
     let u = shares[0].own.iter().zip(&shares[0].next).map(|(a, b)| a.wrapping_add(*b));
@@ -170,7 +171,8 @@ fn bits_and_numbers_are_dealt_under_words_of_their_own() {
 
 #[test]
 fn one_mask_for_a_number_and_its_shift_would_tell_the_number() {
-    // What the rule prevents, by a test's right to name a stream twice: party 1 hears u ⊕ m and (u ≫ f) ⊕ m.
+    // What the rule prevents, by a test's right to name a stream twice: party 1 hears u ⊕ m and (u
+    // ≫ f) ⊕ m.
     let f = 5;
     let u: Vec<u32> = numbers(&mut random(), 64);
     let shifted: Vec<u32> = u.iter().map(|u| u >> f).collect();
@@ -192,7 +194,8 @@ fn one_mask_for_a_number_and_its_shift_would_tell_the_number() {
             .unwrap();
         message
     });
-    // u ⊕ (u ≫ f) is what their sum is; its highest f bits are u's, and each bit below follows from one above.
+    // u ⊕ (u ≫ f) is what their sum is; its highest f bits are u's, and each bit below follows from
+    // one above.
     let sum: Vec<u8> = sent.iter().zip(&again).map(|(a, b)| a ^ b).collect();
     let mut told = vec![0u32; 64];
     to_words(Backend::best(), &sum, &mut told);
@@ -276,7 +279,8 @@ fn costs_are_as_documented() {
     documented::<u64>();
 }
 
-/// Bits past the last row of planes, such as rows of somebody else, do not reach those to whom x_0 is opened.
+/// Bits past the last row of planes, such as rows of somebody else, do not reach those to whom x_0
+/// is opened.
 #[test]
 fn numbers_from_bits_open_nothing_past_the_last_row() {
     for rows in [1, 4, 13] {
