@@ -107,7 +107,7 @@ fn a_network_gives_what_it_gives_in_floating_point() {
         }
     }
     let error = Local::model(b"no model", &input).run().err().unwrap_or_else(|| panic!("no model"));
-    assert_eq!(error.code(), code::MODEL, "{error}");
+    assert_eq!(error.code(), code::ONNX, "{error}");
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn mistakes_of_a_query_are_named() {
     let tables = [("people", "id,city\n1,Zug\n1,Bern\n")];
     let count = "SELECT COUNT(*) AS n FROM people";
     for (query, wrong) in [
-        (Local::query("SELECT nothing FROM people", tables), code::QUERY),
+        (Local::query("SELECT nothing FROM people", tables), code::COLUMN_UNKNOWN),
         (Local::query(count, tables).key("persons", "id"), code::REQUEST),
         (Local::query(count, tables).key("people", "id"), code::ROWS),
         (Local::query(count, [("people", "")]), code::READ),
