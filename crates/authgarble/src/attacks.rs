@@ -408,8 +408,8 @@ const MAY_PASS: [&str; 4] = ["garbled tables", "leaky ANDs", "OT extension", "la
 /// is compared with MACs ([`a_garbler_that_garbles_another_function_is_caught`]).
 const MAY_BE_ALONE: [&str; 1] = ["garbled tables"];
 
-/// Every lie ends the run at whoever is lied to or at a later check; only what is said about rows
-/// that nobody decrypts passes.
+/// Every changed message ends the run at its receiver or at a later check; only changes of rows
+/// that nobody decrypts pass.
 fn all_checks(whole: bool) {
     let mut seen = Seen::default();
     suite(2, Form::HalfGates, whole, &mut seen);
@@ -623,7 +623,7 @@ fn aborts_tell_nothing_of_inputs() {
     });
     // 40 of each are due, with a deviation of 5.5.
     assert!(rows.iter().all(|n| (18..=62).contains(n)), "{rows:?}");
-    // Of garbler 1's label, then of garbler 2's; both by garbler 1.
+    // Coefficients for garbler 1's label, then for garbler 2's; garbler 1 spoils both.
     for block in [0, 1, 2, 3] {
         let halves = repeated(Form::HalfGates, spoil(Form::HalfGates, 1, block), |ran, _| match ran {
             Ok(()) => false,

@@ -30,8 +30,8 @@ const EXTRA: usize = 128;
 /// LOCAL: weights that are drawn at a time.
 const STRIP: usize = 1024;
 
-/// AGREEMENT: OTs are made so many at a time, so that extensions by rows have none left: every call
-/// then costs what it says.
+/// AGREEMENT: every call makes a multiple of this number of OTs, so that extensions by rows have
+/// none left: every call then costs what it declares.
 const WHOLE: usize = 512;
 
 /// OTs with each peer, each way, for `count` bits among `n` parties.

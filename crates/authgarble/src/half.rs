@@ -39,7 +39,7 @@
 //! 0       Σ_i F_i = Σ χ (Σ_i K_0[r_i] ⊕ (r_0 ⊕ Λ_γ ⊕ Λ_α Λ_β) Δ_0), or it ends
 //! ```
 //!
-//! *Sound.* Tables and Λ are fixed before χ is said. Let t be Λ_γ ⊕ Λ_α Λ_β ⊕ r of each AND: what
+//! *Sound.* Tables and Λ are fixed before χ is sent. Let t be Λ_γ ⊕ Λ_α Λ_β ⊕ r of each AND: what
 //! garblers say must be off by (Σ χ t) Δ_0, which is 0 with probability 2^−128, and else known to
 //! nobody. If all t are 0, then by induction every Λ is right.
 //!
@@ -249,7 +249,7 @@ pub(crate) struct Evaluated {
 
 /// Evaluates all ANDs: `labels` of the inputs by garbler, `inputs` Λ of the inputs, one a byte.
 pub(crate) fn evaluate(job: &Job<'_>, tables: &Tables, inputs: &[u8], labels: &[&[Block]]) -> Evaluated {
-    // Of a known number of labels, loops over them are unrolled.
+    // Loops over labels are unrolled where the number of labels is known.
     match job.n {
         2 => evaluate_of::<1>(job, tables, inputs, labels),
         3 => evaluate_of::<2>(job, tables, inputs, labels),

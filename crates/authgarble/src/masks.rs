@@ -45,7 +45,7 @@ pub(crate) struct Masks {
 }
 
 impl Masks {
-    /// Those of inputs and outputs alone.
+    /// Masks of inputs and outputs alone.
     pub(crate) fn of_ends(inputs: Shares, outputs: Shares) -> Masks {
         let none = || Shares::zeros(1, 0, 0);
         Masks { inputs, outputs, alpha: none(), beta: none(), s: none() }
@@ -101,15 +101,15 @@ pub(crate) async fn make(
 
 /// One of the lists of shares on its way through a program.
 struct Column<'a> {
-    /// Of inputs, then of ANDs.
+    /// The blocks of inputs, then of ANDs.
     fresh: &'a [Block],
     one: Block,
-    /// Those of ANDs' operands, to be found.
+    /// The blocks of ANDs' operands, to be found.
     operands: [&'a mut Blocks; 2],
     out: &'a mut Blocks,
 }
 
-/// Finds operands and outputs; the first `bits` masks are those of inputs.
+/// Finds operands and outputs; the first `bits` masks belong to inputs.
 fn walk(backend: Backend, program: &Program, instances: usize, bits: usize, columns: &mut [Column<'_>]) {
     let width = columns.len();
     let inputs = (0..bits).flat_map(|k| columns.iter().map(move |column| column.fresh[k]));

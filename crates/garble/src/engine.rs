@@ -235,7 +235,7 @@ struct Ands {
 }
 
 impl Ands {
-    /// A piece of the ANDs of a layer in a strip of so many copies, from gate-and-copy `from` on,
+    /// A piece of the ANDs of a layer in a strip of `strip` copies, from gate-and-copy `from` on,
     /// to these products.
     fn run<E: GateBackend>(
         &mut self,
@@ -266,7 +266,7 @@ impl Ands {
     }
 }
 
-/// Instances of one copy that stand side by side in a strip, from place `at` on.
+/// Instances of one copy that lie side by side in a strip, from place `at` on.
 struct Run {
     copy: usize,
     instance: usize,

@@ -58,7 +58,7 @@ pub(crate) struct Outside<'a> {
 #[derive(Default)]
 pub(crate) struct Inputs {
     parts: Vec<Arc<Shares>>,
-    /// Of each plane, the part in which it is, and its first byte there.
+    /// The part in which each plane is, and the plane's first byte there.
     places: Vec<(u32, usize)>,
 }
 

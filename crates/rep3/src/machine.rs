@@ -50,7 +50,7 @@ pub(crate) struct Sboxes {
     n: usize,
     times: usize,
     cx: Context,
-    /// Of the messages of all rounds.
+    /// The lengths of the messages of all rounds.
     lengths: Vec<usize>,
     /// The next unused 128-bit word of the batch's zero-shares.
     word: u64,
@@ -150,7 +150,7 @@ impl Sboxes {
         let Workspace { random, vectors, .. } = &mut self.ws;
         resize(random, times * self.n);
         let [x, x_next] = muts(random);
-        // Of a random word, x_{i+1} is made with this party's own key, x_i with the one before.
+        // x_{i+1} of a random word is made with this party's own key, x_i with the key before.
         self.cx.prss.random_words(self.cx.address, self.word, x_next, x);
         self.word += (times * self.n).div_ceil(16) as u64;
         vectors.resize_with(times.max(vectors.len()), Slots::default);

@@ -72,7 +72,7 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// Of `n` gates with room for `room`.
+    /// A part of `n` gates with room for `room`.
     #[inline(always)]
     pub(super) fn new(n: usize, room: usize, alone: bool) -> Self {
         assert!(n <= room, "room for every gate");

@@ -51,7 +51,7 @@ fn garble_xors<L: Lanes, const G: usize>(
     made: &mut [u8],
     tables: &mut [u8],
 ) {
-    // Of every vector of gates: both labels of the left wire, and of the right one the label with
+    // For every vector of gates: both labels of the left wire, and the right wire's label with
     // signal 1.
     let (mut keys, mut f) = ([[l.zero(); 3]; G], [[l.zero(); 3]; G]);
     for g in 0..G {

@@ -86,7 +86,7 @@ fn in_span(all: &[Block], x: Block) -> bool {
 }
 
 /// Authenticity, as far as a test shows it: no sum of what the evaluator has is Δ, and so no sum of
-/// its label and those is the other label. Of 105 vectors, one in 2^23 random Δ would be a sum.
+/// its label and those is the other label. One in 2^23 random Δ would be a sum of 105 vectors.
 /// Nothing here speaks of other attacks: that is what the proof is for.
 #[test]
 fn no_sum_of_what_the_evaluator_has_is_the_difference_of_labels() {

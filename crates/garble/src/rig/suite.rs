@@ -245,7 +245,7 @@ pub(crate) trait Recorded: Garble {
     /// Everything that tells two calls of the hash apart, label aside: tweak, and key where there
     /// are several. Calls on the two labels of a wire count once.
     fn tweaks(&self) -> &[u128];
-    /// Goes on as if so many ANDs had been made.
+    /// Goes on as if `gates` ANDs had been made.
     fn skip(&mut self, gates: u64);
 }
 

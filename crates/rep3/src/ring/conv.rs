@@ -6,8 +6,8 @@
 //! result     batch × height × width × filters              row-major (NHWC)
 //! ```
 //!
-//! Of several groups each has pictures, filters and a result of its own, which stand one group
-//! behind the other.
+//! Each of several groups has pictures, filters and a result of its own, which lie one group behind
+//! the other.
 //!
 //! With channels last a convolution is a product of matrices whose left factor has the pictures'
 //! patches as rows: filters and result are row-major matrices as they lie, and a line of a patch is
@@ -26,7 +26,7 @@ use crate::{Context, Place, ShareError};
 use hushwire_aes::Backend;
 use std::sync::Arc;
 
-/// The geometry of a convolution. Of two numbers, the first is of rows, the second of columns.
+/// The geometry of a convolution. The first of two numbers is for rows, the second for columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Geometry {
     /// Convolutions of this geometry, side by side.

@@ -22,7 +22,7 @@ pub struct Rows {
 pub type Dot<W> = Bilinear<W, Rows>;
 
 impl<W: Word> Dot<W> {
-    /// Inner products of `rows` pairs of vectors of `length` numbers, which stand one behind the
+    /// Inner products of `rows` pairs of vectors of `length` numbers, which lie one behind the
     /// other. A vector of none has 0.
     ///
     /// # Errors

@@ -62,7 +62,7 @@ impl<W: Word> Inject<W> {
         Inject { cx: Some(cx), out, parts, cost, done: rows == 0 }
     }
 
-    /// The cost of so many bits.
+    /// The cost of `rows` bits.
     pub(super) fn cost_of(role: Role, rows: usize) -> Cost {
         let deal = Deal::<W>::cost(role, FIRST, 0, rows);
         Cost { rounds: 2 * deal.rounds, bytes_sent: deal.bytes_sent + (rows * W::BYTES) as u64 }

@@ -18,8 +18,8 @@ pub struct Matrices([usize; 3]);
 pub type MatMul<W> = Bilinear<W, Matrices>;
 
 impl<W: Word> MatMul<W> {
-    /// x (`rows` × `depth`) times y (`depth` × `columns`), both row-major, as the result is. Of no
-    /// depth it is zeros.
+    /// x (`rows` × `depth`) times y (`depth` × `columns`), both row-major, as the result is. With
+    /// no depth it is zeros.
     ///
     /// # Errors
     /// [`ShareError::Length`] unless shares have these numbers of elements; [`ShareError::Shape`]

@@ -28,7 +28,7 @@ const BUCKET: usize = 4096;
 /// turn.
 const BUCKETS: usize = 2048;
 
-/// Buckets of a stage of so many rows, a power of two.
+/// Buckets of a stage of `rows` rows, a power of two.
 fn buckets(rows: usize) -> usize {
     rows.div_ceil(BUCKET).next_power_of_two().min(BUCKETS)
 }

@@ -90,8 +90,8 @@ pub struct Permute<G: Group> {
     /// Rounds that are done.
     rounds: usize,
     space: PermuteSpace<G::Word>,
-    /// Of strings, their planes are in `planes`, and the piece under way is in the one column of
-    /// `out`.
+    /// Where strings are permuted, their planes are in `planes`, and the piece under way is in the
+    /// one column of `out`.
     out: Vec<Column<G::Word>>,
     planes: Option<Bits>,
     gate: Gate,
@@ -141,8 +141,8 @@ impl<G: Group> Permute<G> {
         self
     }
 
-    /// Messages of one column's words, for about so many rows each, where columns have more. All
-    /// parties say the same.
+    /// Messages of one column's words, for about `rows` rows each, where columns have more. All
+    /// parties give the same number.
     #[must_use]
     pub fn in_pieces(mut self, rows: usize) -> Self {
         // Every piece begins with a word of the masks.
@@ -239,7 +239,7 @@ impl<G: Group> Permute<G> {
     }
 
     /// The first word of the stream for the masks of a column, and for its new summands, which
-    /// stand behind all masks.
+    /// lie behind all masks.
     fn streams(&self, column: usize) -> [u64; 2] {
         let words = (self.permutation.rows() * G::Word::BYTES).div_ceil(16);
         [column, self.count + column].map(|place| (place * words) as u64)
@@ -444,7 +444,7 @@ two_way!([G: Group] Permute<G>;
     }
 );
 
-/// The cost of permuting columns that have so many bytes in all, in two rounds.
+/// The cost of permuting columns that have `bytes` bytes in all, in two rounds.
 #[must_use]
 pub fn permute_cost(role: Role, inverse: bool, bytes: usize) -> Cost {
     let messages = match part(role, inverse) {

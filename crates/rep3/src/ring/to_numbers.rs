@@ -103,7 +103,7 @@ impl<W: Word> ToNumbers<W> {
 
     fn computed(&mut self, batch: CircuitBatch) {
         let sums = Bits::new(W::BITS, self.out.rows(), batch.into_output());
-        // Past the last row v is 0, and what stands there would be opened as it is.
+        // Past the last row v is 0, and the bits there would be opened as they are.
         let shares = sums.expect("a plane for each bit of a word").trimmed().into_shares();
         let output = Output { learns: LEARN, bytes: shares.len(), addition: Addition::Xor };
         let reveal = Reveal::new(self.role, &[output], &shares);

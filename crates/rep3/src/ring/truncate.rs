@@ -39,7 +39,7 @@ pub struct Truncate<W: Word> {
     program: Arc<Program>,
     bits: u32,
     cx: Option<Context>,
-    /// Of the injection.
+    /// The contexts of the injection.
     later: Option<[Context; 2]>,
     free: Option<Shares>,
     /// The part of the result that is there.
