@@ -15,7 +15,7 @@
 
 use crate::{
     AuthError, Check,
-    room::{Room, Side},
+    room::{PeerMachine, Room},
     shares::{Blocks, Shares, blocks, pack, same, worth},
 };
 use hushwire_block::{Block, Gf128, abreast, fold::Fold, registry};
@@ -52,7 +52,7 @@ where
     A: Machine<Error = OtError> + Send,
     B: Machine<Error = OtError> + Send,
 {
-    let pairs = machines.iter_mut().enumerate().map(|(slot, (sender, receiver))| -> [Side<'_>; 2] {
+    let pairs = machines.iter_mut().enumerate().map(|(slot, (sender, receiver))| -> [PeerMachine<'_>; 2] {
         if room.talk.me() < room.talk.peer(slot) { [sender, receiver] } else { [receiver, sender] }
     });
     room.pairs(pairs.collect()).await

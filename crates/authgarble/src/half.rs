@@ -59,7 +59,7 @@ use crate::{
     hash::hash,
     masks::{Job, Masks},
     room::HashKeys,
-    rows::{Layer, Rows},
+    rows::{AndLayer, Rows},
     shares::{Blocks, Shares, add, blocks, pack, unpack},
     tables::Tables,
     wrk::{Labels, fresh},
@@ -140,7 +140,7 @@ impl Garbling {
         let Garbling { labels, rows, keys, scratch: [x, pads], ready, bits } = self;
         let m = n - 1;
         rows.advance(*backend, program, range.end, |layer| {
-            let Layer { operands, first, products } = layer;
+            let AndLayer { operands, first, products } = layer;
             let key = keys.at(number(m, first));
             let mut pairs = operands.of(0).zip(operands.of(1));
             for (made, products) in (first..).step_by(strip(m)).zip(products.chunks_mut(strip(m))) {
@@ -285,7 +285,7 @@ fn evaluate_of<const M: usize>(
     let strip = strip(m);
     let (mut x, mut pads, mut keys) = (blocks(2 * m * strip), blocks(2 * m * m * strip), keys(context));
     rows.run(context.backend, program, |layer| {
-        let Layer { operands, first, products } = layer;
+        let AndLayer { operands, first, products } = layer;
         let key = keys.at(number(m, first));
         let pairs = || operands.of(0).zip(operands.of(1));
         let (mut hashed, mut pairs) = (pairs(), pairs());
@@ -343,7 +343,7 @@ pub(crate) fn macs(
     let Job { context, program, instances, .. } = *job;
     let mut macs = blocks(ands.len());
     let mut rows = Rows::new(program, instances, 1, vec![0], inputs.iter().copied());
-    rows.run(context.backend, program, |Layer { operands, first, products }| {
+    rows.run(context.backend, program, |AndLayer { operands, first, products }| {
         for (k, (a, b)) in (first..).zip(operands.of(0).zip(operands.of(1))) {
             macs[k] = at(&[beta[k], alpha[k], s[k]], a[0] == 1, b[0] == 1);
         }

@@ -72,7 +72,12 @@ pub(crate) async fn make(
     let lists =
         fresh.lists().zip(&constants).zip(alpha.lists_mut().zip(beta.lists_mut())).zip(outputs.lists_mut());
     let mut columns: Vec<_> = lists
-        .map(|(((fresh, one), (alpha, beta)), out)| Column { fresh, one: *one, operands: [alpha, beta], out })
+        .map(|(((fresh, one), (alpha, beta)), out)| MaskColumn {
+            fresh,
+            one: *one,
+            operands: [alpha, beta],
+            out,
+        })
         .collect();
     let backend = room.backend();
     abreast(threads, columns.chunks_mut(width).collect(), |columns| {
@@ -100,7 +105,7 @@ pub(crate) async fn make(
 }
 
 /// One of the lists of shares on its way through a program.
-struct Column<'a> {
+struct MaskColumn<'a> {
     /// The blocks of inputs, then of ANDs.
     fresh: &'a [Block],
     one: Block,
@@ -110,7 +115,7 @@ struct Column<'a> {
 }
 
 /// Finds operands and outputs; the first `bits` masks belong to inputs.
-fn walk(backend: Backend, program: &Program, instances: usize, bits: usize, columns: &mut [Column<'_>]) {
+fn walk(backend: Backend, program: &Program, instances: usize, bits: usize, columns: &mut [MaskColumn<'_>]) {
     let width = columns.len();
     let inputs = (0..bits).flat_map(|k| columns.iter().map(move |column| column.fresh[k]));
     let one = columns.iter().map(|column| column.one).collect();

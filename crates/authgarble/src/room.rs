@@ -285,7 +285,7 @@ impl Room {
 
     /// Two machines with each peer, all of them side by side. The two machines of a peer share one
     /// message, in which the first machine's part comes first.
-    pub(crate) async fn pairs(&self, pairs: Vec<[Side<'_>; 2]>) -> Result<(), AuthError> {
+    pub(crate) async fn pairs(&self, pairs: Vec<[PeerMachine<'_>; 2]>) -> Result<(), AuthError> {
         let mut sides: Vec<_> = pairs.into_iter().flatten().collect();
         let (mut heard, mut into) = (Vec::new(), vec![0; sides.len()]);
         loop {
@@ -319,10 +319,10 @@ impl Room {
 }
 
 /// A machine with a peer.
-pub(crate) type Side<'a> = &'a mut (dyn Machine<Error = OtError> + Send);
+pub(crate) type PeerMachine<'a> = &'a mut (dyn Machine<Error = OtError> + Send);
 
 /// A machine that still runs takes the message of its round, and makes that of the next one.
-fn next(machine: Side<'_>, heard: Option<&[u8]>) -> Result<(Option<Round>, Vec<u8>), OtError> {
+fn next(machine: PeerMachine<'_>, heard: Option<&[u8]>) -> Result<(Option<Round>, Vec<u8>), OtError> {
     if let (Some(heard), Some(_)) = (heard, machine.round(0)) {
         machine.read(&[Exchanged::heard(heard)])?;
     }
