@@ -129,7 +129,8 @@ fn recorded<T>(mut scripts: Vec<Script<'_, T>>) -> Result<(Vec<T>, Said), Failed
     Ok((scripts.into_iter().map(Script::finish).collect(), said))
 }
 
-/// Runs a party's script on what its peers said; what it says itself must be what it said before.
+/// Runs a party's script on the recorded messages of its peers; its own messages must equal the
+/// recorded ones.
 fn play<T>(mut script: Script<'_, T>, me: usize, said: &Said) -> Result<T, Failed> {
     let mut out: Vec<Vec<u8>> = vec![vec![]; script.slots()];
     for round in said {

@@ -10,7 +10,7 @@ mod keys;
 
 use crate::{
     AuthError, Check, Form, Garbled, Need, Roles, Script, Setup, Stock, Task, bucket,
-    garble::Side,
+    garble::RoleState,
     rig::{World, context, run, seed, setups, stocks, threads},
 };
 use hushwire_aes::Backend;
@@ -90,7 +90,7 @@ impl Liar {
 }
 
 /// The end of a run with a lie.
-enum End<T> {
+enum TamperedEnd<T> {
     /// Every honest party came to a result; the liar may have lost its own.
     Done(Vec<Option<T>>),
     /// The error of an honest party, and who was done with the phase by then: only the last one's
@@ -147,7 +147,7 @@ impl<S: Machine> Machine for Actor<'_, S> {
     }
 }
 
-fn lied<T>(scripts: Vec<Script<'_, T>>, liar: &mut Liar, schedules: &[Schedule]) -> End<T> {
+fn lied<T>(scripts: Vec<Script<'_, T>>, liar: &mut Liar, schedules: &[Schedule]) -> TamperedEnd<T> {
     edited(scripts, liar.at.party, schedules, |place, message| liar.edit(place, message))
 }
 
@@ -157,17 +157,19 @@ fn edited<T>(
     who: usize,
     schedules: &[Schedule],
     edit: impl FnMut(Place, &mut Vec<u8>),
-) -> End<T> {
+) -> TamperedEnd<T> {
     let actor = |(party, script)| {
         let liar = (party == who).then(|| &schedules[party]);
         Actor { script, liar, at: 0, lost: false }
     };
     let mut actors: Vec<_> = scripts.into_iter().enumerate().map(actor).collect();
     match Lockstep::wired(Wiring::Mesh).run_edited(&mut actors, edit) {
-        Ok(()) => End::Done(actors.into_iter().map(|a| (!a.lost).then(|| a.script.finish())).collect()),
+        Ok(()) => {
+            TamperedEnd::Done(actors.into_iter().map(|a| (!a.lost).then(|| a.script.finish())).collect())
+        }
         Err(e) => {
             let done = |party: &usize| *party != who && actors[*party].script.result().is_some();
-            End::Failed(e, (0..actors.len()).filter(done).collect())
+            TamperedEnd::Failed(e, (0..actors.len()).filter(done).collect())
         }
     }
 }
@@ -298,7 +300,7 @@ impl Scene {
     fn before<T>(
         step: &'static str,
         liar: &Liar,
-        end: End<T>,
+        end: TamperedEnd<T>,
         seen: &mut Seen,
         go_on: impl FnOnce(Vec<T>) -> Result<(), Noticed>,
     ) {
@@ -306,9 +308,9 @@ impl Scene {
             return;
         }
         let after = match end {
-            End::Failed(e, _) => return seen.caught(&e),
+            TamperedEnd::Failed(e, _) => return seen.caught(&e),
             // None where the liar's own half has nothing to go on with.
-            End::Done(results) => results.into_iter().collect::<Option<Vec<T>>>().map(go_on),
+            TamperedEnd::Done(results) => results.into_iter().collect::<Option<Vec<T>>>().map(go_on),
         };
         match after {
             Some(Ok(())) => *seen.passed.entry(step).or_default() += 1,
@@ -318,19 +320,19 @@ impl Scene {
     }
 
     /// Writes down how a lie in the online phase ended: honest parties' outputs are final.
-    fn last(&self, step: &'static str, liar: &Liar, end: End<Planes>, seen: &mut Seen) {
+    fn last(&self, step: &'static str, liar: &Liar, end: TamperedEnd<Planes>, seen: &mut Seen) {
         if !liar.told {
             return;
         }
         match end {
-            End::Failed(e, results) => {
+            TamperedEnd::Failed(e, results) => {
                 seen.caught(&e);
                 // The last word says nothing but that all is well: who has heard it from all others
                 // has its outputs.
                 let none = step == "verdict" || results.is_empty();
                 assert!(none, "{step}: {:?} at {:?}: outputs at {results:?}", liar.lie, liar.at);
             }
-            End::Done(results) => {
+            TamperedEnd::Done(results) => {
                 for (party, (found, right)) in results.iter().zip(&self.world.outputs).enumerate() {
                     let well = found.as_ref().is_none_or(|found| found == right);
                     assert!(well, "{step}: {:?} at {:?}: wrong outputs at {party}", liar.lie, liar.at);
@@ -408,8 +410,8 @@ const MAY_PASS: [&str; 4] = ["garbled tables", "leaky ANDs", "OT extension", "la
 /// is compared with MACs ([`a_garbler_that_garbles_another_function_is_caught`]).
 const MAY_BE_ALONE: [&str; 1] = ["garbled tables"];
 
-/// Every lie ends the run at whoever is lied to or at a later check; only what is said about rows
-/// that nobody decrypts passes.
+/// Every changed message ends the run at its receiver or at a later check; only changes of rows
+/// that nobody decrypts pass.
 fn all_checks(whole: bool) {
     let mut seen = Seen::default();
     suite(2, Form::HalfGates, whole, &mut seen);
@@ -518,7 +520,7 @@ fn a_garbler_answers_no_wrong_masked_and() {
 /// the right one.
 fn flip_bit(evaluator: &mut Garbled, and: usize) {
     let m = evaluator.n - 1;
-    let Side::Evaluator(tables) = &mut evaluator.side else { panic!("party 0 evaluates") };
+    let RoleState::Evaluator(tables) = &mut evaluator.side else { panic!("party 0 evaluates") };
     tables.of[0][16 * (3 * m * and + 2)] ^= 1;
 }
 
@@ -526,7 +528,7 @@ fn flip_bit(evaluator: &mut Garbled, and: usize) {
 fn forget_right_label(garbler: &mut Garbled, and: usize) {
     let flipped = Block::from_u128(u128::from(garbler.me == 1));
     let delta = garbler.delta;
-    let Side::Garbler(labels) = &mut garbler.side else { panic!("it garbles") };
+    let RoleState::Garbler(labels) = &mut garbler.side else { panic!("it garbles") };
     labels.ands[and] ^= delta ^ flipped;
 }
 
@@ -623,7 +625,7 @@ fn aborts_tell_nothing_of_inputs() {
     });
     // 40 of each are due, with a deviation of 5.5.
     assert!(rows.iter().all(|n| (18..=62).contains(n)), "{rows:?}");
-    // Of garbler 1's label, then of garbler 2's; both by garbler 1.
+    // Coefficients for garbler 1's label, then for garbler 2's; garbler 1 spoils both.
     for block in [0, 1, 2, 3] {
         let halves = repeated(Form::HalfGates, spoil(Form::HalfGates, 1, block), |ran, _| match ran {
             Ok(()) => false,

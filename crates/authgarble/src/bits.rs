@@ -15,7 +15,7 @@
 
 use crate::{
     AuthError, Check,
-    room::{Room, Side},
+    room::{PeerMachine, Room},
     shares::{Blocks, Shares, blocks, pack, same, worth},
 };
 use hushwire_block::{Block, Gf128, abreast, fold::Fold, registry};
@@ -30,8 +30,8 @@ const EXTRA: usize = 128;
 /// LOCAL: weights that are drawn at a time.
 const STRIP: usize = 1024;
 
-/// AGREEMENT: OTs are made so many at a time, so that extensions by rows have none left: every call
-/// then costs what it says.
+/// AGREEMENT: every call makes a multiple of this number of OTs, so that extensions by rows have
+/// none left: every call then costs what it declares.
 const WHOLE: usize = 512;
 
 /// OTs with each peer, each way, for `count` bits among `n` parties.
@@ -52,7 +52,7 @@ where
     A: Machine<Error = OtError> + Send,
     B: Machine<Error = OtError> + Send,
 {
-    let pairs = machines.iter_mut().enumerate().map(|(slot, (sender, receiver))| -> [Side<'_>; 2] {
+    let pairs = machines.iter_mut().enumerate().map(|(slot, (sender, receiver))| -> [PeerMachine<'_>; 2] {
         if room.talk.me() < room.talk.peer(slot) { [sender, receiver] } else { [receiver, sender] }
     });
     room.pairs(pairs.collect()).await

@@ -41,7 +41,8 @@ pub(crate) fn batch(wanted: usize) -> usize {
     wanted.clamp(LEAST, MOST)
 }
 
-/// Leaky ANDs that are made for each of so many triples, in the batches that they are made in.
+/// The number of leaky ANDs that are made for each triple, where `triples` triples are made in
+/// batches.
 #[must_use]
 pub fn bucket_size(triples: u64) -> usize {
     size(batch(usize::try_from(triples).unwrap_or(MOST)))

@@ -23,7 +23,7 @@ impl Tally {
         Tally { n, cost: Cost::default() }
     }
 
-    /// A round in which this party sends so many bytes in all.
+    /// A round in which this party sends `bytes` bytes in all.
     fn round(&mut self, bytes: usize) {
         self.cost.rounds += 1;
         self.cost.bytes_sent += bytes as u64;

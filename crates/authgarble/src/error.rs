@@ -10,7 +10,7 @@ use thiserror::Error;
 /// The check that failed. It never says which bit.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum Check {
-    /// A party said different things to different parties (hash of all broadcasts, said with the
+    /// A party sent different messages to different parties (hash of all broadcasts, sent with the
     /// next one).
     Echo,
     /// A value does not open its commitment: a coin, or what a check compares.
@@ -117,11 +117,11 @@ pub enum AuthError {
     },
     /// A stock of triples and masks has fewer than a run takes.
     Short {
-        /// Of which there are too few.
+        /// The kind of which there are too few.
         what: &'static str,
-        /// Those left.
+        /// The number left.
         found: u64,
-        /// Those that the run takes.
+        /// The number that the run takes.
         expected: u64,
     },
     /// A message of another length than the round declares, or a call out of turn.

@@ -29,7 +29,7 @@ pub struct Garbled {
     pub(crate) masks: Masks,
     /// λ of this party's own input bits, one a byte.
     pub(crate) own: Zeroizing<Vec<u8>>,
-    pub(crate) side: Side,
+    pub(crate) side: RoleState,
     pub(crate) process: Process,
 }
 
@@ -50,7 +50,7 @@ impl Drop for Garbled {
 
 /// State of a party besides its masks.
 #[cfg_attr(test, derive(Clone))]
-pub(crate) enum Side {
+pub(crate) enum RoleState {
     /// Party 0.
     Evaluator(Tables),
     Garbler(wrk::Labels),
@@ -102,15 +102,15 @@ async fn tables(
     task: &Task,
     delta: Block,
     masks: &Masks,
-) -> Result<Side, AuthError> {
+) -> Result<RoleState, AuthError> {
     let (me, n, threads) = (room.talk.me(), room.talk.n(), room.talk.threads());
     let ands = masks.s.len();
     let job = Job { context, me, n, delta, program: &task.program, instances: task.instances, masks };
     let mut made = match (me, task.form) {
-        (0, Form::Rows) => Made::Nothing(wrk::own(&job)),
-        (0, Form::HalfGates) => Made::Nothing(half::own(&job)),
-        (_, Form::Rows) => Made::Rows(Box::new(wrk::Garbling::new(&job, threads, &mut room.own))),
-        (_, Form::HalfGates) => Made::Halves(Box::new(half::Garbling::new(&job, &mut room.own))),
+        (0, Form::Rows) => MadeTables::Nothing(wrk::own(&job)),
+        (0, Form::HalfGates) => MadeTables::Nothing(half::own(&job)),
+        (_, Form::Rows) => MadeTables::Rows(Box::new(wrk::Garbling::new(&job, threads, &mut room.own))),
+        (_, Form::HalfGates) => MadeTables::Halves(Box::new(half::Garbling::new(&job, &mut room.own))),
     };
     // Messages whose memory serves for every piece.
     let mut messages = vec![Vec::new(); n - 1];
@@ -118,15 +118,15 @@ async fn tables(
         let mut into = vec![0; n - 1];
         messages.iter_mut().for_each(Vec::clear);
         match &mut made {
-            Made::Nothing(_) => {
+            MadeTables::Nothing(_) => {
                 let bytes = |slot| task.form.table_bytes([slot + 1, n], piece.len());
                 into.iter_mut().enumerate().for_each(|(slot, into)| *into = bytes(slot));
             }
-            Made::Rows(garbling) => garbling.tables(&job, piece.clone(), &mut messages[0]),
-            Made::Halves(garbling) => garbling.tables(&job, piece.clone(), &mut messages[0]),
+            MadeTables::Rows(garbling) => garbling.tables(&job, piece.clone(), &mut messages[0]),
+            MadeTables::Halves(garbling) => garbling.tables(&job, piece.clone(), &mut messages[0]),
         }
         messages = room.talk.exchange("garbled tables", messages, &into).await;
-        if let Made::Nothing(tables) = &mut made {
+        if let MadeTables::Nothing(tables) = &mut made {
             let all = messages.iter().enumerate();
             match task.form {
                 Form::Rows => {
@@ -145,14 +145,14 @@ async fn tables(
         }
     }
     Ok(match made {
-        Made::Nothing(tables) => Side::Evaluator(tables),
-        Made::Rows(garbling) => Side::Garbler(garbling.labels),
-        Made::Halves(garbling) => Side::Garbler(garbling.labels),
+        MadeTables::Nothing(tables) => RoleState::Evaluator(tables),
+        MadeTables::Rows(garbling) => RoleState::Garbler(garbling.labels),
+        MadeTables::Halves(garbling) => RoleState::Garbler(garbling.labels),
     })
 }
 
 /// The tables that a party makes.
-enum Made {
+enum MadeTables {
     /// The evaluator's: those of the others.
     Nothing(Tables),
     Rows(Box<wrk::Garbling>),

@@ -39,7 +39,7 @@
 //! 0       Σ_i F_i = Σ χ (Σ_i K_0[r_i] ⊕ (r_0 ⊕ Λ_γ ⊕ Λ_α Λ_β) Δ_0), or it ends
 //! ```
 //!
-//! *Sound.* Tables and Λ are fixed before χ is said. Let t be Λ_γ ⊕ Λ_α Λ_β ⊕ r of each AND: what
+//! *Sound.* Tables and Λ are fixed before χ is sent. Let t be Λ_γ ⊕ Λ_α Λ_β ⊕ r of each AND: what
 //! garblers say must be off by (Σ χ t) Δ_0, which is 0 with probability 2^−128, and else known to
 //! nobody. If all t are 0, then by induction every Λ is right.
 //!
@@ -59,7 +59,7 @@ use crate::{
     hash::hash,
     masks::{Job, Masks},
     room::HashKeys,
-    rows::{Layer, Rows},
+    rows::{AndLayer, Rows},
     shares::{Blocks, Shares, add, blocks, pack, unpack},
     tables::Tables,
     wrk::{Labels, fresh},
@@ -140,7 +140,7 @@ impl Garbling {
         let Garbling { labels, rows, keys, scratch: [x, pads], ready, bits } = self;
         let m = n - 1;
         rows.advance(*backend, program, range.end, |layer| {
-            let Layer { operands, first, products } = layer;
+            let AndLayer { operands, first, products } = layer;
             let key = keys.at(number(m, first));
             let mut pairs = operands.of(0).zip(operands.of(1));
             for (made, products) in (first..).step_by(strip(m)).zip(products.chunks_mut(strip(m))) {
@@ -249,7 +249,7 @@ pub(crate) struct Evaluated {
 
 /// Evaluates all ANDs: `labels` of the inputs by garbler, `inputs` Λ of the inputs, one a byte.
 pub(crate) fn evaluate(job: &Job<'_>, tables: &Tables, inputs: &[u8], labels: &[&[Block]]) -> Evaluated {
-    // Of a known number of labels, loops over them are unrolled.
+    // Loops over labels are unrolled where the number of labels is known.
     match job.n {
         2 => evaluate_of::<1>(job, tables, inputs, labels),
         3 => evaluate_of::<2>(job, tables, inputs, labels),
@@ -285,7 +285,7 @@ fn evaluate_of<const M: usize>(
     let strip = strip(m);
     let (mut x, mut pads, mut keys) = (blocks(2 * m * strip), blocks(2 * m * m * strip), keys(context));
     rows.run(context.backend, program, |layer| {
-        let Layer { operands, first, products } = layer;
+        let AndLayer { operands, first, products } = layer;
         let key = keys.at(number(m, first));
         let pairs = || operands.of(0).zip(operands.of(1));
         let (mut hashed, mut pairs) = (pairs(), pairs());
@@ -343,7 +343,7 @@ pub(crate) fn macs(
     let Job { context, program, instances, .. } = *job;
     let mut macs = blocks(ands.len());
     let mut rows = Rows::new(program, instances, 1, vec![0], inputs.iter().copied());
-    rows.run(context.backend, program, |Layer { operands, first, products }| {
+    rows.run(context.backend, program, |AndLayer { operands, first, products }| {
         for (k, (a, b)) in (first..).zip(operands.of(0).zip(operands.of(1))) {
             macs[k] = at(&[beta[k], alpha[k], s[k]], a[0] == 1, b[0] == 1);
         }

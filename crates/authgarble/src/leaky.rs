@@ -9,7 +9,7 @@
 //! Σ_i S_i = (x y ⊕ r) Δ
 //! all say bit 1 of S_i: as bit 1 of Δ is 1, the sum d is x y ⊕ r;  z = r ⊕ d
 //! check   Σ_i Σ_k χ_k (S_i ⊕ d Δ_i)_k = 0 in GF(2^128), χ from a coin tossed now, the parties'
-//!         sums said under commitments
+//!         sums sent under commitments
 //! ```
 //!
 //! x, y and r are random bits that serve here alone, never masks of wires: a passing check may tell

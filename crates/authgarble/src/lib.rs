@@ -12,12 +12,12 @@
 //! idea of half gates and of one check of all ANDs among n ([`Form`]).
 //! **Deviations.** Parties' bits and leaky ANDs are checked by one fold over GF(2^128) in place of
 //! sums over GF(2) or a block of each; bits are opened with one hash of all their MACs; tables and
-//! check of half gates among n are derived, with their proof, where they stand (`half`): the
+//! check of half gates among n are derived, with their proof, in their module (`half`): the
 //! evaluator proves Λ of the ANDs with a hash of their labels before a garbler answers, with a
 //! weighted sum of its MACs; YWZ20's authenticated bits from a bare extension and its triples are
 //! not built, since bits here cost less than there; masks of wires never enter leaky ANDs, but
 //! Beaver's products with triples from buckets of fresh bits, which shifts of lists fill in place
-//! of a permutation (a bound of its own: `bucket`); broadcasts are compared by a hash said with the
+//! of a permutation (a bound of its own: `bucket`); broadcasts are compared by a hash sent with the
 //! next one; every party gets outputs, from a proof of labels, after a last word of all. The four
 //! rows of a gate carry whole blocks, not ρ bits, for the evaluator's check.
 //! **Security.** Malicious, n − 1 of n parties, with abort: who cheats may learn its outputs and

@@ -45,7 +45,7 @@ pub(crate) struct Masks {
 }
 
 impl Masks {
-    /// Those of inputs and outputs alone.
+    /// Masks of inputs and outputs alone.
     pub(crate) fn of_ends(inputs: Shares, outputs: Shares) -> Masks {
         let none = || Shares::zeros(1, 0, 0);
         Masks { inputs, outputs, alpha: none(), beta: none(), s: none() }
@@ -72,7 +72,12 @@ pub(crate) async fn make(
     let lists =
         fresh.lists().zip(&constants).zip(alpha.lists_mut().zip(beta.lists_mut())).zip(outputs.lists_mut());
     let mut columns: Vec<_> = lists
-        .map(|(((fresh, one), (alpha, beta)), out)| Column { fresh, one: *one, operands: [alpha, beta], out })
+        .map(|(((fresh, one), (alpha, beta)), out)| MaskColumn {
+            fresh,
+            one: *one,
+            operands: [alpha, beta],
+            out,
+        })
         .collect();
     let backend = room.backend();
     abreast(threads, columns.chunks_mut(width).collect(), |columns| {
@@ -100,17 +105,17 @@ pub(crate) async fn make(
 }
 
 /// One of the lists of shares on its way through a program.
-struct Column<'a> {
-    /// Of inputs, then of ANDs.
+struct MaskColumn<'a> {
+    /// The blocks of inputs, then of ANDs.
     fresh: &'a [Block],
     one: Block,
-    /// Those of ANDs' operands, to be found.
+    /// The blocks of ANDs' operands, to be found.
     operands: [&'a mut Blocks; 2],
     out: &'a mut Blocks,
 }
 
-/// Finds operands and outputs; the first `bits` masks are those of inputs.
-fn walk(backend: Backend, program: &Program, instances: usize, bits: usize, columns: &mut [Column<'_>]) {
+/// Finds operands and outputs; the first `bits` masks belong to inputs.
+fn walk(backend: Backend, program: &Program, instances: usize, bits: usize, columns: &mut [MaskColumn<'_>]) {
     let width = columns.len();
     let inputs = (0..bits).flat_map(|k| columns.iter().map(move |column| column.fresh[k]));
     let one = columns.iter().map(|column| column.one).collect();

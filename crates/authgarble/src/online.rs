@@ -15,7 +15,7 @@ use crate::{
     AuthError, Check, Form, Garbled, Script,
     bits::folds,
     cost,
-    garble::Side,
+    garble::RoleState,
     half,
     masks::Job,
     params::SEED,
@@ -65,8 +65,8 @@ async fn run(talk: Talk, garbled: Garbled, inputs: Planes) -> Result<Planes, Aut
     let public = masked(&mut room, &garbled, &inputs).await?;
     let labels = labels(&mut room, &garbled, &public).await;
     let lambda = match &garbled.side {
-        Side::Evaluator(tables) => evaluator(&mut room, &garbled, tables, &public, &labels).await?,
-        Side::Garbler(labels) => garbler(&mut room, &garbled, labels, &public).await?,
+        RoleState::Evaluator(tables) => evaluator(&mut room, &garbled, tables, &public, &labels).await?,
+        RoleState::Garbler(labels) => garbler(&mut room, &garbled, labels, &public).await?,
     };
     let (n, program) = (garbled.n, &garbled.task.program);
     let due: Vec<_> = (0..n).map(|p| garbled.task.roles.outputs_of(program, p, instances)).collect();
@@ -110,8 +110,10 @@ async fn labels(room: &mut Room, garbled: &Garbled, public: &[u8]) -> Vec<Vec<u8
     let slots = room.talk.slots();
     let (mut out, mut into) = (vec![Vec::new(); slots], vec![0; slots]);
     match &garbled.side {
-        Side::Evaluator(_) => into.fill(16 * public.len()),
-        Side::Garbler(labels) => out[0] = as_bytes(&chosen(&labels.inputs, public, garbled.delta)).to_vec(),
+        RoleState::Evaluator(_) => into.fill(16 * public.len()),
+        RoleState::Garbler(labels) => {
+            out[0] = as_bytes(&chosen(&labels.inputs, public, garbled.delta)).to_vec();
+        }
     }
     room.talk.exchange("labels of inputs", out, &into).await
 }

@@ -45,8 +45,8 @@ impl Party {
         Party { context, me, n, ot, form, threads, seed, stock, garbled, epochs, driver, lost, process }
     }
 
-    /// LOCAL: the same with so many threads for its own work: with one peer and another, and on
-    /// parts of long lists.
+    /// LOCAL: the same party with `threads` threads for its own work: with one peer and another,
+    /// and on parts of long lists.
     #[must_use]
     pub fn threads(self, threads: usize) -> Party {
         let stock = self.stock.map(|stock| stock.on_threads(threads));

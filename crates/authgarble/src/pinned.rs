@@ -26,7 +26,7 @@ fn phases(backend: Backend, n: usize, form: Form) -> [Trace; 4] {
     phases_of("mul:6", 3, 1, backend, n, form)
 }
 
-/// The same of so many instances of a circuit, every party's work on so many threads.
+/// The phases of `instances` instances of a circuit, every party's work on `threads` threads.
 fn phases_of(
     circuit: &str,
     instances: usize,

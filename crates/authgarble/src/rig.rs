@@ -61,7 +61,7 @@ pub(crate) fn values(deltas: &[Block], shares: &[&Shares]) -> Vec<bool> {
 pub(crate) struct World {
     pub(crate) n: usize,
     pub(crate) task: Task,
-    /// Of each party.
+    /// The inputs of each party.
     pub(crate) inputs: Vec<Planes>,
     pub(crate) outputs: Vec<Planes>,
 }

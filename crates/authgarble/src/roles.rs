@@ -7,7 +7,7 @@ use hushwire_circuit::Program;
 pub struct Roles {
     /// The owner of each input.
     pub owners: Vec<usize>,
-    /// Of each output, whether party p learns it.
+    /// Whether party p learns output i, at `learns[i][p]`.
     pub learns: Vec<Vec<bool>>,
 }
 

@@ -19,7 +19,7 @@ pub(crate) const NONCE: usize = 32;
 /// LOCAL: blocks that are hashed at a time: whole chunks of BLAKE3, beside each other.
 const PIECE: usize = 1 << 13;
 
-/// Bytes of lists of so many opened bits with the hash of their MACs.
+/// Bytes of `lists` lists of `bits` opened bits with the hash of their MACs.
 pub(crate) fn opened_bytes(lists: usize, bits: usize) -> usize {
     if bits == 0 { 0 } else { lists * bits.div_ceil(8) + HASH }
 }
@@ -56,8 +56,8 @@ impl Room {
     }
 
     /// A message from every party to every other; all of them, in the order of parties. With more
-    /// than two parties each also says the hash of all broadcasts before, so that whoever said
-    /// different things to different parties is found at the next one.
+    /// than two parties each also sends the hash of all broadcasts before, so that a party that
+    /// sent different messages to different parties is found at the next broadcast.
     pub(crate) async fn broadcast(
         &mut self,
         name: &'static str,
@@ -137,7 +137,7 @@ impl Room {
     }
 
     /// A coin that no party could foresee: a public seed from what every party brought, tossed
-    /// after all that was said before.
+    /// after all earlier messages.
     pub(crate) async fn coin(&mut self) -> Result<Seed, AuthError> {
         let mut own = [0; 32];
         self.own.fill(&mut own);
@@ -283,9 +283,9 @@ impl Room {
         Err(AuthError::Malformed { peer: PartyId(self.talk.peer(slot) as u8), message })
     }
 
-    /// Two machines with each peer, all of them side by side. Those of a peer have one message, in
-    /// which the first one's part comes first.
-    pub(crate) async fn pairs(&self, pairs: Vec<[Side<'_>; 2]>) -> Result<(), AuthError> {
+    /// Two machines with each peer, all of them side by side. The two machines of a peer share one
+    /// message, in which the first machine's part comes first.
+    pub(crate) async fn pairs(&self, pairs: Vec<[PeerMachine<'_>; 2]>) -> Result<(), AuthError> {
         let mut sides: Vec<_> = pairs.into_iter().flatten().collect();
         let (mut heard, mut into) = (Vec::new(), vec![0; sides.len()]);
         loop {
@@ -319,10 +319,10 @@ impl Room {
 }
 
 /// A machine with a peer.
-pub(crate) type Side<'a> = &'a mut (dyn Machine<Error = OtError> + Send);
+pub(crate) type PeerMachine<'a> = &'a mut (dyn Machine<Error = OtError> + Send);
 
 /// A machine that still runs takes the message of its round, and makes that of the next one.
-fn next(machine: Side<'_>, heard: Option<&[u8]>) -> Result<(Option<Round>, Vec<u8>), OtError> {
+fn next(machine: PeerMachine<'_>, heard: Option<&[u8]>) -> Result<(Option<Round>, Vec<u8>), OtError> {
     if let (Some(heard), Some(_)) = (heard, machine.round(0)) {
         machine.read(&[Exchanged::heard(heard)])?;
     }

@@ -79,7 +79,7 @@ pub(crate) struct Rows<T: Cell> {
 }
 
 /// The ANDs of a layer.
-pub(crate) struct Layer<'a, T> {
+pub(crate) struct AndLayer<'a, T> {
     pub(crate) operands: Operands<'a, T>,
     /// The number of the first AND.
     pub(crate) first: usize,
@@ -123,7 +123,7 @@ impl<T: Cell> Rows<T> {
     }
 
     /// Runs the program; `ands` makes the products of each layer that has any.
-    pub(crate) fn run(&mut self, backend: Backend, program: &Program, ands: impl FnMut(Layer<'_, T>)) {
+    pub(crate) fn run(&mut self, backend: Backend, program: &Program, ands: impl FnMut(AndLayer<'_, T>)) {
         self.advance(backend, program, usize::MAX, ands);
     }
 
@@ -133,7 +133,7 @@ impl<T: Cell> Rows<T> {
         backend: Backend,
         program: &Program,
         until: usize,
-        mut ands: impl FnMut(Layer<'_, T>),
+        mut ands: impl FnMut(AndLayer<'_, T>),
     ) {
         let mut walk = std::mem::take(&mut self.walk);
         while self.ands < until
@@ -150,7 +150,7 @@ impl<T: Cell> Rows<T> {
                 let Rows { slots, products, width, ands: first, .. } = self;
                 let products = &mut products[..layer.ands.len() * lane];
                 let operands = Operands { slots, ands: &layer.ands, lane, width: *width };
-                ands(Layer { operands, first: *first, products });
+                ands(AndLayer { operands, first: *first, products });
                 self.ands += layer.ands.len() * self.lanes;
             }
             walk.ran(self);

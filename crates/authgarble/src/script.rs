@@ -18,7 +18,7 @@ pub(crate) struct Talk {
     threads: usize,
 }
 
-/// A phase of party `me` among `n`, which works on so many threads.
+/// A phase of party `me` among `n`, which works on `threads` threads.
 pub(crate) fn script<'a, T, F>(
     [me, n]: [usize; 2],
     threads: usize,
@@ -56,7 +56,7 @@ impl Talk {
         slot + usize::from(slot >= self.me)
     }
 
-    /// One round: a message to each slot, and one of so many bytes from each.
+    /// One round: a message to each slot, and one from each, of the number of bytes in `into`.
     pub(crate) async fn exchange(
         &self,
         name: &'static str,

@@ -17,7 +17,7 @@ const NONCE: usize = 32;
 const MAC: usize = 32;
 
 /// A kind of what is kept.
-pub(crate) struct Kind {
+pub(crate) struct SealedKind {
     pub(crate) magic: &'static [u8; MAGIC],
     /// The part of the magic that all versions begin with.
     pub(crate) family: &'static [u8],
@@ -35,7 +35,7 @@ pub(crate) enum Unsealed {
 }
 
 /// The cipher's stream and the key of the MAC.
-fn keys(backend: Backend, kind: &Kind, key: &Seed, nonce: &[u8]) -> (Prg, Zeroizing<[u8; 32]>) {
+fn keys(backend: Backend, kind: &SealedKind, key: &Seed, nonce: &[u8]) -> (Prg, Zeroizing<[u8; 32]>) {
     let mut mac = Zeroizing::new([0; 32]);
     Prg::new(backend, &key.derive(kind.keys[0], nonce), "mac").fill(&mut mac[..]);
     (Prg::new(backend, &key.derive(kind.keys[1], nonce), "cipher"), mac)
@@ -63,7 +63,7 @@ fn cover(stream: &mut Prg, bytes: &mut [u8]) {
 /// crate).
 pub(crate) fn seal(
     backend: Backend,
-    kind: &Kind,
+    kind: &SealedKind,
     key: &Seed,
     len: usize,
     write: impl FnOnce(&mut Vec<u8>),
@@ -88,7 +88,7 @@ pub(crate) fn seal(
 /// The plaintext and the name.
 pub(crate) fn unseal(
     backend: Backend,
-    kind: &Kind,
+    kind: &SealedKind,
     key: &Seed,
     mut sealed: Vec<u8>,
 ) -> Result<([u8; NONCE], Plain), Unsealed> {

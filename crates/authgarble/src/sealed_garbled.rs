@@ -15,9 +15,9 @@
 
 use crate::{
     Garbled, Task,
-    garble::Side,
+    garble::RoleState,
     masks::Masks,
-    sealed::{self, Kind, Reader, Unsealed},
+    sealed::{self, Reader, SealedKind, Unsealed},
     shares::{Blocks, Shares},
     tables::Tables,
     wrk::Labels,
@@ -29,7 +29,7 @@ use hushwire_ot::{Context, Sid};
 use hushwire_prg::Seed;
 use zeroize::Zeroizing;
 
-const KIND: Kind = Kind {
+const KIND: SealedKind = SealedKind {
     magic: b"hushwire authcircuits v2",
     family: b"hushwire authcircuits v",
     keys: ["authgarble circuits mac", "authgarble circuits cipher"],
@@ -116,14 +116,14 @@ fn write(circuits: &[Garbled], to: &mut impl Sink) {
             shares.lists().for_each(|list| to.put(as_bytes(list)));
         }
         match &garbled.side {
-            Side::Evaluator(tables) => {
+            RoleState::Evaluator(tables) => {
                 to.put(&[0]);
                 to.counted(&tables.own);
                 to.blocks(&tables.checks);
                 to.number(tables.of.len());
                 tables.of.iter().for_each(|table| to.counted(table));
             }
-            Side::Garbler(Labels { inputs, outputs, ands, macs }) => {
+            RoleState::Garbler(Labels { inputs, outputs, ands, macs }) => {
                 to.put(&[1]);
                 [inputs, outputs, ands].into_iter().chain(macs).for_each(|list| to.blocks(list));
             }
@@ -181,12 +181,12 @@ fn read(plain: &mut Reader<'_>, context: Context, [me, n]: [usize; 2], task: &Ta
                 Some(table)
             };
             let of = (0..tables).map(table).collect::<Option<_>>()?;
-            Side::Evaluator(Tables { of, own, checks })
+            RoleState::Evaluator(Tables { of, own, checks })
         }
         [1] => {
             let mut list = || list(plain);
             let [inputs, outputs, ands] = [list()?, list()?, list()?];
-            Side::Garbler(Labels { inputs, outputs, ands, macs: [list()?, list()?, list()?] })
+            RoleState::Garbler(Labels { inputs, outputs, ands, macs: [list()?, list()?, list()?] })
         }
         _ => return None,
     };

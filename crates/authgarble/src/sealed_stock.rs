@@ -8,7 +8,7 @@
 
 use crate::{
     Stock,
-    sealed::{self, Kind, Reader, Unsealed},
+    sealed::{self, Reader, SealedKind, Unsealed},
     shares::Shares,
     stock::Triples,
 };
@@ -17,7 +17,7 @@ use hushwire_block::{Block, as_bytes};
 use hushwire_ot::{Context, Sid};
 use hushwire_prg::Seed;
 
-const KIND: Kind = Kind {
+const KIND: SealedKind = SealedKind {
     magic: b"hushwire authgarble v1\0\0",
     family: b"hushwire authgarble v",
     keys: ["authgarble stock mac", "authgarble stock cipher"],

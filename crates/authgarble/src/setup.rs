@@ -8,7 +8,7 @@
 //!   broadcast   opens S_i^r ⊕ b Δ_i, b = ⊕_{j≠i} x_j^r: all compare it with Σ_j M_i[x_j^r]
 //! ```
 //!
-//! Of two different keys, at least one of the two openings that b may ask for is wrong: a party is
+//! If two keys differ, at least one of the two openings that b may ask for is wrong: a party is
 //! caught with probability 1/2 each time.
 
 use crate::{

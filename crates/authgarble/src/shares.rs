@@ -29,7 +29,7 @@ impl Blocks {
         list
     }
 
-    /// So many blocks of a plaintext.
+    /// `len` blocks of a plaintext.
     pub(crate) fn read(plain: &mut Reader<'_>, len: usize) -> Option<Blocks> {
         let bytes = plain.bytes(len.checked_mul(16)?)?;
         let mut list = blocks(len);
@@ -77,7 +77,7 @@ impl Drop for Blocks {
 /// LOCAL: a list of fewer blocks is done with before another thread has begun.
 const SHORT: usize = 1 << 12;
 
-/// Threads for lists of so many blocks.
+/// Threads for lists of `len` blocks.
 pub(crate) fn worth(threads: usize, len: usize) -> usize {
     if len < SHORT { 1 } else { threads }
 }
@@ -108,7 +108,7 @@ impl Shares {
         );
     }
 
-    /// Those of `len` bits out of a plaintext, MACs by peer, then keys by peer.
+    /// Shares of `len` bits out of a plaintext, MACs by peer, then keys by peer.
     pub(crate) fn read(plain: &mut Reader<'_>, slots: usize, len: usize) -> Option<Shares> {
         let mut lists = || (0..slots).map(|_| Blocks::read(plain, len)).collect::<Option<_>>();
         Some(Shares { macs: lists()?, keys: lists()? })

@@ -96,7 +96,7 @@ impl Drop for Stock {
 }
 
 impl Stock {
-    /// Of party `me` among `n`, after `runs` circuits.
+    /// The stock of party `me` among `n`, after `runs` circuits.
     pub(crate) fn with(
         context: Context,
         [me, n]: [usize; 2],
@@ -123,8 +123,8 @@ impl Stock {
         }
     }
 
-    /// LOCAL: the same, of a party with so many threads for its own work; one that a shelf gives
-    /// has one.
+    /// LOCAL: the same stock, of a party with `threads` threads for its own work; a stock that a
+    /// shelf gives has one thread.
     #[must_use]
     pub fn on_threads(mut self, threads: usize) -> Stock {
         self.threads = threads;

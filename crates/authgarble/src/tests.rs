@@ -95,7 +95,7 @@ fn sha256_among_three() {
     named_circuit("sha256", &[3]);
 }
 
-/// As many parties as a job may have.
+/// The most parties that a job may have.
 #[test]
 #[ignore = "minutes: eight parties"]
 fn eight_parties() {

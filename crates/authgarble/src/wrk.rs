@@ -22,7 +22,7 @@ use crate::{
     hash::hash,
     masks::{Job, Masks},
     room::HashKeys,
-    rows::{Layer, Rows},
+    rows::{AndLayer, Rows},
     shares::{Blocks, Shares, blocks, one},
     tables::Tables,
 };
@@ -94,11 +94,11 @@ pub(crate) struct Garbling {
     /// L_{γ,0} of every AND.
     made: Blocks,
     /// The place of each thread.
-    places: Vec<Place>,
+    places: Vec<ThreadScratch>,
 }
 
 /// A thread's.
-struct Place {
+struct ThreadScratch {
     /// Inputs and outputs of hashes, of each of the four rows.
     scratch: [Blocks; 5],
     keys: HashKeys,
@@ -125,8 +125,10 @@ impl Garbling {
         });
         let labels =
             Labels { inputs, outputs: rows.outputs(program), ands: blocks(0), macs: Default::default() };
-        let place =
-            |_| Place { scratch: std::array::from_fn(|_| blocks(STRIP * n)), keys: keys(context, me) };
+        let place = |_| ThreadScratch {
+            scratch: std::array::from_fn(|_| blocks(STRIP * n)),
+            keys: keys(context, me),
+        };
         Garbling { labels, operands, made, places: (0..threads).map(place).collect() }
     }
 
@@ -144,11 +146,11 @@ impl Garbling {
     }
 }
 
-impl Place {
+impl ThreadScratch {
     /// The tables of ANDs from `first` on: `operands` and `made` are their labels at Λ = 0.
     fn tables(&mut self, job: &Job<'_>, [operands, made]: [&[Block]; 2], first: usize, out: &mut [u8]) {
         let Job { context: Context { backend, .. }, n, delta, .. } = *job;
-        let Place { scratch: [x, pads @ ..], keys } = self;
+        let ThreadScratch { scratch: [x, pads @ ..], keys } = self;
         for (first, tables) in (first..).step_by(STRIP).zip(out.chunks_mut(STRIP * table_bytes(n))) {
             let tables = from_bytes_mut(tables);
             let len = tables.len() / (4 * n);
@@ -300,7 +302,7 @@ fn ands<const N: usize>(
     job: &Job<'_>,
     tables: &Tables,
     keys: &mut [HashKeys],
-    layer: &mut Layer<'_, Block>,
+    layer: &mut AndLayer<'_, Block>,
     at: &mut Vec<usize>,
     [x, pads]: &mut [&mut [Block]; 2],
 ) -> bool {

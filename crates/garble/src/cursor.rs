@@ -7,7 +7,7 @@ use std::{ops::Range, sync::Arc};
 
 /// AGREEMENT: the least room for tables that a run is stopped and goes on with: two pieces.
 pub const CHUNK: usize = 64 << 10;
-/// AGREEMENT: ANDs whose tables stand together: whole bytes first, packed bits behind them.
+/// AGREEMENT: ANDs whose tables lie together: whole bytes first, packed bits behind them.
 pub(crate) const PIECE: usize = 1024;
 /// AGREEMENT: bytes that the wires of a strip should fit into, a share of the second cache.
 const STRIP_BYTES: usize = 512 << 10;
@@ -19,8 +19,8 @@ const CUT: usize = 8;
 
 /// Copies of a block that run side by side. AGREEMENT: the order of tables depends on it.
 ///
-/// As many as keep the second cache, evenly but for `CUT`: 65 copies are 24, 24 and 17 rather than
-/// 32, 32 and 1.
+/// A strip has the most copies that keep the second cache, evenly but for `CUT`: 65 copies are 24,
+/// 24 and 17 rather than 32, 32 and 1.
 ///
 /// Measured on AES x 65, SHA-1 x 63 and PSI: whole vectors matter most, then long strips; 32 copies
 /// within 512 KiB were ahead of 16 and 64, and of strips that keep the first cache.
@@ -194,7 +194,7 @@ impl<'p> Cursor<'p> {
         Some(shape)
     }
 
-    /// The rest of a strip of so many units; false if it does not fit. Narrow layers come a million
+    /// The rest of a strip of `units` units; false if it does not fit. Narrow layers come a million
     /// times a second.
     #[inline(always)]
     fn strip(

@@ -142,7 +142,7 @@ impl<E: GateBackend> Engine<E> {
             let reads = &self.reads[strip.start * ins..strip.end * ins];
             return gather(registers, reads, ins, &mut self.slots[input_slot(0) as usize * n..]);
         }
-        for Run { copy, instance, at, len } in runs(strip, instances) {
+        for CopyRun { copy, instance, at, len } in runs(strip, instances) {
             for (i, r) in self.reads[copy * ins..][..ins].iter().enumerate() {
                 let from = *r as usize * instances + instance;
                 copy_wires(&registers[from..from + len], &mut self.slots[input_slot(i) as usize * n + at..]);
@@ -197,7 +197,7 @@ impl<E: GateBackend> Engine<E> {
 
     /// A strip's outputs.
     fn keep(&mut self, block: &Layered, strip: &Range<usize>, instances: usize) {
-        for Run { at, len, .. } in runs(strip, instances) {
+        for CopyRun { at, len, .. } in runs(strip, instances) {
             for slot in outputs::<E>(block) {
                 let from = *slot as usize * strip.len() + at;
                 copy_wires(&self.slots[from..from + len], &mut self.written[self.kept..]);
@@ -210,7 +210,7 @@ impl<E: GateBackend> Engine<E> {
     fn write(&mut self, block: &Layered, units: usize, instances: usize, registers: &mut [E::Wire]) {
         let (outs, mut written) = (block.output_slots().len(), 0);
         for strip in strips(block.slots(), units) {
-            for Run { copy, instance, len, .. } in runs(&strip, instances) {
+            for CopyRun { copy, instance, len, .. } in runs(&strip, instances) {
                 for r in &self.writes[copy * outs..][..outs] {
                     let to = *r as usize * instances + instance;
                     copy_wires(&self.written[written..written + len], &mut registers[to..]);
@@ -235,7 +235,7 @@ struct Ands {
 }
 
 impl Ands {
-    /// A piece of the ANDs of a layer in a strip of so many copies, from gate-and-copy `from` on,
+    /// A piece of the ANDs of a layer in a strip of `strip` copies, from gate-and-copy `from` on,
     /// to these products.
     fn run<E: GateBackend>(
         &mut self,
@@ -266,8 +266,8 @@ impl Ands {
     }
 }
 
-/// Instances of one copy that stand side by side in a strip, from place `at` on.
-struct Run {
+/// Instances of one copy that lie side by side in a strip, from place `at` on.
+struct CopyRun {
     copy: usize,
     instance: usize,
     at: usize,
@@ -275,14 +275,14 @@ struct Run {
 }
 
 /// The runs of a strip of units.
-fn runs(strip: &Range<usize>, instances: usize) -> impl Iterator<Item = Run> {
+fn runs(strip: &Range<usize>, instances: usize) -> impl Iterator<Item = CopyRun> {
     let Range { start, end } = *strip;
     let mut unit = start;
     std::iter::from_fn(move || {
         let (copy, instance, at) = (unit / instances, unit % instances, unit - start);
         let len = (instances - instance).min(end - unit);
         unit += len;
-        (len > 0).then_some(Run { copy, instance, at, len })
+        (len > 0).then_some(CopyRun { copy, instance, at, len })
     })
 }
 
@@ -371,7 +371,7 @@ mod tests {
         for instances in [1, 2, 7, 65] {
             for strip in [0..1, 3..9, 0..64, 60..130] {
                 let mut units = vec![];
-                for Run { copy, instance, at, len } in runs(&strip, instances) {
+                for CopyRun { copy, instance, at, len } in runs(&strip, instances) {
                     assert!(len > 0 && instance + len <= instances && at == units.len());
                     units.extend((0..len).map(|i| copy * instances + instance + i));
                 }

@@ -18,9 +18,9 @@ use std::ops::Range;
 use zeroize::Zeroize;
 
 /// What a role decides, whatever the family.
-pub trait Part: Send {
+pub trait RolePart: Send {
     /// The kind of its labels.
-    type Kind;
+    type LabelKind;
     /// Tables in its hands.
     type Bytes<'t>: Stretch<'t>;
     /// The role.
@@ -42,8 +42,8 @@ impl Drop for Garbling {
     }
 }
 
-impl Part for Garbling {
-    type Kind = TruthZero;
+impl RolePart for Garbling {
+    type LabelKind = TruthZero;
     type Bytes<'t> = &'t mut [u8];
     const ROLE: Role = Role::Garbler;
 
@@ -55,8 +55,8 @@ impl Part for Garbling {
 /// The evaluator's part.
 pub struct Evaluating;
 
-impl Part for Evaluating {
-    type Kind = Active;
+impl RolePart for Evaluating {
+    type LabelKind = Active;
     type Bytes<'t> = &'t [u8];
     const ROLE: Role = Role::Evaluator;
 
@@ -81,7 +81,7 @@ pub struct At<'a, P> {
 }
 
 /// A family's ANDs at one end.
-pub trait Ands<P: Part>: Sized + Send {
+pub trait Ands<P: RolePart>: Sized + Send {
     /// The lengths of tables.
     const FORMAT: Format;
     /// See [`GateBackend::SUMS`].
@@ -107,7 +107,7 @@ pub trait Ands<P: Part>: Sized + Send {
     /// See [`GateBackend::layers`].
     fn layers(
         end: &mut End<P, Self>,
-        wires: &mut [Tagged<P::Kind>],
+        wires: &mut [Tagged<P::LabelKind>],
         woven: &Woven,
         layers: Range<usize>,
         tables: P::Bytes<'_>,
@@ -133,8 +133,8 @@ impl<P, A> End<P, A> {
     }
 }
 
-impl<P: Part, A: Ands<P>> GateBackend for End<P, A> {
-    type Wire = Tagged<P::Kind>;
+impl<P: RolePart, A: Ands<P>> GateBackend for End<P, A> {
+    type Wire = Tagged<P::LabelKind>;
     type Bytes<'t> = P::Bytes<'t>;
     const ROLE: Role = P::ROLE;
     const FORMAT: Format = A::FORMAT;

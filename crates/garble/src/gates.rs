@@ -102,8 +102,8 @@ pub trait GateBackend {
         unreachable!("an end that has sums says so")
     }
 
-    /// Layers of a single copy, where it has sums: those of every layer, and then its ANDs, whose
-    /// products stand behind the cells. `tables` are those of the layers.
+    /// Layers of a single copy, where it has sums: the sums of every layer, and then its ANDs,
+    /// whose products lie behind the cells. `tables` are the tables of the layers.
     ///
     /// # Panics
     /// If lengths do not fit (the caller's bug).

@@ -51,7 +51,7 @@ type GarbledBy<F> =
     Garbled<<<F as Family>::Garbler as GateBackend>::Wire, <<F as Family>::Evaluator as GateBackend>::Wire>;
 
 /// Everything that one run shows.
-pub(crate) struct Run {
+pub(crate) struct RigRun {
     pub(crate) outputs: Vec<Vec<u8>>,
     pub(crate) tables: Vec<u8>,
     /// Signals of truth value 0 of every register, instance by instance.
@@ -145,7 +145,7 @@ impl<F: Family> Rig<F> {
         instances: usize,
         inputs: &[Vec<u8>],
         change: impl FnOnce(Vec<u8>) -> Vec<u8>,
-    ) -> Result<Run, GarbleError> {
+    ) -> Result<RigRun, GarbleError> {
         let _watch = registry::watch();
         let (Garbled { tables, zeros, mut held }, garbler) = self.garble(program, instances, inputs);
         let mut engine = Engine::new(self.evaluator()).with_width(self.widths[1]);
@@ -169,7 +169,7 @@ impl<F: Family> Rig<F> {
         }
         let permute_bits = zeros.iter().map(|w| garbler.permute_bit(*w)).collect();
         let signals = held.iter().map(|w| evaluator.signal(*w)).collect();
-        Ok(Run { outputs, tables, permute_bits, signals })
+        Ok(RigRun { outputs, tables, permute_bits, signals })
     }
 }
 

@@ -28,7 +28,7 @@ pub(crate) struct Room<W: Zeroize> {
 }
 
 impl<W: Copy + Default + Zeroize> Room<W> {
-    /// Of no wires.
+    /// Room for no wires.
     pub(crate) fn new() -> Self {
         Room { wires: Zeroizing::new(vec![]), skipped: 0 }
     }

@@ -30,7 +30,7 @@ pub enum Scheme {
 pub struct Format {
     /// Whole bytes of an AND's table.
     pub and_bytes: usize,
-    /// Bits of an AND's table beside them; those of a piece of ANDs stand packed behind its bytes.
+    /// Bits of an AND's table beside them; a piece of ANDs has these bits packed behind its bytes.
     pub and_bits: usize,
     /// Bytes of an XOR's table.
     pub xor_bytes: usize,

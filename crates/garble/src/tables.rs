@@ -22,7 +22,7 @@ pub trait Stretch<'t>: Default {
     /// # Panics
     /// If there are fewer.
     fn split(self, at: usize) -> (Self, Self);
-    /// At the evaluator, before it has the gates: bits that stand packed, the lower `width` of a
+    /// At the evaluator, before it has the gates: bits that lie packed, the lower `width` of a
     /// byte each.
     fn unpack(&self, width: usize, bits: &mut [u8]);
     /// At the garbler, when it has made the gates: undoes [`Stretch::unpack`].

@@ -89,10 +89,10 @@ pub fn open_both_ways(
 }
 
 /// Runs a machine of which every round only speaks, and another of which every round only hears, a
-/// window of so many chunks at a time: the next window is computed while one is on its way. `heard`
-/// tells the length of the window that comes, by its number and the length of the one that goes
-/// with it, `None` where either party has no more; a mirror image hears as much as is said. Buffers
-/// are kept by the caller, two each way.
+/// window of `chunks` chunks at a time: the next window is computed while one is on its way.
+/// `heard` tells the length of the window that comes, by its number and the length of the one that
+/// goes with it, `None` where either party has no more; a mirror image hears as much as it sends.
+/// Buffers are kept by the caller, two each way.
 ///
 /// # Errors
 /// The channel failed, or a machine did.

@@ -8,7 +8,7 @@
 //! S-boxes a block, [`Sbox::bits`] each, with the number of blocks padded to an even one.
 //! **Constant time.** Blocks, keys and shares are secret; their number is not.
 
-use crate::kernels::{Linear, Pair, Source};
+use crate::kernels::{ByteShares, Linear, SboxSource};
 use crate::keys::expansion_sboxes;
 use crate::machine::{Between, SboxRounds, Sboxes};
 use crate::{Context, ExpandedKeys, KeySize, Rep3, Sbox, Shares, Workspace, pool};
@@ -57,10 +57,10 @@ pub fn zero_words(size: KeySize, sbox: Sbox, blocks: usize) -> u64 {
 }
 
 /// One party's side of encrypting a batch of shared blocks.
-pub type AesBlocks = SboxRounds<Blocks>;
+pub type AesBlocks = SboxRounds<AesState>;
 
 /// The blocks and the keys of an encryption.
-pub struct Blocks {
+pub struct AesState {
     blocks: usize,
     keys: Arc<ExpandedKeys>,
     /// The blocks going in; afterwards, the blocks coming out.
@@ -116,7 +116,7 @@ impl AesBlocks {
             s.fill(0);
         }
         let sboxes = Sboxes::new(sbox, n, keys.size().rounds(), cx, ws);
-        SboxRounds { sboxes, between: Blocks { blocks, keys, state } }
+        SboxRounds { sboxes, between: AesState { blocks, keys, state } }
     }
 
     /// This party's own share of every output byte, after the run; with the other parties', they
@@ -129,7 +129,7 @@ impl AesBlocks {
     /// Both shares of the output, after the run.
     #[must_use]
     pub fn output(&self) -> Shares {
-        let Blocks { blocks, state, .. } = &self.between;
+        let AesState { blocks, state, .. } = &self.between;
         Rep3 { own: pool::copy(self.own()), next: pool::copy(&state[1][..16 * blocks]) }
     }
 
@@ -142,20 +142,20 @@ impl AesBlocks {
     }
 }
 
-impl Blocks {
+impl AesState {
     /// The linear step before the S-boxes of round `r`, or before the output, on what came of those
     /// before; and the round key.
-    fn source<'a>(&'a self, affine: bool, r: usize, bytes: Pair<'a>) -> Source<'a> {
+    fn source<'a>(&'a self, affine: bool, r: usize, bytes: ByteShares<'a>) -> SboxSource<'a> {
         let linear = match r {
             0 => Linear::Nothing,
             r if r == self.keys.size().rounds() => Linear::LastRound { affine },
             _ => Linear::Round { affine },
         };
-        Source { bytes, linear, key: self.keys.round(r) }
+        SboxSource { bytes, linear, key: self.keys.round(r) }
     }
 }
 
-impl Between for Blocks {
+impl Between for AesState {
     fn between(&mut self, sboxes: &mut Sboxes, r: usize, arrived: Exchanged<'_>, message: &mut [u8]) {
         let affine = sboxes.affine();
         if r == 0 {

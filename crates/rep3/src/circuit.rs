@@ -301,7 +301,7 @@ impl Steps {
     }
 }
 
-/// `width` bits to every byte, from where they stand without gaps.
+/// `width` bits to every byte, from `packed`, which has them without gaps.
 fn unpack(packed: &[u8], width: usize, out: &mut [u8]) {
     out.fill(0);
     for (i, byte) in out.iter_mut().enumerate() {

@@ -76,7 +76,7 @@ impl Kept {
         }
     }
 
-    /// The circuit of a function on words of so many bits: made once.
+    /// The circuit of a function on words of `width` bits: made once.
     pub(crate) fn program(
         &self,
         function: Function,

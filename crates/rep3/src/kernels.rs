@@ -15,9 +15,9 @@ use std::ops::Range;
 pub(crate) const LONGEST: usize = 512;
 
 /// Both held shares of a byte string.
-pub(crate) type Pair<'a> = [&'a [u8]; 2];
+pub(crate) type ByteShares<'a> = [&'a [u8]; 2];
 /// Both held shares of a byte string, to write.
-pub(crate) type PairMut<'a> = [&'a mut [u8]; 2];
+pub(crate) type ByteSharesMut<'a> = [&'a mut [u8]; 2];
 /// A verifier, if there is one.
 pub(crate) type Recorder<'a> = Option<&'a mut (dyn Record + 'static)>;
 
@@ -45,12 +45,12 @@ fn store<F: ByteField, const FULL: bool>(f: F, v: F::B, s: &mut [u8], at: usize)
 }
 
 #[inline(always)]
-fn load2<F: ByteField, const FULL: bool>(f: F, s: Pair<'_>, at: usize) -> [F::B; 2] {
+fn load2<F: ByteField, const FULL: bool>(f: F, s: ByteShares<'_>, at: usize) -> [F::B; 2] {
     [load::<F, FULL>(f, s[0], at), load::<F, FULL>(f, s[1], at)]
 }
 
 /// The part of a layer's message that its steps fill, and its recorder.
-pub(crate) struct Layer<'a> {
+pub(crate) struct LayerMessage<'a> {
     /// The layer's number, for the verifier.
     pub number: usize,
     /// The whole message, holding its zero-shares.
@@ -66,23 +66,23 @@ pub(crate) trait Step {
     /// Computes the vector at `at`. `FULL`: a whole vector is there and nobody listens. The last,
     /// short vector and those that a verifier hears are not `FULL`, so that their branches stay out
     /// of the loop that counts. Bit slices, beside which no branch counts, have no `FULL` form.
-    fn unit<F: ByteField, const FULL: bool>(&mut self, f: F, layer: &mut Layer<'_>, at: usize);
+    fn unit<F: ByteField, const FULL: bool>(&mut self, f: F, layer: &mut LayerMessage<'_>, at: usize);
 }
 
 /// A step over a layer.
-pub(crate) struct Run<'a, S>(pub Layer<'a>, pub S);
+pub(crate) struct LayerStep<'a, S>(pub LayerMessage<'a>, pub S);
 
-impl<S: Step> ByteKernel for Run<'_, S> {
+impl<S: Step> ByteKernel for LayerStep<'_, S> {
     type Out = ();
     #[inline(always)]
     fn run<F: ByteField>(self, f: F) {
-        let Run(layer, step) = self;
+        let LayerStep(layer, step) = self;
         every_unit(f, layer, step);
     }
 }
 
 #[inline(always)]
-fn every_unit<F: ByteField, S: Step>(f: F, mut layer: Layer<'_>, mut step: S) {
+fn every_unit<F: ByteField, S: Step>(f: F, mut layer: LayerMessage<'_>, mut step: S) {
     let Range { start: mut at, end } = layer.range;
     if !F::SLICED && layer.rec.is_none() {
         while end - at >= F::BYTES {
@@ -112,7 +112,7 @@ pub(crate) fn cross<F: ByteField>(f: F, x: [F::B; 2], y: [F::B; 2]) -> F::B {
 #[inline(always)]
 fn tell<F: ByteField, const FULL: bool>(
     f: F,
-    layer: &mut Layer<'_>,
+    layer: &mut LayerMessage<'_>,
     (offset, unit, left): (usize, Unit, usize),
     x: [F::B; 2],
     y: [F::B; 2],
@@ -136,7 +136,7 @@ fn tell<F: ByteField, const FULL: bool>(
 #[inline(always)]
 fn byte_products<F: ByteField, const FULL: bool>(
     f: F,
-    layer: &mut Layer<'_>,
+    layer: &mut LayerMessage<'_>,
     part: Range<usize>,
     at: usize,
     x: [F::B; 2],
@@ -152,7 +152,7 @@ fn byte_products<F: ByteField, const FULL: bool>(
 #[inline(always)]
 fn nibble_products<F: ByteField, const FULL: bool>(
     f: F,
-    layer: &mut Layer<'_>,
+    layer: &mut LayerMessage<'_>,
     at: usize,
     x: [[F::B; 2]; 2],
     y: [[F::B; 2]; 2],
@@ -171,7 +171,7 @@ fn nibble_products<F: ByteField, const FULL: bool>(
 pub(crate) struct RoundKey<'a> {
     /// One key for every block, repeated to [`LONGEST`] bytes; or one per block, laid out as the
     /// state.
-    pub bytes: Pair<'a>,
+    pub bytes: ByteShares<'a>,
     /// 0 for one key, 1 for one per block: what the place in the state is multiplied by.
     pub stride: usize,
 }
@@ -183,16 +183,16 @@ impl RoundKey<'_> {
 
 /// The source of a round's S-box inputs. Both shares have `n` bytes.
 #[derive(Clone, Copy)]
-pub(crate) struct Source<'a> {
+pub(crate) struct SboxSource<'a> {
     /// The bytes before the key is added.
-    pub bytes: Pair<'a>,
+    pub bytes: ByteShares<'a>,
     /// The linear step that they go through.
     pub linear: Linear,
     /// The round key, added last.
     pub key: RoundKey<'a>,
 }
 
-/// The linear step from the bytes of a [`Source`] to S-box inputs (or, in the last round, to
+/// The linear step from the bytes of a [`SboxSource`] to S-box inputs (or, in the last round, to
 /// ciphertext).
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Linear {
@@ -226,7 +226,7 @@ const fn shift_turned(r: usize) -> [u8; 16] {
 
 const TURNED: [[u8; 16]; 4] = [shift_turned(0), shift_turned(1), shift_turned(2), shift_turned(3)];
 
-impl Source<'_> {
+impl SboxSource<'_> {
     /// Bytes `at..` of both shares, ready for the S-box.
     #[inline(always)]
     fn get<F: ByteField, const FULL: bool>(&self, f: F, at: usize) -> [F::B; 2] {
@@ -244,7 +244,7 @@ impl Source<'_> {
     #[inline(always)]
     fn half(&self, start: usize, h: usize) -> Self {
         let key = if self.key.stride == 0 { self.key.bytes } else { half(self.key.bytes, start, h) };
-        Source { bytes: half(self.bytes, start, h), key: RoundKey { bytes: key, ..self.key }, ..*self }
+        SboxSource { bytes: half(self.bytes, start, h), key: RoundKey { bytes: key, ..self.key }, ..*self }
     }
 }
 
@@ -269,27 +269,27 @@ const HALVES: [(Nibble, Unit); 2] = [(LOW, Unit::LowNibble), (HIGH, Unit::HighNi
 
 /// Limits both shares to half `start` of a batch, so that tails end with it.
 #[inline(always)]
-fn half<'a>(s: Pair<'a>, start: usize, h: usize) -> Pair<'a> {
+fn half<'a>(s: ByteShares<'a>, start: usize, h: usize) -> ByteShares<'a> {
     [&s[0][start..start + h], &s[1][start..start + h]]
 }
 
 /// Tower, layer 1: `x`, `x^16` (kept) and the nibble of the norm `x·x^16`.
 pub(crate) struct TowerNorm<'a> {
-    pub layer: Layer<'a>,
-    pub source: Source<'a>,
-    pub x16: PairMut<'a>,
+    pub layer: LayerMessage<'a>,
+    pub source: SboxSource<'a>,
+    pub x16: ByteSharesMut<'a>,
 }
 
 /// [`TowerNorm`] by halves. `ROUND` fixes the source's linear part to a whole round, the common
 /// case.
 struct NormStep<'a, const ROUND: bool> {
-    sources: [Source<'a>; 2],
-    kept: [PairMut<'a>; 2],
+    sources: [SboxSource<'a>; 2],
+    kept: [ByteSharesMut<'a>; 2],
 }
 
 impl<const ROUND: bool> Step for NormStep<'_, ROUND> {
     #[inline(always)]
-    fn unit<F: ByteField, const FULL: bool>(&mut self, f: F, layer: &mut Layer<'_>, at: usize) {
+    fn unit<F: ByteField, const FULL: bool>(&mut self, f: F, layer: &mut LayerMessage<'_>, at: usize) {
         // All loads come before the stores: buffers lie a multiple of 4 KiB apart, and a load waits
         // for a store with the same low twelve address bits.
         let zero = f.splat(&[0; 16]);
@@ -297,7 +297,7 @@ impl<const ROUND: bool> Step for NormStep<'_, ROUND> {
         let mut y = x;
         for i in 0..2 {
             let source =
-                if ROUND { Source { linear: ROUND_LINEAR, ..self.sources[i] } } else { self.sources[i] };
+                if ROUND { SboxSource { linear: ROUND_LINEAR, ..self.sources[i] } } else { self.sources[i] };
             x[i] = source.get::<F, FULL>(f, at);
             y[i] = linear2(f, x[i], POW16);
         }
@@ -333,13 +333,13 @@ impl ByteKernel for TowerNorm<'_> {
 /// Tower, layer 2: `v^6 = v^2·v^4` in GF(2^4), from the norm `v` that just arrived (and is kept).
 pub(crate) struct TowerSix<'a> {
     /// Nibbles of `v`.
-    pub arrived: Pair<'a>,
-    pub norm: PairMut<'a>,
+    pub arrived: ByteShares<'a>,
+    pub norm: ByteSharesMut<'a>,
 }
 
 impl Step for TowerSix<'_> {
     #[inline(always)]
-    fn unit<F: ByteField, const FULL: bool>(&mut self, f: F, layer: &mut Layer<'_>, at: usize) {
+    fn unit<F: ByteField, const FULL: bool>(&mut self, f: F, layer: &mut LayerMessage<'_>, at: usize) {
         let v = load2::<F, FULL>(f, self.arrived, at);
         let x = [linear2(f, v, LOW.power[1]), linear2(f, v, HIGH.power[1])];
         let y = [linear2(f, v, LOW.power[2]), linear2(f, v, HIGH.power[2])];
@@ -352,14 +352,14 @@ impl Step for TowerSix<'_> {
 /// Tower, layer 3: `v^14 = v^6·v^8`, the inverse of the norm.
 pub(crate) struct TowerFourteen<'a> {
     /// Nibbles of `v^6`, just arrived.
-    pub arrived: Pair<'a>,
+    pub arrived: ByteShares<'a>,
     /// Nibbles of `v`.
-    pub norm: Pair<'a>,
+    pub norm: ByteShares<'a>,
 }
 
 impl Step for TowerFourteen<'_> {
     #[inline(always)]
-    fn unit<F: ByteField, const FULL: bool>(&mut self, f: F, layer: &mut Layer<'_>, at: usize) {
+    fn unit<F: ByteField, const FULL: bool>(&mut self, f: F, layer: &mut LayerMessage<'_>, at: usize) {
         let (six, v) = (load2::<F, FULL>(f, self.arrived, at), load2::<F, FULL>(f, self.norm, at));
         let x = [linear2(f, six, LOW.power[0]), linear2(f, six, HIGH.power[0])];
         let y = [linear2(f, v, LOW.power[3]), linear2(f, v, HIGH.power[3])];
@@ -370,13 +370,13 @@ impl Step for TowerFourteen<'_> {
 /// Tower, layer 4: `x^-1 = x^16 · v^-1`, whole bytes. The message has `n` bytes, in two parts.
 pub(crate) struct TowerInverse<'a> {
     /// Nibbles of `v^-1`, just arrived.
-    pub arrived: Pair<'a>,
-    pub x16: Pair<'a>,
+    pub arrived: ByteShares<'a>,
+    pub x16: ByteShares<'a>,
 }
 
 impl Step for TowerInverse<'_> {
     #[inline(always)]
-    fn unit<F: ByteField, const FULL: bool>(&mut self, f: F, layer: &mut Layer<'_>, at: usize) {
+    fn unit<F: ByteField, const FULL: bool>(&mut self, f: F, layer: &mut LayerMessage<'_>, at: usize) {
         let h = self.arrived[0].len();
         let u = load2::<F, FULL>(f, self.arrived, at);
         for i in 0..2 {
@@ -389,13 +389,13 @@ impl Step for TowerInverse<'_> {
 
 /// `gf256`, layer 1: `x` (kept) and `x^3 = x·x^2`.
 pub(crate) struct Cube<'a> {
-    pub source: Source<'a>,
-    pub x: PairMut<'a>,
+    pub source: SboxSource<'a>,
+    pub x: ByteSharesMut<'a>,
 }
 
 impl Step for Cube<'_> {
     #[inline(always)]
-    fn unit<F: ByteField, const FULL: bool>(&mut self, f: F, layer: &mut Layer<'_>, at: usize) {
+    fn unit<F: ByteField, const FULL: bool>(&mut self, f: F, layer: &mut LayerMessage<'_>, at: usize) {
         let x = self.source.get::<F, FULL>(f, at);
         store::<F, FULL>(f, x[0], self.x[0], at);
         store::<F, FULL>(f, x[1], self.x[1], at);
@@ -408,13 +408,13 @@ impl Step for Cube<'_> {
 /// the next.
 pub(crate) struct Fifteen<'a> {
     /// `x^3`, just arrived.
-    pub arrived: Pair<'a>,
-    pub x: Pair<'a>,
+    pub arrived: ByteShares<'a>,
+    pub x: ByteShares<'a>,
 }
 
 impl Step for Fifteen<'_> {
     #[inline(always)]
-    fn unit<F: ByteField, const FULL: bool>(&mut self, f: F, layer: &mut Layer<'_>, at: usize) {
+    fn unit<F: ByteField, const FULL: bool>(&mut self, f: F, layer: &mut LayerMessage<'_>, at: usize) {
         let n = self.x[0].len();
         let cube = load2::<F, FULL>(f, self.arrived, at);
         let twelve = linear2(f, cube, POW4);
@@ -427,12 +427,12 @@ impl Step for Fifteen<'_> {
 /// `gf256`, layer 3: `x^254 = (x^15)^16 · x^14`.
 pub(crate) struct Inverse<'a> {
     /// `x^15 ‖ x^14`, just arrived.
-    pub arrived: Pair<'a>,
+    pub arrived: ByteShares<'a>,
 }
 
 impl Step for Inverse<'_> {
     #[inline(always)]
-    fn unit<F: ByteField, const FULL: bool>(&mut self, f: F, layer: &mut Layer<'_>, at: usize) {
+    fn unit<F: ByteField, const FULL: bool>(&mut self, f: F, layer: &mut LayerMessage<'_>, at: usize) {
         let n = layer.message.len();
         let x = linear2(f, load2::<F, FULL>(f, half(self.arrived, 0, n), at), POW16);
         let y = load2::<F, FULL>(f, half(self.arrived, n, n), at);
@@ -442,8 +442,8 @@ impl Step for Inverse<'_> {
 
 /// Only a source's linear part: the end of the last round, or what comes before a Boolean S-box.
 pub(crate) struct Apply<'a> {
-    pub source: Source<'a>,
-    pub out: PairMut<'a>,
+    pub source: SboxSource<'a>,
+    pub out: ByteSharesMut<'a>,
 }
 
 impl ByteKernel for Apply<'_> {

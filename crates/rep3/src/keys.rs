@@ -34,7 +34,7 @@ impl KeySize {
         }
     }
 
-    /// The size of a key of so many bytes.
+    /// The size of a key of `bytes` bytes.
     #[must_use]
     pub fn of_bytes(bytes: usize) -> Option<KeySize> {
         KeySize::ALL.into_iter().find(|size| size.key_bytes() == bytes)

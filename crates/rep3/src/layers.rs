@@ -9,7 +9,7 @@
 //! message of a layer: plane of AND 0, plane of AND 1, …   (p bytes each, whatever the strips)
 //! ```
 
-use crate::kernels::Pair;
+use crate::kernels::ByteShares;
 use crate::record::{Place, Record, Unit};
 use crate::slots::{LONG, LONGEST, SHORT, Slots, load_part, store_part};
 use crate::{Context, Shares};
@@ -58,7 +58,7 @@ pub(crate) struct Outside<'a> {
 #[derive(Default)]
 pub(crate) struct Inputs {
     parts: Vec<Arc<Shares>>,
-    /// Of each plane, the part in which it is, and its first byte there.
+    /// The part in which each plane is, and the plane's first byte there.
     places: Vec<(u32, usize)>,
 }
 
@@ -97,19 +97,19 @@ impl Slots {
         &mut self,
         cx: &Context,
         (layer, number): (&CircuitLayer, usize),
-        arrived: Pair<'_>,
+        arrived: ByteShares<'_>,
         message: &mut [u8],
         rec: Option<Told<'_>>,
         outside: Outside<'_>,
     ) {
         assert_eq!(arrived[0].len(), layer.products.len() * self.plane);
         assert_eq!(message.len(), layer.ands.len() * self.plane);
-        cx.backend.run(Run { layer, number, arrived, message, rec, outside, slots: self });
+        cx.backend.run(LayerRun { layer, number, arrived, message, rec, outside, slots: self });
     }
 
     /// Bytes to eight planes from `first` on: bit `j` of byte `i` of plane `b` is bit `b` of byte
     /// `j·p + i`.
-    pub(crate) fn slice(&mut self, cx: &Context, first: Slot, bytes: Pair<'_>) {
+    pub(crate) fn slice(&mut self, cx: &Context, first: Slot, bytes: ByteShares<'_>) {
         cx.backend.run(Slice { slots: self, first, bytes });
     }
 
@@ -119,17 +119,17 @@ impl Slots {
     }
 }
 
-struct Run<'a> {
+struct LayerRun<'a> {
     layer: &'a CircuitLayer,
     number: usize,
-    arrived: Pair<'a>,
+    arrived: ByteShares<'a>,
     message: &'a mut [u8],
     rec: Option<Told<'a>>,
     outside: Outside<'a>,
     slots: &'a mut Slots,
 }
 
-impl Kernel for Run<'_> {
+impl Kernel for LayerRun<'_> {
     type Out = ();
     #[inline(always)]
     fn run<L: Lanes>(mut self, l: L) {
@@ -141,7 +141,7 @@ impl Kernel for Run<'_> {
     }
 }
 
-impl Run<'_> {
+impl LayerRun<'_> {
     #[inline(always)]
     fn strips<L: Lanes, const W: usize>(&mut self, l: L) {
         let (plane, size) = (self.slots.plane, W / 2);
@@ -228,7 +228,7 @@ fn xor_part<L: Lanes>(l: L, v: L::V, out: &mut [u8]) {
 struct Slice<'a> {
     slots: &'a mut Slots,
     first: Slot,
-    bytes: Pair<'a>,
+    bytes: ByteShares<'a>,
 }
 
 impl Kernel for Slice<'_> {

@@ -3,8 +3,8 @@
 
 use crate::boolean::{Lookup, ONE_HOT, circuit};
 use crate::kernels::{
-    Apply, Cube, Fifteen, Inverse, LONGEST, Layer, Linear, Pair, RoundKey, Run, Source, TowerFourteen,
-    TowerInverse, TowerNorm, TowerSix,
+    Apply, ByteShares, Cube, Fifteen, Inverse, LONGEST, LayerMessage, LayerStep, Linear, RoundKey,
+    SboxSource, TowerFourteen, TowerInverse, TowerNorm, TowerSix,
 };
 use crate::layers::{Outside, Told};
 use crate::sbox::Turn;
@@ -35,7 +35,7 @@ fn resize(pair: &mut [Buffer; 2], len: usize) {
     }
 }
 
-fn refs(pair: &[Buffer; 2]) -> Pair<'_> {
+fn refs(pair: &[Buffer; 2]) -> ByteShares<'_> {
     [&pair[0], &pair[1]]
 }
 
@@ -50,7 +50,7 @@ pub(crate) struct Sboxes {
     n: usize,
     times: usize,
     cx: Context,
-    /// Of the messages of all rounds.
+    /// The lengths of the messages of all rounds.
     lengths: Vec<usize>,
     /// The next unused 128-bit word of the batch's zero-shares.
     word: u64,
@@ -100,7 +100,7 @@ impl Sboxes {
     /// The result of the last round, as S-box output (without 0x63, and without the linear part if
     /// [`Sboxes::affine`]). Byte S-boxes have it in their messages; a Boolean one writes it to
     /// `into`.
-    pub(crate) fn output<'a>(&mut self, arrived: Exchanged<'a>, into: &'a mut [Buffer; 2]) -> Pair<'a> {
+    pub(crate) fn output<'a>(&mut self, arrived: Exchanged<'a>, into: &'a mut [Buffer; 2]) -> ByteShares<'a> {
         if self.affine() {
             return [arrived.own, arrived.heard];
         }
@@ -150,7 +150,7 @@ impl Sboxes {
         let Workspace { random, vectors, .. } = &mut self.ws;
         resize(random, times * self.n);
         let [x, x_next] = muts(random);
-        // Of a random word, x_{i+1} is made with this party's own key, x_i with the one before.
+        // x_{i+1} of a random word is made with this party's own key, x_i with the key before.
         self.cx.prss.random_words(self.cx.address, self.word, x_next, x);
         self.word += (times * self.n).div_ceil(16) as u64;
         vectors.resize_with(times.max(vectors.len()), Slots::default);
@@ -162,7 +162,7 @@ impl Sboxes {
     }
 
     /// Round 0: S-box inputs from `source`.
-    pub(crate) fn first(&mut self, source: Source<'_>, message: &mut [u8]) {
+    pub(crate) fn first(&mut self, source: SboxSource<'_>, message: &mut [u8]) {
         let backend = self.cx.backend;
         if !self.affine() {
             backend.run_bytes(Apply { source, out: muts(&mut self.ws.kept) });
@@ -179,7 +179,7 @@ impl Sboxes {
         let sbox = self.sbox;
         self.masked(message, |ws, layer| match sbox {
             Sbox::Tower => backend.run_bytes(TowerNorm { layer, source, x16: muts(&mut ws.kept) }),
-            _ => backend.run_bytes(Run(layer, Cube { source, x: muts(&mut ws.kept) })),
+            _ => backend.run_bytes(LayerStep(layer, Cube { source, x: muts(&mut ws.kept) })),
         });
     }
 
@@ -191,17 +191,21 @@ impl Sboxes {
             return self.boolean(k, arrived, message);
         }
         self.masked(message, |ws, layer| match (sbox, k) {
-            (Sbox::Tower, 1) => backend.run_bytes(Run(layer, TowerSix { arrived, norm: muts(&mut ws.norm) })),
-            (Sbox::Tower, 2) => {
-                backend.run_bytes(Run(layer, TowerFourteen { arrived, norm: refs(&ws.norm) }));
+            (Sbox::Tower, 1) => {
+                backend.run_bytes(LayerStep(layer, TowerSix { arrived, norm: muts(&mut ws.norm) }));
             }
-            (Sbox::Tower, _) => backend.run_bytes(Run(layer, TowerInverse { arrived, x16: refs(&ws.kept) })),
-            (_, 1) => backend.run_bytes(Run(layer, Fifteen { arrived, x: refs(&ws.kept) })),
-            _ => backend.run_bytes(Run(layer, Inverse { arrived })),
+            (Sbox::Tower, 2) => {
+                backend.run_bytes(LayerStep(layer, TowerFourteen { arrived, norm: refs(&ws.norm) }));
+            }
+            (Sbox::Tower, _) => {
+                backend.run_bytes(LayerStep(layer, TowerInverse { arrived, x16: refs(&ws.kept) }));
+            }
+            (_, 1) => backend.run_bytes(LayerStep(layer, Fifteen { arrived, x: refs(&ws.kept) })),
+            _ => backend.run_bytes(LayerStep(layer, Inverse { arrived })),
         });
     }
 
-    fn boolean(&mut self, k: usize, arrived: Pair<'_>, message: &mut [u8]) {
+    fn boolean(&mut self, k: usize, arrived: ByteShares<'_>, message: &mut [u8]) {
         let circuit = circuit(self.sbox).expect("a Boolean S-box");
         self.zero_words(message, 0, 0..message.len());
         self.randomness(message);
@@ -237,7 +241,7 @@ impl Sboxes {
     /// Fills `message` with zero-shares and lets `step` add its products, chunk by chunk. `step`'s
     /// range is that of one part of the message; a message has one part, or two or more of equal
     /// length that are computed together.
-    fn masked(&mut self, message: &mut [u8], mut step: impl FnMut(&mut Workspace, Layer<'_>)) {
+    fn masked(&mut self, message: &mut [u8], mut step: impl FnMut(&mut Workspace, LayerMessage<'_>)) {
         let part = match self.sbox {
             Sbox::Tower => self.n / 2,
             _ => self.n,
@@ -259,7 +263,7 @@ impl Sboxes {
                 }
             }
             let rec = self.rec.as_deref_mut();
-            step(&mut self.ws, Layer { number: self.layer, message, range, rec });
+            step(&mut self.ws, LayerMessage { number: self.layer, message, range, rec });
         }
         self.sent(message);
     }
@@ -286,7 +290,7 @@ impl Sboxes {
     }
 
     /// Writes a source's linear part to `out`.
-    pub(crate) fn apply(&self, source: Source<'_>, out: &mut [Buffer; 2]) {
+    pub(crate) fn apply(&self, source: SboxSource<'_>, out: &mut [Buffer; 2]) {
         resize(out, self.n);
         self.cx.backend.run_bytes(Apply { source, out: muts(out) });
     }
@@ -359,6 +363,6 @@ impl<B: Between> SboxRounds<B> {
 }
 
 /// A source that is S-box inputs already.
-pub(crate) fn plain_source(bytes: Pair<'_>) -> Source<'_> {
-    Source { bytes, linear: Linear::Nothing, key: RoundKey::NONE }
+pub(crate) fn plain_source(bytes: ByteShares<'_>) -> SboxSource<'_> {
+    SboxSource { bytes, linear: Linear::Nothing, key: RoundKey::NONE }
 }

@@ -81,7 +81,7 @@ impl<T> Shelf<T> {
 
 /// A shelf, whatever lies on it.
 trait Shelved {
-    /// Frees so many bytes at least, if there are so many; says how many.
+    /// Frees `bytes` bytes at least, or all if there are fewer; returns the number freed.
     fn free(&self, bytes: usize) -> usize;
 }
 
@@ -97,7 +97,7 @@ impl<T> Shelved for Shelf<T> {
     }
 }
 
-/// Frees so many bytes at least, if there are so many, those of other types too.
+/// Frees `most` bytes at least, or all if there are fewer, from the shelves of all types.
 fn free(mut most: usize) {
     let [pairs, longer]: [&dyn Shelved; 2] = [<[u32; 2]>::shelf(), <[u64; 2]>::shelf()];
     let shelves: [&dyn Shelved; 6] = [u8::shelf(), u16::shelf(), u32::shelf(), u64::shelf(), pairs, longer];
@@ -115,7 +115,7 @@ fn trim_to(most: usize) {
     free(BYTES.load(Ordering::Relaxed).saturating_sub(most));
 }
 
-/// So many zeros.
+/// A vector of `len` zeros.
 #[must_use]
 pub fn zeros<T: Element>(len: usize) -> Vec<T> {
     match taken(len) {
@@ -127,7 +127,7 @@ pub fn zeros<T: Element>(len: usize) -> Vec<T> {
     }
 }
 
-/// An empty vector with room for so many.
+/// An empty vector with room for `len` elements.
 #[must_use]
 pub fn room<T: Element>(len: usize) -> Vec<T> {
     match taken(len) {
@@ -231,13 +231,13 @@ impl<T: Element> Scratch<T> {
         Scratch(contents)
     }
 
-    /// So many zeros.
+    /// Scratch memory of `len` zeros.
     #[must_use]
     pub fn zeros(len: usize) -> Self {
         Scratch(zeros(len))
     }
 
-    /// Nothing yet, with room for so many.
+    /// Empty scratch memory with room for `len` elements.
     #[must_use]
     pub fn room(len: usize) -> Self {
         Scratch(room(len))
@@ -309,7 +309,7 @@ mod tests {
 
     #[test]
     fn what_is_kept_is_freed_down_to_a_bound() {
-        // Of a length that no other test uses.
+        // A length that no other test uses.
         const OTHER: usize = 234_567;
         let _open = Open::new();
         give(vec![0u16; OTHER]);

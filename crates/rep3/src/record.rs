@@ -39,7 +39,7 @@ pub enum Unit {
     LowNibble,
     /// Bits 4…7, likewise.
     HighNibble,
-    /// Words of so many bytes, little-endian: elements of Z_2^(8 · bytes), a product each.
+    /// Words of `bytes` bytes, little-endian: elements of Z_2^(8 · bytes), a product each.
     Words {
         /// Bytes of a word.
         bytes: u8,

@@ -27,7 +27,7 @@ pub(crate) struct Slots {
 }
 
 impl Slots {
-    /// Makes room for a run of a circuit of so many slots on planes of `plane` bytes, and writes
+    /// Makes room for a run of a circuit of `slots` slots on planes of `plane` bytes, and writes
     /// the constants.
     pub(crate) fn begin(&mut self, role: Role, slots: usize, plane: usize) {
         let long = plane >= LONG && slots * 2 * LONG <= LONG_BYTES;

@@ -1,7 +1,7 @@
 //! Cheating in the check that a party's Δ is one towards all: what it says late, and about bits
 //! that it does not have.
 
-use super::{End, Schedule, edited, messages};
+use super::{Schedule, TamperedEnd, edited, messages};
 use crate::{
     AuthError, Check, Script, Setup,
     params::TRIALS,
@@ -56,8 +56,8 @@ fn run(liar: usize, twist: u128, mut edit: impl FnMut(&'static str, Place, &mut 
         edit(name, place, own);
     });
     match end {
-        End::Failed(e, _) => e,
-        End::Done(_) => panic!("a lie of party {liar} passed"),
+        TamperedEnd::Failed(e, _) => e,
+        TamperedEnd::Done(_) => panic!("a lie of party {liar} passed"),
     }
 }
 

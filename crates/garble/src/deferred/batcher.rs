@@ -36,7 +36,7 @@ impl<E: GateBackend> DynamicBatcher<E> {
     /// An end for gates on `wires` wires.
     ///
     /// # Panics
-    /// If they are so many that slots cannot number them.
+    /// If there are more wires than slots can number.
     #[must_use]
     pub fn new(end: E, wires: u64) -> Self {
         let all = u32::try_from(wires).ok().and_then(|n| n.checked_add(input_slot(0)));

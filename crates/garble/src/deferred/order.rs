@@ -1,4 +1,4 @@
-//! In which order tables stand, and how many bytes they take in the order of files.
+//! The order in which tables come, and the bytes that they take in the order of files.
 
 use crate::GateBackend;
 use core::fmt;

@@ -3,10 +3,10 @@
 use super::forms::filled;
 use super::hash::{Hash, Hashes};
 use super::kernel::{EvaluateAnds, GarbleAnds};
-use super::work::Work;
+use super::work::KernelWork;
 use crate::{
     Format, Scheme, SessionNonce, Stretch,
-    free::{Ands, At, End, Evaluating, Garbling, Gates, Part},
+    free::{Ands, At, End, Evaluating, Garbling, Gates, RolePart},
     gates::{EVALUATED, GARBLED, one_by_one},
 };
 use hushwire_aes::Backend;
@@ -19,13 +19,13 @@ use std::ops::Range;
 pub struct HalfAnds(Hash);
 
 /// A role's kernels.
-pub trait Works<P: Part> {
+pub trait Works<P: RolePart> {
     /// `n` gates under one key.
     #[doc(hidden)]
-    fn work(&mut self, at: &At<'_, P>, n: usize, work: Work<'_>, tables: P::Bytes<'_>);
+    fn work(&mut self, at: &At<'_, P>, n: usize, work: KernelWork<'_>, tables: P::Bytes<'_>);
 }
 
-impl<P: Part> Ands<P> for HalfAnds
+impl<P: RolePart> Ands<P> for HalfAnds
 where
     HalfAnds: Works<P>,
 {
@@ -42,14 +42,14 @@ where
 
     fn run(&mut self, at: &At<'_, P>, gates: Gates<'_>, bytes: P::Bytes<'_>, _: P::Bytes<'_>) {
         let Gates { wires, pairs, out } = gates;
-        let work = Work::gates(wires, pairs, out, !at.backend.is_batched());
+        let work = KernelWork::gates(wires, pairs, out, !at.backend.is_batched());
         let at = At { backend: filled(at.backend, pairs.len()), ..*at };
         self.work(&at, pairs.len(), work, bytes);
     }
 
     fn layers(
         end: &mut End<P, Self>,
-        wires: &mut [Tagged<P::Kind>],
+        wires: &mut [Tagged<P::LabelKind>],
         woven: &Woven,
         mut layers: Range<usize>,
         mut tables: P::Bytes<'_>,
@@ -63,7 +63,7 @@ where
                 one_by_one(end, wires, woven, now, some);
             } else {
                 let at = At { backend: end.backend, first: end.gate, part: &end.part };
-                let work = Work::Layers { wires: Tagged::blocks_mut(wires), woven, layers: now };
+                let work = KernelWork::Layers { wires: Tagged::blocks_mut(wires), woven, layers: now };
                 end.ands.work(&at, n, work, some);
                 end.gate += n as u64;
             }
@@ -82,12 +82,12 @@ fn served_layers(woven: &Woven, layers: &Range<usize>, served: usize) -> (Range<
 }
 
 impl Works<Garbling> for HalfAnds {
-    fn work(&mut self, at: &At<'_, Garbling>, n: usize, work: Work<'_>, tables: &mut [u8]) {
+    fn work(&mut self, at: &At<'_, Garbling>, n: usize, work: KernelWork<'_>, tables: &mut [u8]) {
         /// In groups of at most `M` vectors of labels.
         fn run<H: Hashes, const M: usize>(
             hash: &H,
             at: &At<'_, Garbling>,
-            work: Work<'_>,
+            work: KernelWork<'_>,
             tables: &mut [u8],
         ) {
             let (delta, first) = (at.part.delta.0, at.first);
@@ -106,8 +106,8 @@ impl Works<Garbling> for HalfAnds {
 }
 
 impl Works<Evaluating> for HalfAnds {
-    fn work(&mut self, at: &At<'_, Evaluating>, n: usize, work: Work<'_>, tables: &[u8]) {
-        fn run<H: Hashes>(hash: &H, at: &At<'_, Evaluating>, work: Work<'_>, tables: &[u8]) {
+    fn work(&mut self, at: &At<'_, Evaluating>, n: usize, work: KernelWork<'_>, tables: &[u8]) {
+        fn run<H: Hashes>(hash: &H, at: &At<'_, Evaluating>, work: KernelWork<'_>, tables: &[u8]) {
             at.backend.run(EvaluateAnds::<H, 8> { hash, first: at.first, work, tables });
         }
         self.0.used(EVALUATED, at.first, n);

@@ -9,7 +9,7 @@ use std::ops::Range;
 pub(crate) const SOFT_VECTORS: usize = 4;
 
 /// Gates of a batch that one kernel runs: groups of `vectors` vectors of labels, on this backend.
-pub(crate) struct Form {
+pub(crate) struct KernelGates {
     pub(crate) backend: Backend,
     pub(crate) vectors: usize,
     pub(crate) gates: Range<usize>,
@@ -18,14 +18,14 @@ pub(crate) struct Form {
 /// Cuts `n` gates, each of which has `P` labels hashed, into whole groups of `most` vectors, and a
 /// rest in the smallest group that holds it, on vectors as narrow as will do. Unbatched, every gate
 /// is a group on single blocks.
-pub(crate) fn forms<const P: usize>(backend: Backend, n: usize, most: usize) -> [Form; 2] {
+pub(crate) fn forms<const P: usize>(backend: Backend, n: usize, most: usize) -> [KernelGates; 2] {
     if !backend.is_batched() {
-        let none = Form { backend, vectors: P, gates: n..n };
-        return [Form { backend: backend.narrowed(1), vectors: P, gates: 0..n }, none];
+        let none = KernelGates { backend, vectors: P, gates: n..n };
+        return [KernelGates { backend: backend.narrowed(1), vectors: P, gates: 0..n }, none];
     }
     if backend.tier() == Tier::Portable {
-        let none = Form { backend, vectors: most, gates: n..n };
-        return [Form { backend, vectors: most, gates: 0..n }, none];
+        let none = KernelGates { backend, vectors: most, gates: n..n };
+        return [KernelGates { backend, vectors: most, gates: 0..n }, none];
     }
     let room = |vectors: usize| vectors / P * backend.lanes();
     let rest = n % room(most);
@@ -36,7 +36,10 @@ pub(crate) fn forms<const P: usize>(backend: Backend, n: usize, most: usize) -> 
     // What would fill the largest group but in part pads it, in the same call.
     let cut = if vectors >= most { n } else { n - rest };
     let narrow = if vectors == P { backend.narrowed(rest) } else { backend };
-    [Form { backend, vectors: most, gates: 0..cut }, Form { backend: narrow, vectors, gates: cut..n }]
+    [
+        KernelGates { backend, vectors: most, gates: 0..cut },
+        KernelGates { backend: narrow, vectors, gates: cut..n },
+    ]
 }
 
 /// The backend for a batch of `n` half gates: vectors as wide as they fill.

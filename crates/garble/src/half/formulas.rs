@@ -2,7 +2,7 @@
 
 use super::HalfGates;
 use crate::rig::{
-    formulas::{Formula, Made},
+    formulas::{Formula, MadeGate},
     oracle::aes,
 };
 use crate::{Format, Scheme, SessionNonce};
@@ -60,7 +60,7 @@ impl Formula for TwoHalves {
         TwoHalves(scheme, public)
     }
 
-    fn gate(&mut self, number: u64, delta: Block, [a0, b0]: [Block; 2]) -> Made {
+    fn gate(&mut self, number: u64, delta: Block, [a0, b0]: [Block; 2]) -> MadeGate {
         let [j, k] = [0, 1].map(|i| 2 * u128::from(number) + i);
         let h = |i, x| hash(self.0, self.1, i, x);
         let (pa, pb) = (a0.lsb(), b0.lsb());
@@ -69,7 +69,7 @@ impl Formula for TwoHalves {
         let wg = h(j, a0) ^ tg.and_bit(pa);
         let te = h(k, b0) ^ h(k, b0 ^ delta) ^ a0;
         let we = h(k, b0) ^ (te ^ a0).and_bit(pb);
-        Made { zero: wg ^ we, table: [tg.0, te.0].concat(), bits: 0 }
+        MadeGate { zero: wg ^ we, table: [tg.0, te.0].concat(), bits: 0 }
     }
 
     fn tweaks(number: u64) -> Vec<u128> {

@@ -5,7 +5,7 @@
 //! of its own, `P = 2` to a gate.
 
 use super::hash::Hashes;
-use super::work::{Next, Part, Work};
+use super::work::{GateGroups, KernelWork, Next};
 use hushwire_aes::kernel::{Tweaks, without_bit_0};
 use hushwire_simd::{Kernel, Lanes, prefetch};
 
@@ -15,7 +15,7 @@ pub(super) struct GarbleAnds<'a, H, const M: usize> {
     pub(super) hash: &'a H,
     pub(super) delta: [u8; 16],
     pub(super) first: u64,
-    pub(super) work: Work<'a>,
+    pub(super) work: KernelWork<'a>,
     pub(super) tables: &'a mut [u8],
 }
 
@@ -30,7 +30,7 @@ impl<H: Hashes, const M: usize> Kernel for GarbleAnds<'_, H, M> {
         let alone = work.alone();
         while let Some(Next { wires, pairs, n, out }) = work.next() {
             let copies = are_copies::<L>(&pairs[..n]);
-            let mut part = Part::new(n, pairs.len().min(out.len() / 16).min(tables.len() / 32), alone);
+            let mut part = GateGroups::new(n, pairs.len().min(out.len() / 16).min(tables.len() / 32), alone);
             while let Some(vectors) = part.next::<L, M>() {
                 if vectors == M && !L::SOFT {
                     loop {
@@ -136,7 +136,7 @@ const AHEAD: usize = 2048;
 pub(super) struct EvaluateAnds<'a, H, const M: usize> {
     pub(super) hash: &'a H,
     pub(super) first: u64,
-    pub(super) work: Work<'a>,
+    pub(super) work: KernelWork<'a>,
     pub(super) tables: &'a [u8],
 }
 
@@ -149,7 +149,7 @@ impl<H: Hashes, const M: usize> Kernel for EvaluateAnds<'_, H, M> {
         let alone = work.alone();
         while let Some(Next { wires, pairs, n, out }) = work.next() {
             let copies = are_copies::<L>(&pairs[..n]);
-            let mut part = Part::new(n, pairs.len().min(out.len() / 16).min(tables.len() / 32), alone);
+            let mut part = GateGroups::new(n, pairs.len().min(out.len() / 16).min(tables.len() / 32), alone);
             while let Some(vectors) = part.next::<L, M>() {
                 if vectors == M && !L::SOFT {
                     loop {

@@ -7,7 +7,7 @@ use hushwire_simd::Lanes;
 use std::ops::Range;
 
 /// The gates that a call of a kernel runs.
-pub enum Work<'a> {
+pub enum KernelWork<'a> {
     /// Independent gates; `alone`: one after the other.
     Gates { wires: &'a [Block], pairs: &'a [[Slot; 2]], out: &'a mut [Block], alone: bool, done: bool },
     /// Layers of a single copy.
@@ -23,7 +23,7 @@ pub(super) struct Next<'w> {
     pub(super) out: &'w mut [u8],
 }
 
-impl<'a> Work<'a> {
+impl<'a> KernelWork<'a> {
     /// Independent gates.
     pub(super) fn gates(
         wires: &'a [Block],
@@ -31,26 +31,26 @@ impl<'a> Work<'a> {
         out: &'a mut [Block],
         alone: bool,
     ) -> Self {
-        Work::Gates { wires, pairs, out, alone, done: false }
+        KernelWork::Gates { wires, pairs, out, alone, done: false }
     }
 
     /// Whether gates go one after the other.
     #[inline(always)]
     pub(super) fn alone(&self) -> bool {
-        matches!(self, Work::Gates { alone: true, .. })
+        matches!(self, KernelWork::Gates { alone: true, .. })
     }
 
     /// The next gates that wait for no others.
     #[inline(always)]
     pub(super) fn next(&mut self) -> Option<Next<'_>> {
         match self {
-            Work::Gates { done: true, .. } => None,
-            Work::Gates { wires, pairs, out, done, .. } => {
+            KernelWork::Gates { done: true, .. } => None,
+            KernelWork::Gates { wires, pairs, out, done, .. } => {
                 *done = true;
                 let (wires, out) = (as_bytes(wires).as_chunks().0, as_bytes_mut(out));
                 Some(Next { wires, pairs, n: pairs.len(), out })
             }
-            Work::Layers { wires, woven, layers } => {
+            KernelWork::Layers { wires, woven, layers } => {
                 let layer = &woven.layers()[layers.next()?];
                 woven.sums().run_here(layer.sums.clone(), wires);
                 let (cells, products) = wires.split_at_mut(woven.cells());
@@ -62,7 +62,7 @@ impl<'a> Work<'a> {
 }
 
 /// The way through gates, group by group.
-pub(super) struct Part {
+pub(super) struct GateGroups {
     /// The first gate of the group.
     pub(super) at: usize,
     from: usize,
@@ -71,12 +71,12 @@ pub(super) struct Part {
     alone: bool,
 }
 
-impl Part {
-    /// Of `n` gates with room for `room`.
+impl GateGroups {
+    /// The groups of `n` gates with room for `room`.
     #[inline(always)]
     pub(super) fn new(n: usize, room: usize, alone: bool) -> Self {
         assert!(n <= room, "room for every gate");
-        Part { at: 0, from: 0, n, room, alone }
+        GateGroups { at: 0, from: 0, n, room, alone }
     }
 
     /// The vectors of the next group, the smallest that holds what is left or the largest that

@@ -5,7 +5,7 @@ use super::kernel::{EvaluateAnds, PADDING};
 use super::linear::EvaluateXors;
 use super::queue::Queue;
 use super::{BATCH, CONSTANT, assert_scheme, signal, with_signal};
-use crate::half::forms::{Form, forms};
+use crate::half::forms::{KernelGates, forms};
 use crate::{Evaluate, Pairs, Role, Scheme, SessionNonce, gates::ActiveLabel};
 use hushwire_aes::Backend;
 use hushwire_block::{Block, Tagged, as_bytes, as_bytes_mut};
@@ -42,7 +42,7 @@ impl Gates for Evaluating {
         self.rows[..bits.len()].copy_from_slice(bits);
         let (wires, out) =
             (as_bytes(Tagged::blocks(wires)).as_chunks().0, as_bytes_mut(Tagged::blocks_mut(out)));
-        for Form { backend, vectors, gates } in forms::<2>(self.backend, pairs.len(), 8) {
+        for KernelGates { backend, vectors, gates } in forms::<2>(self.backend, pairs.len(), 8) {
             let first = self.gate + gates.start as u64;
             let (made, tables) =
                 (&mut out[16 * gates.start..16 * gates.end], &tables[32 * gates.start..32 * gates.end]);
@@ -63,7 +63,7 @@ impl Gates for Evaluating {
     fn xor(&mut self, left: &[ActiveLabel], right: &[ActiveLabel], made: &mut [ActiveLabel], tables: &[u8]) {
         let [left, right] = [left, right].map(|x| as_bytes(Tagged::blocks(x)));
         let made = as_bytes_mut(Tagged::blocks_mut(made));
-        for Form { backend, vectors, gates } in forms::<2>(self.backend, left.len() / 16, 8) {
+        for KernelGates { backend, vectors, gates } in forms::<2>(self.backend, left.len() / 16, 8) {
             let first = self.gate + gates.start as u64;
             let at = 16 * gates.start..16 * gates.end;
             let [left, right, tables] = [left, right, tables].map(|x| &x[at.clone()]);

@@ -1,6 +1,6 @@
 //! The formulas of GLNP15, gate by gate and by signal: what tables are compared with.
 
-use super::{Evaluator, LABEL, OfTruth, Pair, Side};
+use super::{Evaluator, LABEL, LabelPair, OfTruth, Operand};
 use crate::cursor::has_table;
 use crate::rig::{oracle::aes, suite::Recorded};
 use crate::{Format, Garble, GateBackend, Pairs, Role, Scheme, SessionNonce};
@@ -22,21 +22,21 @@ pub(crate) struct Plain {
     gate: u64,
     choices: Prg,
     labels: Prg,
-    constants: [Pair; 2],
+    constants: [LabelPair; 2],
     tweaks: Vec<u128>,
 }
 
 /// The label of a wire that has this signal.
-fn of_signal(wire: Pair, signal: u8) -> Block {
+fn of_signal(wire: LabelPair, signal: u8) -> Block {
     let [zero, one] = wire.map(Tagged::block);
     if u8::from(zero.lsb()) == signal { zero } else { one }
 }
 
-pub(super) fn permute_bit(wire: Pair) -> u8 {
+pub(super) fn permute_bit(wire: LabelPair) -> u8 {
     u8::from(wire[0].block().lsb())
 }
 
-fn pair(by_truth: [Block; 2], permute: u8) -> Pair {
+fn pair(by_truth: [Block; 2], permute: u8) -> LabelPair {
     let mut pair = by_truth.map(|x| x & LABEL);
     pair[0].0[0] |= permute;
     pair[1].0[0] |= permute ^ 1;
@@ -45,10 +45,10 @@ fn pair(by_truth: [Block; 2], permute: u8) -> Pair {
 
 impl Plain {
     /// F_X(g, r).
-    fn f(&mut self, key: Block, row: u8, side: Side) -> Block {
+    fn f(&mut self, key: Block, row: u8, side: Operand) -> Block {
         let side = match side {
-            Side::Left => 0,
-            Side::Right => 4,
+            Operand::Left => 0,
+            Operand::Right => 4,
         };
         let input = Block::from_u128(u128::from(self.gate) | u128::from(row + side) << 64);
         self.tweaks.push(input.to_u128());
@@ -56,13 +56,13 @@ impl Plain {
     }
 
     /// Result, T1 and T2, c.
-    pub(super) fn and(&mut self, left: Pair, right: Pair) -> (Pair, [Block; 2], u8) {
+    pub(super) fn and(&mut self, left: LabelPair, right: LabelPair) -> (LabelPair, [Block; 2], u8) {
         let mut choice = [0];
         self.choices.fill(&mut choice);
         let permute = choice[0] & 1;
         let k = [0u8, 1, 2, 3].map(|r| {
             let (a, b) = (r >> 1, r & 1);
-            self.f(of_signal(left, a), r, Side::Left) ^ self.f(of_signal(right, b), r, Side::Right)
+            self.f(of_signal(left, a), r, Operand::Left) ^ self.f(of_signal(right, b), r, Operand::Right)
         });
         self.gate += 1;
         let s = 2 * (1 - permute_bit(left)) + (1 - permute_bit(right));
@@ -80,12 +80,12 @@ impl Plain {
     }
 
     /// Result, T.
-    pub(super) fn xor(&mut self, left: Pair, right: Pair) -> (Pair, Block) {
-        let f = [0, 1].map(|a| self.f(of_signal(left, a), 0, Side::Left));
+    pub(super) fn xor(&mut self, left: LabelPair, right: LabelPair) -> (LabelPair, Block) {
+        let f = [0, 1].map(|a| self.f(of_signal(left, a), 0, Operand::Left));
         // Two labels of a wire, one input.
         self.tweaks.pop();
         let d = f[0] ^ f[1];
-        let t = self.f(of_signal(right, 1), 0, Side::Right) ^ of_signal(right, 0) ^ d;
+        let t = self.f(of_signal(right, 1), 0, Operand::Right) ^ of_signal(right, 0) ^ d;
         self.gate += 1;
         let shifted = [of_signal(right, 0), of_signal(right, 0) ^ d];
         let by_truth =
@@ -95,20 +95,20 @@ impl Plain {
 }
 
 impl GateBackend for Plain {
-    type Wire = Pair;
+    type Wire = LabelPair;
     type Bytes<'t> = &'t mut [u8];
     const ROLE: Role = Role::Garbler;
     const FORMAT: Format = Format::PRF;
 
-    fn constants(&self) -> [Pair; 2] {
+    fn constants(&self) -> [LabelPair; 2] {
         self.constants
     }
 
     fn ands(
         &mut self,
-        wires: &[Pair],
+        wires: &[LabelPair],
         pairs: &[[Slot; 2]],
-        out: &mut [Pair],
+        out: &mut [LabelPair],
         bytes: &mut [u8],
         bits: &mut [u8],
     ) {
@@ -121,7 +121,7 @@ impl GateBackend for Plain {
         }
     }
 
-    fn xors(&mut self, wires: &mut [Pair], strip: usize, gates: &[[Slot; 3]], tables: &mut [u8]) {
+    fn xors(&mut self, wires: &mut [LabelPair], strip: usize, gates: &[[Slot; 3]], tables: &mut [u8]) {
         let mut tables = tables.chunks_exact_mut(16);
         for gate @ [a, b, out] in gates {
             for i in 0..strip {
@@ -160,18 +160,18 @@ impl Garble for Plain {
         Plain { gate: 0, choices, labels, constants, tweaks: vec![] }
     }
 
-    fn theirs(&mut self, messages: [Block; 2]) -> Pair {
+    fn theirs(&mut self, messages: [Block; 2]) -> LabelPair {
         // The message of choice b has signal b.
         pair(messages, 0)
     }
 
-    fn own(&mut self, active: Block, bit: u8) -> Pair {
+    fn own(&mut self, active: Block, bit: u8) -> LabelPair {
         let other = self.labels.next_block();
         let permute = u8::from(active.lsb()) ^ bit;
         pair(if bit == 0 { [active, other] } else { [other, active] }, permute)
     }
 
-    fn permute_bit(&self, wire: Pair) -> u8 {
+    fn permute_bit(&self, wire: LabelPair) -> u8 {
         permute_bit(wire)
     }
 }

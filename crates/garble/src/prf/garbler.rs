@@ -4,8 +4,8 @@ use super::end::{End, Gates};
 use super::kernel::{GarbleAnds, PADDING};
 use super::linear::GarbleXors;
 use super::queue::Queue;
-use super::{BATCH, CONSTANT, Pair, assert_scheme, signal, with_signal};
-use crate::half::forms::{Form, forms};
+use super::{BATCH, CONSTANT, LabelPair, assert_scheme, signal, with_signal};
+use crate::half::forms::{KernelGates, forms};
 use crate::{Garble, Pairs, Role, Scheme, SessionNonce};
 use hushwire_aes::Backend;
 use hushwire_block::{Block, Tagged, as_bytes, as_bytes_mut};
@@ -21,7 +21,7 @@ pub type Garbler = End<Garbling>;
 pub struct Garbling {
     backend: Backend,
     gate: u64,
-    constants: [Pair; 2],
+    constants: [LabelPair; 2],
     /// Labels of inputs.
     labels: Prg,
     /// Permute bits of ANDs, a byte each.
@@ -36,26 +36,26 @@ impl Drop for Garbling {
 }
 
 impl Gates for Garbling {
-    type Wire = Pair;
+    type Wire = LabelPair;
     type Bytes<'t> = &'t mut [u8];
     const ROLE: Role = Role::Garbler;
 
-    fn constants(&self) -> [Pair; 2] {
+    fn constants(&self) -> [LabelPair; 2] {
         self.constants
     }
 
     fn and(
         &mut self,
-        wires: &[Pair],
+        wires: &[LabelPair],
         pairs: &[[Slot; 2]],
-        out: &mut [Pair],
+        out: &mut [LabelPair],
         tables: &mut [u8],
         bits: &mut [u8],
     ) {
         let n = pairs.len();
         self.choices.fill(&mut self.permute[..n]);
         let (wires, out) = (bytes_of(wires).as_chunks().0, bytes_of_mut(out));
-        for Form { backend, vectors, gates } in forms::<1>(self.backend, n, 2) {
+        for KernelGates { backend, vectors, gates } in forms::<1>(self.backend, n, 2) {
             let first = self.gate + gates.start as u64;
             let at = 32 * gates.start..32 * gates.end;
             let (made, tables) = (&mut out[at.clone()], &mut tables[at]);
@@ -69,12 +69,12 @@ impl Gates for Garbling {
         self.gate += n as u64;
     }
 
-    fn not([zero, one]: Pair) -> Pair {
+    fn not([zero, one]: LabelPair) -> LabelPair {
         [one, zero]
     }
 
-    fn xor(&mut self, left: &[Pair], right: &[Pair], made: &mut [Pair], tables: &mut [u8]) {
-        for Form { backend, vectors, gates } in forms::<1>(self.backend, left.len(), 4) {
+    fn xor(&mut self, left: &[LabelPair], right: &[LabelPair], made: &mut [LabelPair], tables: &mut [u8]) {
+        for KernelGates { backend, vectors, gates } in forms::<1>(self.backend, left.len(), 4) {
             let first = self.gate + gates.start as u64;
             let (left, right) = (bytes_of(&left[gates.clone()]), bytes_of(&right[gates.clone()]));
             let made = bytes_of_mut(&mut made[gates.clone()]);
@@ -92,11 +92,11 @@ impl Gates for Garbling {
     }
 }
 
-fn bytes_of(pairs: &[Pair]) -> &[u8] {
+fn bytes_of(pairs: &[LabelPair]) -> &[u8] {
     as_bytes(Tagged::blocks(pairs.as_flattened()))
 }
 
-fn bytes_of_mut(pairs: &mut [Pair]) -> &mut [u8] {
+fn bytes_of_mut(pairs: &mut [LabelPair]) -> &mut [u8] {
     as_bytes_mut(Tagged::blocks_mut(pairs.as_flattened_mut()))
 }
 
@@ -114,21 +114,21 @@ impl Garble for Garbler {
         End { gates, xors: Queue::new(backend) }
     }
 
-    fn theirs(&mut self, [zero, one]: [Block; 2]) -> Pair {
+    fn theirs(&mut self, [zero, one]: [Block; 2]) -> LabelPair {
         [with_signal(zero, 0), with_signal(one, 1)].map(Tagged::new)
     }
 
-    fn own(&mut self, active: Block, bit: u8) -> Pair {
+    fn own(&mut self, active: Block, bit: u8) -> LabelPair {
         own(active, bit, self.gates.labels.next_block())
     }
 
-    fn permute_bit(&self, wire: Pair) -> u8 {
+    fn permute_bit(&self, wire: LabelPair) -> u8 {
         signal(wire[0].block())
     }
 }
 
 /// `active` stands for `value`, `drawn` for the other value, with the other signal.
-fn own(active: Block, value: u8, drawn: Block) -> Pair {
+fn own(active: Block, value: u8, drawn: Block) -> LabelPair {
     let other = with_signal(drawn, signal(active) ^ 1);
     let value = Choice::from(value & 1);
     let pick = |x, y| Tagged::new(Block::conditional_select(x, y, value));

@@ -3,7 +3,7 @@
 //! A group is `G` vectors of gates, one a lane. Labels are keys, at best eight or twelve vectors of
 //! them side by side: a key schedule is a chain, and one alone would leave the AES units waiting.
 
-use super::{LABEL, Side, tweak};
+use super::{LABEL, Operand, tweak};
 use hushwire_aes::kernel::{encrypt_keyed, without_bit_0};
 use hushwire_simd::{Kernel, Lanes};
 
@@ -74,7 +74,7 @@ impl<L: Lanes> Ready<L> {
 
 /// F's input.
 #[inline(always)]
-pub(super) fn input<L: Lanes>(l: L, gates: L::V, row: u8, side: Side) -> L::V {
+pub(super) fn input<L: Lanes>(l: L, gates: L::V, row: u8, side: Operand) -> L::V {
     l.xor(gates, l.splat(&tweak(0, row, side).0))
 }
 
@@ -168,8 +168,8 @@ fn garble_ands<L: Lanes, const G: usize>(
         for a in 0..2 {
             for b in 0..2 {
                 let row = (2 * a + b) as u8;
-                f[g][a][b] = input(l, gates, row, Side::Left);
-                f[g][2 + b][a] = input(l, gates, row, Side::Right);
+                f[g][a][b] = input(l, gates, row, Operand::Left);
+                f[g][2 + b][a] = input(l, gates, row, Operand::Right);
             }
         }
     }
@@ -274,7 +274,7 @@ fn evaluate_ands<L: Lanes, const G: usize>(
         let row = l.or(l.shl64::<1>(l.andnot(ready.label, a)), l.andnot(ready.label, b));
         let left = l.xor(ready.next(l), l.shuffle(row, l.splat(&TO_BYTE_8)));
         keys[g] = [a, b];
-        f[g] = [left, l.xor(left, l.splat(&tweak(0, 0, Side::Right).0))];
+        f[g] = [left, l.xor(left, l.splat(&tweak(0, 0, Operand::Right).0))];
     }
     hash_pairs::<L, G>(l, &keys, &mut f);
     for g in 0..G {

@@ -1,6 +1,6 @@
 //! XORs of PRF garbling, as tables of their own.
 
-use super::Side;
+use super::Operand;
 use super::kernel::{
     MOST, MOST_VECTORS, Ready, by_signal, hash_flat, hash_pairs, input, load_zipped, store_zipped,
 };
@@ -51,7 +51,7 @@ fn garble_xors<L: Lanes, const G: usize>(
     made: &mut [u8],
     tables: &mut [u8],
 ) {
-    // Of every vector of gates: both labels of the left wire, and of the right one the label with
+    // For every vector of gates: both labels of the left wire, and the right wire's label with
     // signal 1.
     let (mut keys, mut f) = ([[l.zero(); 3]; G], [[l.zero(); 3]; G]);
     for g in 0..G {
@@ -60,8 +60,8 @@ fn garble_xors<L: Lanes, const G: usize>(
         let ([_, high], _) = by_signal(l, load_zipped(l, &right[at..]));
         let [x, y] = load_zipped(l, &left[at..]);
         keys[g] = [x, y, high];
-        let input_left = input(l, gates, 0, Side::Left);
-        f[g] = [input_left, input_left, input(l, gates, 0, Side::Right)];
+        let input_left = input(l, gates, 0, Operand::Left);
+        f[g] = [input_left, input_left, input(l, gates, 0, Operand::Right)];
     }
     hash_threes(l, &keys, &mut f);
     for g in 0..G {
@@ -134,7 +134,7 @@ fn evaluate_xors<L: Lanes, const G: usize>(
         let at = g * L::BYTES;
         let gates = ready.next(l);
         keys[g] = [l.load(&left[at..]), l.load(&right[at..])];
-        f[g] = [input(l, gates, 0, Side::Left), input(l, gates, 0, Side::Right)];
+        f[g] = [input(l, gates, 0, Operand::Left), input(l, gates, 0, Operand::Right)];
     }
     hash_pairs::<L, G>(l, &keys, &mut f);
     for g in 0..G {

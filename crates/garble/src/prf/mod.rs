@@ -61,12 +61,13 @@ impl crate::Family for PrfOnly {
     type Evaluator = Evaluator;
 }
 
-/// Kind of a label that stands for the truth value of its place in a [`Pair`]. Bit 0 is its signal.
+/// Kind of a label that stands for the truth value of its place in a [`LabelPair`]. Bit 0 is its
+/// signal.
 pub enum OfTruth {}
 
 /// The garbler's wire: the labels of truth values 0 and 1. Their signals differ; nothing else
 /// relates them.
-pub type Pair = [Tagged<OfTruth>; 2];
+pub type LabelPair = [Tagged<OfTruth>; 2];
 
 /// LOCAL: most gates in a call of a kernel.
 const BATCH: usize = 1024;
@@ -77,14 +78,14 @@ const LABEL: Block = Block::from_u128(!1);
 
 /// The operand that a label belongs to.
 #[derive(Clone, Copy)]
-enum Side {
+enum Operand {
     Left,
     Right,
 }
 
 /// F's input: unique for a key, as gates' numbers are for an end.
 #[inline(always)]
-const fn tweak(gate: u64, row: u8, side: Side) -> Block {
+const fn tweak(gate: u64, row: u8, side: Operand) -> Block {
     Block::from_u128(gate as u128 | ((row + 4 * side as u8) as u128) << 64)
 }
 

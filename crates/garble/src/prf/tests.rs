@@ -35,16 +35,16 @@ fn noise(label: &str) -> Prg {
 }
 
 /// A wire with this permute bit.
-fn wire(prg: &mut Prg, permute: u8) -> Pair {
+fn wire(prg: &mut Prg, permute: u8) -> LabelPair {
     [with_signal(prg.next_block(), permute), with_signal(prg.next_block(), permute ^ 1)].map(Tagged::new)
 }
 
-fn held(wire: Pair, value: u8) -> crate::gates::ActiveLabel {
+fn held(wire: LabelPair, value: u8) -> crate::gates::ActiveLabel {
     Tagged::new(wire[value as usize].block())
 }
 
 /// Whether the evaluator holds the label of this value.
-fn stands_for(held: crate::gates::ActiveLabel, wire: Pair, value: u8) -> bool {
+fn stands_for(held: crate::gates::ActiveLabel, wire: LabelPair, value: u8) -> bool {
     held.block() == wire[value as usize].block()
 }
 
@@ -58,14 +58,14 @@ fn every_case_of_an_and() {
     for backend in Backend::all() {
         let (mut g, mut e) = ends(backend);
         let mut prg = noise("and");
-        let wires: Vec<[Pair; 2]> =
+        let wires: Vec<[LabelPair; 2]> =
             cases().map(|[p, q, ..]| [wire(&mut prg, p), wire(&mut prg, q)]).collect();
         let holds: Vec<_> =
             cases().zip(&wires).flat_map(|([.., x, y], [l, r])| [held(*l, x), held(*r, y)]).collect();
         let n = wires.len();
         let pairs: Vec<[Slot; 2]> = (0..n as Slot).map(|k| [2 * k, 2 * k + 1]).collect();
         let (mut bytes, mut bits) = (vec![0; 32 * n], vec![0; n]);
-        let mut made = vec![Pair::default(); n];
+        let mut made = vec![LabelPair::default(); n];
         g.ands(wires.as_flattened(), &pairs, &mut made, &mut bytes, &mut bits);
         let mut got = vec![Tagged::default(); n];
         e.ands(&holds, &pairs, &mut got, &mut bytes, &mut bits);
@@ -86,14 +86,14 @@ fn every_case_of_an_xor() {
     for backend in Backend::all() {
         let (mut g, mut e) = ends(backend);
         let mut prg = noise("xor");
-        let mut wires = vec![Pair::default(); 2];
+        let mut wires = vec![LabelPair::default(); 2];
         let mut holds = vec![Tagged::default(); 2];
         let mut gates = vec![];
         for [p, q, x, y] in cases() {
             let (l, r) = (wire(&mut prg, p), wire(&mut prg, q));
             let at = wires.len() as Slot;
             gates.push([at, at + 1, at + 2]);
-            wires.extend([l, r, Pair::default()]);
+            wires.extend([l, r, LabelPair::default()]);
             holds.extend([held(l, x), held(r, y), Tagged::default()]);
         }
         let before = wires.clone();
@@ -168,13 +168,13 @@ fn equal_operands_and_constants() {
     for (permute, value) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
         let x = wire(&mut prg, permute);
         let [zero, one] = g.constants();
-        let mut wires = vec![zero, one, x, Pair::default(), Pair::default()];
+        let mut wires = vec![zero, one, x, LabelPair::default(), LabelPair::default()];
         let [h0, h1] = e.constants();
         let mut holds = vec![h0, h1, held(x, value), Tagged::default(), Tagged::default()];
         assert!(stands_for(h0, zero, 0) && stands_for(h1, one, 1));
         let pairs = [[2, 2], [2, ZERO], [ONE, 2], [ZERO, ONE], [ONE, ONE], [ZERO, ZERO]];
         let (mut bytes, mut bits) = ([0; 32 * 6], [0; 6]);
-        let (mut made, mut got) = ([Pair::default(); 6], [Tagged::default(); 6]);
+        let (mut made, mut got) = ([LabelPair::default(); 6], [Tagged::default(); 6]);
         g.ands(&wires, &pairs, &mut made, &mut bytes, &mut bits);
         e.ands(&holds, &pairs, &mut got, &mut bytes, &mut bits);
         for (k, result) in [value, 0, value, 0, 1, 0].into_iter().enumerate() {
@@ -216,7 +216,7 @@ fn tweaks_are_unique() {
     let mut seen = HashSet::new();
     for gate in (0..500).chain(u64::MAX - 500..=u64::MAX) {
         for row in 0..4 {
-            for side in [Side::Left, Side::Right] {
+            for side in [Operand::Left, Operand::Right] {
                 assert!(seen.insert(tweak(gate, row, side)));
             }
         }
@@ -232,11 +232,11 @@ fn tables_and_signals_are_uniform() {
     for [p, q] in [[0, 0], [0, 1], [1, 0], [1, 1]] {
         let mut prg = noise("uniform");
         let (mut g, mut e) = ends(Backend::best());
-        let wires: Vec<Pair> = (0..2 * N).map(|k| wire(&mut prg, [p, q][k % 2])).collect();
+        let wires: Vec<LabelPair> = (0..2 * N).map(|k| wire(&mut prg, [p, q][k % 2])).collect();
         let holds: Vec<_> = wires.iter().map(|w| held(*w, 0)).collect();
         let pairs: Vec<[Slot; 2]> = (0..N as Slot).map(|k| [2 * k, 2 * k + 1]).collect();
         let (mut bytes, mut bits) = (vec![0; 32 * N], vec![0; N]);
-        let (mut made, mut got) = (vec![Pair::default(); N], vec![Tagged::default(); N]);
+        let (mut made, mut got) = (vec![LabelPair::default(); N], vec![Tagged::default(); N]);
         g.ands(&wires, &pairs, &mut made, &mut bytes, &mut bits);
         e.ands(&holds, &pairs, &mut got, &mut bytes, &mut bits);
         for i in 0..256 {

@@ -1,7 +1,7 @@
 //! Privacy-free half gates at both ends.
 
 use super::kernel::{EvaluateAnds, GarbleAnds, Gates as Operands};
-use crate::half::forms::{Form, forms};
+use crate::half::forms::{KernelGates, forms};
 use crate::half::hash::Mi;
 use crate::{
     Format, Scheme, SessionNonce,
@@ -28,7 +28,7 @@ macro_rules! run {
         let Gates { wires, pairs, out } = $gates;
         let (wires, out, hash) = (as_bytes(wires).as_chunks().0, as_bytes_mut(out), &$self.0);
         registry::used($what, &hash.0.0, $at.first.into(), pairs.len());
-        for Form { backend, vectors, gates: $part } in forms::<1>($at.backend, pairs.len(), 4) {
+        for KernelGates { backend, vectors, gates: $part } in forms::<1>($at.backend, pairs.len(), 4) {
             if $part.is_empty() {
                 continue;
             }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::rig::formulas::{Formula, Made};
+use crate::rig::formulas::{Formula, MadeGate};
 use crate::rig::{Rig, circuits, flipped, life, suite, suite_of};
 use crate::{Format, GateBackend, Scheme, SessionNonce};
 use hushwire_aes::Backend;
@@ -29,9 +29,9 @@ impl Formula for OneCiphertext {
         OneCiphertext(public)
     }
 
-    fn gate(&mut self, number: u64, delta: Block, [a0, b0]: [Block; 2]) -> Made {
+    fn gate(&mut self, number: u64, delta: Block, [a0, b0]: [Block; 2]) -> MadeGate {
         let h = |x| hash(self.0, number, x);
-        Made { zero: h(a0), table: (h(a0) ^ h(a0 ^ delta) ^ b0).0.to_vec(), bits: 0 }
+        MadeGate { zero: h(a0), table: (h(a0) ^ h(a0 ^ delta) ^ b0).0.to_vec(), bits: 0 }
     }
 
     fn tweaks(number: u64) -> Vec<u128> {
@@ -86,7 +86,7 @@ fn in_span(all: &[Block], x: Block) -> bool {
 }
 
 /// Authenticity, as far as a test shows it: no sum of what the evaluator has is Δ, and so no sum of
-/// its label and those is the other label. Of 105 vectors, one in 2^23 random Δ would be a sum.
+/// its label and those is the other label. One in 2^23 random Δ would be a sum of 105 vectors.
 /// Nothing here speaks of other attacks: that is what the proof is for.
 #[test]
 fn no_sum_of_what_the_evaluator_has_is_the_difference_of_labels() {

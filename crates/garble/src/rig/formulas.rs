@@ -19,7 +19,7 @@ pub(crate) trait Formula: Sized + Send {
 
     fn new(backend: Backend, scheme: Scheme, public: SessionNonce, seed: &Seed) -> Self;
     /// Gate `number` of labels of truth value 0.
-    fn gate(&mut self, number: u64, delta: Block, zeros: [Block; 2]) -> Made;
+    fn gate(&mut self, number: u64, delta: Block, zeros: [Block; 2]) -> MadeGate;
     /// Everything that tells two calls of this gate's hash apart.
     fn tweaks(number: u64) -> Vec<u128>;
     /// This many gates are not made here.
@@ -27,7 +27,7 @@ pub(crate) trait Formula: Sized + Send {
 }
 
 /// A gate that was made.
-pub(crate) struct Made {
+pub(crate) struct MadeGate {
     /// The output's label of truth value 0.
     pub(crate) zero: Block,
     pub(crate) table: Vec<u8>,

@@ -187,15 +187,15 @@ pub(crate) fn formulas_hold_across_an_epoch<F: Family, P: PlainFormulas>(scheme:
 
 /// Inputs of the evaluator's come through OTs: over ideal ones its wires stand for its choices.
 pub(crate) fn inputs_come_by_ideal_ots<F: Family>(scheme: Scheme) {
-    type Kind<F> = <<F as Family>::Garbler as Garble>::Transfer;
+    type TransferOf<F> = <<F as Family>::Garbler as Garble>::Transfer;
     let (mut sender, mut receiver) = ideal::ends::<SemiHonest>(Role::Receiver, 50);
     let rig = Rig::<F>::new(Backend::best(), scheme, 23);
-    let (delta, public) = (Kind::<F>::delta(&sender), rig.public());
+    let (delta, public) = (TransferOf::<F>::delta(&sender), rig.public());
     let mut garbler = F::Garbler::new(Backend::best(), scheme, public, &rig.seed, delta);
     let evaluator = rig.evaluator();
     let choices: Vec<u8> = (0..25).map(|i| (i * 37) as u8).collect();
     let (mut sent, mut received) = (vec![Default::default(); 200], vec![Block::ZERO; 200]);
-    let mut send = sender.extend(Kind::<F>::send(&mut sent));
+    let mut send = sender.extend(TransferOf::<F>::send(&mut sent));
     let take = <<F::Evaluator as Evaluate>::Transfer as Transfer>::receive(&choices, &mut received);
     let mut receive = receiver.extend(take);
     lockstep(&mut send, &mut receive).expect("an honest dealer");

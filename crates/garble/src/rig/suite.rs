@@ -4,7 +4,7 @@
 //! with each other, with the scheme's formulas written out ([`same_as_plain_formulas`]).
 
 use super::circuits::{of_gates, wide};
-use super::{Rig, Run, plain};
+use super::{Rig, RigRun, plain};
 use crate::{Family, Format, Garble, GateBackend, Scheme};
 use hushwire_aes::Backend;
 use hushwire_block::Block;
@@ -21,7 +21,7 @@ pub(crate) fn named_program(name: &str) -> Program {
 }
 
 /// Runs on random inputs, and compares outputs with plain ones.
-fn check<F: Family>(rig: &Rig<F>, program: &Program, instances: usize) -> Run {
+fn check<F: Family>(rig: &Rig<F>, program: &Program, instances: usize) -> RigRun {
     let inputs = rig.random_inputs(program, instances);
     let run = rig.run_through(program, instances, &inputs, |t| t).expect("whole tables");
     assert!(run.outputs == plain(program, instances, &inputs), "{rig:?}: {} × {instances}", program.name());
@@ -245,7 +245,7 @@ pub(crate) trait Recorded: Garble {
     /// Everything that tells two calls of the hash apart, label aside: tweak, and key where there
     /// are several. Calls on the two labels of a wire count once.
     fn tweaks(&self) -> &[u128];
-    /// Goes on as if so many ANDs had been made.
+    /// Goes on as if `gates` ANDs had been made.
     fn skip(&mut self, gates: u64);
 }
 

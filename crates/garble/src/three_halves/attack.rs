@@ -143,7 +143,7 @@ fn strip(gates: &Gates, g: usize, table: &[u8], z: u8, ab: [bool; 2]) -> [Left; 
     })
 }
 
-/// An evaluator's view of so many gates, with Δ besides for the tests.
+/// An evaluator's view of 1024 gates, with Δ besides for the tests.
 fn view() -> (Gates, Vec<Left>) {
     let mut gates = Gates::new(Backend::best(), 1024);
     let (_, tables, bits) = gates.garble();

@@ -1,7 +1,7 @@
 //! Three halves at both ends.
 
 use super::kernel::{EvaluateAnds, GarbleAnds, Grouped};
-use crate::half::forms::{Form, forms};
+use crate::half::forms::{KernelGates, forms};
 use crate::{
     Format, Scheme, SessionNonce,
     free::{Ands, At, Evaluating, Garbling, Gates},
@@ -20,7 +20,7 @@ fn assert_scheme(scheme: Scheme) {
 }
 
 /// Makes three halves.
-pub struct Made {
+pub struct ThreeHalvesAnds {
     public: SessionNonce,
     /// (r, r'): bits 0 and 1 of a byte a gate.
     coins: Option<Prg>,
@@ -28,13 +28,13 @@ pub struct Made {
     drawn: Zeroizing<Vec<u8>>,
 }
 
-impl Ands<Garbling> for Made {
+impl Ands<Garbling> for ThreeHalvesAnds {
     const FORMAT: Format = Format::THREE_HALVES;
 
     fn new(backend: Backend, scheme: Scheme, public: SessionNonce, seed: Option<&Seed>) -> Self {
         assert_scheme(scheme);
         let coins = seed.map(|seed| Prg::new(backend, seed, "three halves coins"));
-        Made { public, coins, drawn: Zeroizing::new(vec![0; BATCH + 16]) }
+        ThreeHalvesAnds { public, coins, drawn: Zeroizing::new(vec![0; BATCH + 16]) }
     }
 
     fn run(&mut self, at: &At<'_, Garbling>, gates: Gates<'_>, bytes: &mut [u8], bits: &mut [u8]) {
@@ -46,7 +46,7 @@ impl Ands<Garbling> for Made {
             if let Some(coins) = &mut self.coins {
                 coins.fill(&mut self.drawn[..end - first]);
             }
-            for Form { backend, vectors, gates } in forms::<3>(at.backend, end - first, 12) {
+            for KernelGates { backend, vectors, gates } in forms::<3>(at.backend, end - first, 12) {
                 let (from, to) = (first + gates.start, first + gates.end);
                 let number = at.first + from as u64;
                 let kernel = GarbleAnds {
@@ -85,7 +85,7 @@ impl Ands<Evaluating> for Used {
     fn run(&mut self, at: &At<'_, Evaluating>, gates: Gates<'_>, bytes: &[u8], bits: &[u8]) {
         let Gates { wires, pairs, out } = gates;
         let (wires, out, start) = (as_bytes(wires).as_chunks().0, as_bytes_mut(out), self.0.0.0);
-        for Form { backend, vectors, gates } in forms::<3>(at.backend, pairs.len(), 12) {
+        for KernelGates { backend, vectors, gates } in forms::<3>(at.backend, pairs.len(), 12) {
             let (from, to) = (gates.start, gates.end);
             let first = at.first + from as u64;
             let kernel = EvaluateAnds {

@@ -1,7 +1,7 @@
 //! Garbling and evaluating, fused: labels are gathered, hashed and combined without leaving
 //! registers.
 //!
-//! A lane is a gate, its two words are the left and right halves of whatever stands there, or two
+//! A lane is a gate, its two words are the left and right halves of whatever is there, or two
 //! masks. A group is `M` / 3 vectors of gates, `[a, b, a ⊕ b, a, b, …]` being hashed.
 //!
 //! The formula that [`super`] writes with matrices is linear in three vectors of two labels, with

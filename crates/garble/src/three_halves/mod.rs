@@ -72,7 +72,7 @@ mod tests;
 use crate::free::{End, Evaluating, Garbling};
 
 /// Makes three halves.
-pub type Garbler = End<Garbling, ends::Made>;
+pub type Garbler = End<Garbling, ends::ThreeHalvesAnds>;
 /// Uses three halves.
 pub type Evaluator = End<Evaluating, ends::Used>;
 

@@ -8,7 +8,7 @@ use std::array;
 pub(super) enum SignalZero {}
 
 /// (X_L, X_R).
-type Halves = [u64; 2];
+type LabelHalves = [u64; 2];
 
 /// H(X).
 #[derive(Clone, Copy)]
@@ -23,12 +23,12 @@ impl From<Block> for Hash {
     }
 }
 
-pub(super) fn halves(block: Block) -> Halves {
+pub(super) fn halves(block: Block) -> LabelHalves {
     let x = block.to_u128();
     [x as u64, (x >> 64) as u64]
 }
 
-fn block([left, right]: Halves) -> Block {
+fn block([left, right]: LabelHalves) -> Block {
     Block::from_u128(u128::from(right) << 64 | u128::from(left))
 }
 
@@ -84,11 +84,11 @@ pub(super) fn product(row: [bool; 4], a: Block, b: Block) -> u64 {
 }
 
 /// R_ij(A, B).
-fn controlled(coins: [bool; 2], i: bool, j: bool, a: Block, b: Block) -> Halves {
+fn controlled(coins: [bool; 2], i: bool, j: bool, a: Block, b: Block) -> LabelHalves {
     control(coins, i, j).map(|row| product(row, a, b))
 }
 
-fn xor([a, b]: Halves, [c, d]: Halves) -> Halves {
+fn xor([a, b]: LabelHalves, [c, d]: LabelHalves) -> LabelHalves {
     [a ^ c, b ^ d]
 }
 
@@ -96,7 +96,7 @@ fn xor([a, b]: Halves, [c, d]: Halves) -> Halves {
 pub(super) type Hashes = [Hash; 6];
 
 /// The output's label of truth value 0, (G0, G1, G2) and z.
-pub(super) struct Gate {
+pub(super) struct PlainGate {
     pub(super) zero: ZeroLabel,
     pub(super) g: [u64; 3],
     pub(super) z: u8,
@@ -131,7 +131,7 @@ pub(super) fn opened(z: u8, [ma, mb, mc]: [bool; 3], i: bool, j: bool) -> [bool;
 }
 
 /// Garbles one gate with drawn (r, r').
-pub(super) fn garble(delta: Block, zeros: [ZeroLabel; 2], hashes: &Hashes, drawn: [bool; 2]) -> Gate {
+pub(super) fn garble(delta: Block, zeros: [ZeroLabel; 2], hashes: &Hashes, drawn: [bool; 2]) -> PlainGate {
     let [a0, b0] = zeros.map(|zero| at_zero(delta, zero).block());
     let ab = zeros.map(|zero| !zero.block().lsb());
     // base_ij ⊕ t_ij Δ: the label of truth value 0, but for the table.
@@ -146,7 +146,7 @@ pub(super) fn garble(delta: Block, zeros: [ZeroLabel; 2], hashes: &Hashes, drawn
     let zero = base(false, false);
     let [g0, g1] = xor(base(true, true), zero);
     let g2 = base(false, true)[0] ^ zero[0];
-    Gate {
+    PlainGate {
         zero: Tagged::new(block(zero)),
         g: [g0, g1, g2],
         z: control_bits(ab, drawn, hashes.map(|hash| hash.m)),

@@ -39,9 +39,9 @@ impl<E: GateBackend> Kept<E> {
         Kept { engine: self.engine.with_width(width), ..self }
     }
 
-    pub(super) fn begin<'p>(&'p mut self, job: Job<'p>, stats: &'p mut Stats) -> Common<'p, E> {
+    pub(super) fn begin<'p>(&'p mut self, job: Job<'p>, stats: &'p mut Stats) -> RunState<'p, E> {
         let Kept { terms, engine, agreed, labels, wires } = self;
-        Common {
+        RunState {
             terms: *terms,
             digest: run_digest(&job, *terms),
             clock: Clock::begin(stats),
@@ -56,7 +56,7 @@ impl<E: GateBackend> Kept<E> {
 }
 
 /// A run's state, its inputs apart.
-pub(super) struct Common<'p, E: GateBackend> {
+pub(super) struct RunState<'p, E: GateBackend> {
     terms: Terms,
     pub(super) digest: Digest,
     pub(super) clock: Clock<'p>,
@@ -68,7 +68,7 @@ pub(super) struct Common<'p, E: GateBackend> {
     pub(super) job: Job<'p>,
 }
 
-impl<'p, E: GateBackend> Common<'p, E> {
+impl<'p, E: GateBackend> RunState<'p, E> {
     /// All that the run's cost depends on, before it begins.
     pub(super) fn declared(&self, role: Role) -> Declared<'p> {
         let (repeats, is_first) = (self.agreed.repeats(&self.digest), self.agreed.is_first());

@@ -1,10 +1,10 @@
 //! The evaluator's side.
 
 use super::{
-    OUTPUTS, Running, Side, TABLES, Terms,
+    OUTPUTS, Running, SchemeRole, TABLES, Terms,
     agree::{COMPUTATION, DIGEST, compare},
     bits::{loose, tight},
-    common::{Common, Kept},
+    common::{Kept, RunState},
     job::Job,
     stats::Stats,
 };
@@ -35,8 +35,8 @@ impl<E: Evaluate> Evaluates<E> {
     }
 }
 
-impl<E: Evaluate + Send + 'static> Side for Evaluates<E> {
-    fn with_width(self: Box<Self>, width: usize) -> Box<dyn Side + Send> {
+impl<E: Evaluate + Send + 'static> SchemeRole for Evaluates<E> {
+    fn with_width(self: Box<Self>, width: usize) -> Box<dyn SchemeRole + Send> {
         Box::new(Evaluates { kept: self.kept.with_width(width), ..*self })
     }
 
@@ -53,7 +53,7 @@ impl<E: Evaluate + Send + 'static> Side for Evaluates<E> {
 /// A run of the evaluator's; the planes of its outputs.
 async fn evaluate<E: Evaluate>(
     talk: Talk,
-    mut run: Common<'_, E>,
+    mut run: RunState<'_, E>,
     choices: &[u8],
     ot: &mut Receiver<SemiHonest>,
     received: &mut Zeroizing<Vec<Block>>,

@@ -1,10 +1,10 @@
 //! The garbler's side.
 
 use super::{
-    OUTPUTS, Running, Side, TABLES, Terms,
+    OUTPUTS, Running, SchemeRole, TABLES, Terms,
     agree::{Agreed, COMPUTATION, compare, mismatch},
     bits::{loose, tight},
-    common::{Common, Kept},
+    common::{Kept, RunState},
     job::Job,
     stats::Stats,
 };
@@ -39,8 +39,8 @@ impl<E: Garble> Garbles<E> {
     }
 }
 
-impl<E: Garble + Send + 'static> Side for Garbles<E> {
-    fn with_width(self: Box<Self>, width: usize) -> Box<dyn Side + Send> {
+impl<E: Garble + Send + 'static> SchemeRole for Garbles<E> {
+    fn with_width(self: Box<Self>, width: usize) -> Box<dyn SchemeRole + Send> {
         Box::new(Garbles { kept: self.kept.with_width(width), ..*self })
     }
 
@@ -56,7 +56,7 @@ impl<E: Garble + Send + 'static> Side for Garbles<E> {
 /// A run of the garbler's; the planes of its outputs.
 async fn garble<E: Garble>(
     talk: Talk,
-    mut run: Common<'_, E>,
+    mut run: RunState<'_, E>,
     inputs: &[u8],
     ot: &mut Sender<SemiHonest>,
     sent: &mut Zeroizing<Vec<Sent<E>>>,

@@ -103,7 +103,7 @@ impl Default for Terms {
 /// After an error it is of no use: open another, in a new session or under a context of its own.
 pub struct Party {
     role: Role,
-    side: Box<dyn Side + Send>,
+    side: Box<dyn SchemeRole + Send>,
     driver: Driver,
     stats: Stats,
     lost: bool,
@@ -111,11 +111,11 @@ pub struct Party {
 }
 
 /// One role under one scheme.
-trait Side {
+trait SchemeRole {
     /// Begins a job on the planes of this party's inputs.
     fn begin<'p>(&'p mut self, job: Job<'p>, inputs: &'p [u8], stats: &'p mut Stats) -> Running<'p>;
     /// The same with batches of another width.
-    fn with_width(self: Box<Self>, width: usize) -> Box<dyn Side + Send>;
+    fn with_width(self: Box<Self>, width: usize) -> Box<dyn SchemeRole + Send>;
 }
 
 /// A run, which ends with the planes of the outputs that this party learns.

@@ -1,7 +1,7 @@
 //! The set-up of a party.
 
 use super::{
-    Party, Side, Stats, Terms,
+    Party, SchemeRole, Stats, Terms,
     agree::{DIGEST, TERMS, compare, terms_digest},
     evaluator::Evaluates,
     garbler::Garbles,
@@ -21,7 +21,7 @@ use std::time::Instant;
 #[must_use = "take its steps, then finish"]
 pub struct Opening {
     role: Role,
-    line: Line<'static, Box<dyn Side + Send>, GarbleError>,
+    line: Line<'static, Box<dyn SchemeRole + Send>, GarbleError>,
     begun: Instant,
     process: Process,
 }
@@ -34,7 +34,7 @@ async fn set_up<F: Family + 'static>(
     context: Context,
     terms: Terms,
     [ot_seed, seed]: [Seed; 2],
-) -> Result<Box<dyn Side + Send>, GarbleError> {
+) -> Result<Box<dyn SchemeRole + Send>, GarbleError> {
     let (other, open): (_, fn(&_, _, &_) -> _) = match role {
         Role::Garbler => (Role::Evaluator, ot::Opening::sender),
         Role::Evaluator => (Role::Garbler, ot::Opening::receiver),

@@ -98,8 +98,8 @@ fn less() -> (Program, TwoParty) {
     (program, roles)
 }
 
-/// A whole session whose message `at` is changed: set-up, and a run so many times. None if there is
-/// no such message.
+/// A whole session whose message `at` is changed: set-up, and `runs` runs. None if there is no such
+/// message.
 fn cheated(runs: usize, at: usize, change: &dyn Fn(&mut Vec<u8>)) -> Option<Result<(), GarbleError>> {
     let (mut seen, mut hit) = (0, false);
     let mut edit = |_: Place, message: &mut Vec<u8>| {

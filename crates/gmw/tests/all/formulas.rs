@@ -234,7 +234,7 @@ fn layers<'a>(run: &Run, sent: &'a [Vec<u8>]) -> &'a [Vec<u8>] {
 
 #[test]
 fn no_triple_and_no_share_serves_twice() {
-    // Of zeros, what an AND of x and y opens is a and b of its triple, 128 instances each: no two
+    // Where x and y are zeros, their AND opens a and b of its triple, 128 instances each: no two
     // blocks are alike.
     let sessions = [
         Of { sid: 1, seeds: [1, 2] },

@@ -36,7 +36,7 @@ pub(super) struct Below {
 }
 
 impl Below {
-    /// Of `rows` strings of `width` bits. `below` is memory for the result.
+    /// Compares `rows` pairs of strings of `width` bits. `below` is memory for the result.
     ///
     /// # Errors
     /// [`ShareError::Length`] unless all shares have as many planes.

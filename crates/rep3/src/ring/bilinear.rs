@@ -2,7 +2,7 @@
 //! convolutions.
 //!
 //! **Functionality.** Shares of columns x and y → shares of z_j = Σ x_a y_b over public pairs (a,
-//! b) of places, those of the [`Form`]. **Paper.** Araki et al., CCS 2016, section 2:
+//! b) of places, those of the [`BilinearForm`]. **Paper.** Araki et al., CCS 2016, section 2:
 //! `z_i = x_i y_i + x_i y_{i+1} + x_{i+1} y_i + α_i`; products are summed before they are masked.
 //! Three local products are two: `x_i (y_i + y_{i+1}) + x_{i+1} y_i`. **Security.** Semi-honest,
 //! one party; F = AES-128 as PRF. **Rounds and bytes.** One round, a word a result, whatever was
@@ -10,7 +10,7 @@
 
 use super::{
     column::Column,
-    gate::{Gate, two_way},
+    gate::{TwoWayGate, two_way},
     word::Word,
 };
 use crate::{Context, Place, Record, Rep3, ShareError, pool};
@@ -23,13 +23,13 @@ use hushwire_machine::{
 use std::sync::Arc;
 
 /// Both shares of a factor.
-pub(super) type Pair<'a, W> = [&'a [W]; 2];
+pub(super) type FactorShares<'a, W> = [&'a [W]; 2];
 
 /// Takes the factors of a result, or of several, and where it lies in the message.
 pub(super) type Tell<'a> = dyn FnMut(Place, [&[u8]; 2], [&[u8]; 2]) + 'a;
 
 /// Which products are summed.
-pub(super) trait Form {
+pub(super) trait BilinearForm {
     /// The step's name in errors.
     const STEP: &'static str;
 
@@ -37,10 +37,17 @@ pub(super) trait Form {
     fn results(&self) -> usize;
 
     /// Adds this party's local sums to `z`.
-    fn add<W: Word>(&self, backend: Backend, x: Pair<'_, W>, y: Pair<'_, W>, z: &mut [W]);
+    fn add<W: Word>(&self, backend: Backend, x: FactorShares<'_, W>, y: FactorShares<'_, W>, z: &mut [W]);
 
     /// Writes this party's masked sums to `z` and to the message.
-    fn say<W: Word>(&self, cx: &Context, x: Pair<'_, W>, y: Pair<'_, W>, z: &mut [W], message: &mut [u8]) {
+    fn say<W: Word>(
+        &self,
+        cx: &Context,
+        x: FactorShares<'_, W>,
+        y: FactorShares<'_, W>,
+        z: &mut [W],
+        message: &mut [u8],
+    ) {
         z.fill(W::default());
         cx.add_zeros(0, z);
         self.add(cx.backend, x, y, z);
@@ -48,7 +55,7 @@ pub(super) trait Form {
     }
 
     /// Names all products.
-    fn tell<W: Word>(&self, x: Pair<'_, W>, y: Pair<'_, W>, tell: &mut Tell<'_>);
+    fn tell<W: Word>(&self, x: FactorShares<'_, W>, y: FactorShares<'_, W>, tell: &mut Tell<'_>);
 }
 
 /// Words to bytes.
@@ -80,7 +87,7 @@ pub enum Factors<'a, W: Word> {
 }
 
 /// A form that is linear in shares where one factor is known.
-pub(super) trait WithKnown: Form {
+pub(super) trait WithKnown: BilinearForm {
     /// The numbers of both factors.
     fn factors(&self) -> Result<[usize; 2], ShareError>;
 
@@ -132,7 +139,7 @@ pub struct Bilinear<W: Word, F> {
     y: Arc<Column<W>>,
     z: Column<W>,
     done: bool,
-    gate: Gate,
+    gate: TwoWayGate,
     rec: Option<Box<dyn Record>>,
 }
 
@@ -159,7 +166,7 @@ impl<W: Word, F> Bilinear<W, F> {
         self.z
     }
 
-    fn gate(&mut self) -> &mut Gate {
+    fn gate(&mut self) -> &mut TwoWayGate {
         &mut self.gate
     }
 
@@ -169,7 +176,7 @@ impl<W: Word, F> Bilinear<W, F> {
 }
 
 #[expect(private_bounds, reason = "all of its functions are private")]
-impl<W: Word, F: Form> Bilinear<W, F> {
+impl<W: Word, F: BilinearForm> Bilinear<W, F> {
     /// Factors of these numbers of rows.
     pub(super) fn of(
         cx: Context,
@@ -181,7 +188,7 @@ impl<W: Word, F: Form> Bilinear<W, F> {
         y.expect_rows("the right factor's share", y_rows)?;
         let results = form.results();
         let (z, done) = (Column::zeros(results), results == 0);
-        Ok(Bilinear { cx, form, x, y, z, done, gate: Gate::default(), rec: None })
+        Ok(Bilinear { cx, form, x, y, z, done, gate: TwoWayGate::default(), rec: None })
     }
 
     fn exchange(&self) -> Option<[Round; 2]> {
@@ -213,7 +220,7 @@ impl<W: Word, F: Form> Bilinear<W, F> {
     }
 }
 
-two_way!([W: Word, F: Form] Bilinear<W, F>;
+two_way!([W: Word, F: BilinearForm] Bilinear<W, F>;
     fn cost(&self) -> Option<Cost> {
         Some(Cost { rounds: u64::from(self.bytes() > 0), bytes_sent: self.bytes() as u64 })
     }

@@ -87,7 +87,7 @@ impl Bits {
         &self.shares
     }
 
-    /// The same with zeros past the last row. What stands there is nobody's value: it must be
+    /// The same with zeros past the last row. The bits there are nobody's value: they must be
     /// cleared before planes are opened.
     #[must_use]
     pub fn trimmed(mut self) -> Bits {
@@ -114,8 +114,8 @@ impl Bits {
         Arc::get_mut(&mut self.shares)
     }
 
-    /// The planes' shares to be written over as a whole: what stands there is lost where nobody
-    /// else has it, and zero otherwise.
+    /// The planes' shares to be written over as a whole: their contents are lost where nobody else
+    /// has them, and zero otherwise.
     pub(crate) fn over(&mut self) -> &mut Shares {
         if Arc::get_mut(&mut self.shares).is_none() {
             let bytes = self.shares.len();

@@ -6,8 +6,8 @@
 //! result     batch × height × width × filters              row-major (NHWC)
 //! ```
 //!
-//! Of several groups each has pictures, filters and a result of its own, which stand one group
-//! behind the other.
+//! Each of several groups has pictures, filters and a result of its own, which lie one group behind
+//! the other.
 //!
 //! With channels last a convolution is a product of matrices whose left factor has the pictures'
 //! patches as rows: filters and result are row-major matrices as they lie, and a line of a patch is
@@ -15,7 +15,7 @@
 //! it, filters are not turned (a cross-correlation).
 
 use super::{
-    bilinear::{Bilinear, Factors, Form, Pair, Tell, WithKnown, with_known},
+    bilinear::{Bilinear, BilinearForm, FactorShares, Factors, Tell, WithKnown, with_known},
     column::Column,
     gemm::{Gemm, Left, plain},
     matmul::tell_rows,
@@ -26,7 +26,7 @@ use crate::{Context, Place, ShareError};
 use hushwire_aes::Backend;
 use std::sync::Arc;
 
-/// The geometry of a convolution. Of two numbers, the first is of rows, the second of columns.
+/// The geometry of a convolution. The first of two numbers is for rows, the second for columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Geometry {
     /// Convolutions of this geometry, side by side.
@@ -189,14 +189,14 @@ fn part<W>(words: &[W], group: usize, size: usize) -> &[W] {
     &words[group * size..][..size]
 }
 
-impl Form for Patches {
+impl BilinearForm for Patches {
     const STEP: &'static str = "convolution";
 
     fn results(&self) -> usize {
         self.geometry.groups * self.sizes()[2]
     }
 
-    fn add<W: Word>(&self, backend: Backend, x: Pair<'_, W>, y: Pair<'_, W>, z: &mut [W]) {
+    fn add<W: Word>(&self, backend: Backend, x: FactorShares<'_, W>, y: FactorShares<'_, W>, z: &mut [W]) {
         let [pictures, filters, results] = self.sizes();
         for group in 0..self.geometry.groups {
             let (x, y) = (x.map(|x| part(x, group, pictures)), y.map(|y| part(y, group, filters)));
@@ -205,7 +205,7 @@ impl Form for Patches {
         }
     }
 
-    fn tell<W: Word>(&self, x: Pair<'_, W>, y: Pair<'_, W>, tell: &mut Tell<'_>) {
+    fn tell<W: Word>(&self, x: FactorShares<'_, W>, y: FactorShares<'_, W>, tell: &mut Tell<'_>) {
         let [pictures, filters, results] = self.sizes();
         for group in 0..self.geometry.groups {
             let (x, y) = (x.map(|x| part(x, group, pictures)), y.map(|y| part(y, group, filters)));

@@ -12,7 +12,7 @@
 
 use super::{
     column::Column,
-    gate::{Gate, two_way},
+    gate::{TwoWayGate, two_way},
     word::Word,
 };
 use crate::{
@@ -39,7 +39,7 @@ pub(super) struct Deal<W: Word> {
     bits: Shares,
     numbers: Column<W>,
     done: bool,
-    gate: Gate,
+    gate: TwoWayGate,
 }
 
 impl<W: Word> Deal<W> {
@@ -72,7 +72,7 @@ impl<W: Word> Deal<W> {
             words(0, &mut numbers.next);
         }
         let done = bytes + rows == 0;
-        Deal { role: cx.role, dealer, bits, numbers, done, gate: Gate::default() }
+        Deal { role: cx.role, dealer, bits, numbers, done, gate: TwoWayGate::default() }
     }
 
     /// The cost to a party, by its planes' bytes and its numbers.
@@ -91,7 +91,7 @@ impl<W: Word> Deal<W> {
         self.bits.own.len() + self.numbers.rows() * W::BYTES
     }
 
-    fn gate(&mut self) -> &mut Gate {
+    fn gate(&mut self) -> &mut TwoWayGate {
         &mut self.gate
     }
 

@@ -1,7 +1,7 @@
 //! Inner products, many of one length at once: row `j` of the results is Σ_p x[j, p] y[j, p].
 
 use super::{
-    bilinear::{Bilinear, Form, Pair, Tell, bytes_of},
+    bilinear::{Bilinear, BilinearForm, FactorShares, Tell, bytes_of},
     column::Column,
     mul::cross,
     shape::product_of,
@@ -13,16 +13,16 @@ use hushwire_simd::{Kernel, Lanes};
 use std::sync::Arc;
 
 /// Inner products of rows of `length` numbers.
-pub struct Rows {
+pub struct DotRows {
     rows: usize,
     length: usize,
 }
 
 /// One party's half of inner products.
-pub type Dot<W> = Bilinear<W, Rows>;
+pub type Dot<W> = Bilinear<W, DotRows>;
 
 impl<W: Word> Dot<W> {
-    /// Inner products of `rows` pairs of vectors of `length` numbers, which stand one behind the
+    /// Inner products of `rows` pairs of vectors of `length` numbers, which lie one behind the
     /// other. A vector of none has 0.
     ///
     /// # Errors
@@ -35,13 +35,13 @@ impl<W: Word> Dot<W> {
         y: Arc<Column<W>>,
     ) -> Result<Self, ShareError> {
         let numbers = product_of(&[rows, length])?;
-        Bilinear::of(cx, Rows { rows, length }, (x, numbers), (y, numbers))
+        Bilinear::of(cx, DotRows { rows, length }, (x, numbers), (y, numbers))
     }
 }
 
 /// Σ `x_i (y_i + y_{i+1}) + x_{i+1} y_i`.
 #[inline(always)]
-pub(super) fn inner<W: Word>(x: Pair<'_, W>, y: Pair<'_, W>) -> W {
+pub(super) fn inner<W: Word>(x: FactorShares<'_, W>, y: FactorShares<'_, W>) -> W {
     let n = x[0].len();
     let ([x, x_next], [y, y_next]) = (x.map(|s| &s[..n]), y.map(|s| &s[..n]));
     let mut sum = W::Wide::default();
@@ -53,8 +53,8 @@ pub(super) fn inner<W: Word>(x: Pair<'_, W>, y: Pair<'_, W>) -> W {
 
 struct Sums<'a, W> {
     length: usize,
-    x: Pair<'a, W>,
-    y: Pair<'a, W>,
+    x: FactorShares<'a, W>,
+    y: FactorShares<'a, W>,
     z: &'a mut [W],
 }
 
@@ -70,18 +70,18 @@ impl<W: Word> Kernel for Sums<'_, W> {
     }
 }
 
-impl Form for Rows {
+impl BilinearForm for DotRows {
     const STEP: &'static str = "inner products";
 
     fn results(&self) -> usize {
         self.rows
     }
 
-    fn add<W: Word>(&self, backend: Backend, x: Pair<'_, W>, y: Pair<'_, W>, z: &mut [W]) {
+    fn add<W: Word>(&self, backend: Backend, x: FactorShares<'_, W>, y: FactorShares<'_, W>, z: &mut [W]) {
         backend.run(Sums { length: self.length, x, y, z });
     }
 
-    fn tell<W: Word>(&self, x: Pair<'_, W>, y: Pair<'_, W>, tell: &mut Tell<'_>) {
+    fn tell<W: Word>(&self, x: FactorShares<'_, W>, y: FactorShares<'_, W>, tell: &mut Tell<'_>) {
         for j in 0..self.rows {
             let row = |s: &[W]| bytes_of(&s[j * self.length..(j + 1) * self.length]);
             let ([x, x_next], [y, y_next]) = (x.map(row), y.map(row));

@@ -5,7 +5,7 @@ use super::{keys::string_bits, permute::permute_cost, ranking::likely_levels, so
 use crate::Role;
 use hushwire_machine::Cost;
 
-/// The likely cost of a sort of so many rows by keys of so many bits in all, with levels that are
+/// The likely cost of a sort of `rows` rows by keys of `keys` bits in all, with levels that are
 /// wide from `wide` pairs on. [`sort_bound`](super::sort_bound) is what hardly any run exceeds.
 #[must_use]
 pub fn sort_expected(role: Role, rows: usize, keys: usize, wide: usize) -> Cost {

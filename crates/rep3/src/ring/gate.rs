@@ -8,7 +8,7 @@ use hushwire_machine::{
 
 /// A field of a machine with two slots, which [`two_way!`] asks.
 #[derive(Default)]
-pub(crate) struct Gate(Turn);
+pub(crate) struct TwoWayGate(Turn);
 
 #[derive(Default, PartialEq)]
 enum Turn {
@@ -20,8 +20,8 @@ enum Turn {
     Lost,
 }
 
-impl Gate {
-    /// Begins to write a slot's message; lost until [`Gate::written`].
+impl TwoWayGate {
+    /// Begins to write a slot's message; lost until [`TwoWayGate::written`].
     pub(super) fn write(&mut self, slot: usize, round: Round, found: usize) -> Result<(), NetError> {
         let turn = std::mem::replace(&mut self.0, Turn::Lost);
         let fits = turn == if slot == 0 { Turn::Ring } else { Turn::Back };
@@ -38,7 +38,7 @@ impl Gate {
         self.0 = if slot == 0 { Turn::Back } else { Turn::Hear };
     }
 
-    /// Begins to hear a round's messages; lost until [`Gate::heard`].
+    /// Begins to hear a round's messages; lost until [`TwoWayGate::heard`].
     pub(super) fn hear<'m>(
         &mut self,
         rounds: [Round; 2],
@@ -69,11 +69,11 @@ impl Gate {
     }
 }
 
-/// A [`Machine`](hushwire_machine::drive::Machine) of a type with two slots behind its [`Gate`].
-/// The type has, as private functions:
+/// A [`Machine`](hushwire_machine::drive::Machine) of a type with two slots behind its
+/// [`TwoWayGate`]. The type has, as private functions:
 ///
 /// ```text
-/// gate(&mut self) -> &mut Gate                     its field
+/// gate(&mut self) -> &mut TwoWayGate               its field
 /// exchange(&self) -> Option<[Round; 2]>            the next round, ring and back; None when the
 ///                                                  protocol is done
 /// say(&mut self, slot, &mut [u8])                  writes this round's message to a slot, 0 then 1

@@ -10,7 +10,7 @@
 //! Results of fewer columns than [`NARROW`] are inner products of gathered rows and transposed
 //! columns instead: a panel would be mostly padding.
 
-use super::{bilinear::Pair, dot::inner, word::Word};
+use super::{bilinear::FactorShares, dot::inner, word::Word};
 use hushwire_aes::Backend;
 use hushwire_block::{Flat, Wiped};
 use hushwire_simd::{Kernel, Lanes};
@@ -48,12 +48,12 @@ pub(super) trait Left<W> {
 ///     = x_i (y_i + y_{i+1}) + x_{i+1} y_i     with x_i = a', x_{i+1} = a'', y_i = b'', y_{i+1} =
 ///                                             b' − b''
 /// ```
-struct Halves<'a, W> {
+struct HalvedFactor<'a, W> {
     left: &'a dyn Left<W>,
     depth: usize,
 }
 
-impl<W: Word> Left<W> for Halves<'_, W> {
+impl<W: Word> Left<W> for HalvedFactor<'_, W> {
     fn copy(&self, words: &[W], share: usize, row: usize, from: usize, out: &mut [W]) {
         let first = share * self.depth.div_ceil(2) + from;
         let len = out.len().min(self.depth.saturating_sub(first));
@@ -79,7 +79,7 @@ pub(super) fn plain<W: Word>(
     y[..second.len()].copy_from_slice(second);
     let y_next: Vec<W> = first.iter().zip(&*y).map(|(first, second)| first.minus(*second)).collect();
     let y_next = Wiped::new(y_next);
-    let left = Halves { left, depth };
+    let left = HalvedFactor { left, depth };
     Gemm { left: &left, shape: [rows, half, columns], x: [a, a], y: [&y, &y_next], z }.run(backend);
 }
 
@@ -89,14 +89,14 @@ pub(super) struct Gemm<'a, W> {
     pub left: &'a dyn Left<W>,
     /// Rows, depth, columns.
     pub shape: [usize; 3],
-    pub x: Pair<'a, W>,
-    pub y: Pair<'a, W>,
+    pub x: FactorShares<'a, W>,
+    pub y: FactorShares<'a, W>,
     pub z: &'a mut [W],
 }
 
 /// A block's places: rows, columns and depth.
 #[derive(Clone)]
-struct Part {
+struct GemmPart {
     columns: Range<usize>,
     depth: Range<usize>,
 }
@@ -116,7 +116,7 @@ impl<W: Word> Gemm<'_, W> {
         let mut left = zeros::<[W::Wide; M]>(rows.min(ROWS).div_ceil(M) * 2 * deep, [W::Wide::default(); M]);
         for column in (0..columns).step_by(BLOCK) {
             for from in (0..depth).step_by(deep) {
-                let part = Part {
+                let part = GemmPart {
                     columns: column..columns.min(column + BLOCK),
                     depth: from..depth.min(from + deep),
                 };
@@ -136,7 +136,7 @@ fn zeros<T: Flat>(len: usize, zero: T) -> Wiped<Vec<T>> {
 }
 
 impl<W: Word> Gemm<'_, W> {
-    fn pack_right(&self, part: &Part, panels: &mut [[W::Wide; N]]) {
+    fn pack_right(&self, part: &GemmPart, panels: &mut [[W::Wide; N]]) {
         let (columns, deep) = (self.shape[2], part.depth.len());
         let starts = part.columns.clone().step_by(N);
         for (from, panel) in starts.zip(panels.chunks_exact_mut(2 * deep)) {
@@ -152,7 +152,7 @@ impl<W: Word> Gemm<'_, W> {
         }
     }
 
-    fn pack_left(&self, rows: Range<usize>, part: &Part, panels: &mut [[W::Wide; M]]) {
+    fn pack_left(&self, rows: Range<usize>, part: &GemmPart, panels: &mut [[W::Wide; M]]) {
         let deep = part.depth.len();
         let mut line = Wiped::new([W::default(); PANEL / (4 * N)]);
         let line = &mut line[..deep];
@@ -169,7 +169,7 @@ impl<W: Word> Gemm<'_, W> {
         &mut self,
         backend: Backend,
         rows: Range<usize>,
-        part: &Part,
+        part: &GemmPart,
         left: &[[W::Wide; M]],
         right: &[[W::Wide; N]],
     ) {

@@ -20,7 +20,7 @@ use super::{
     deal::{Deal, Dealt},
     mul::Product,
     on_numbers::minus,
-    parts::{Part, Parts, phased},
+    parts::{Parts, PhasePart, phased},
     summand::{FIRST, numbers, of_bits, rows, same, shape, third},
     word::Word,
 };
@@ -56,13 +56,13 @@ impl<W: Word> Inject<W> {
         let mut parts = Parts::new();
         if rows > 0 {
             let dealt = Dealt { bits: Scratch::default(), numbers: known };
-            parts.run(Part::Deal(Deal::new(&dealing, FIRST, &dealt), Self::dealt));
+            parts.run(PhasePart::Deal(Deal::new(&dealing, FIRST, &dealt), Self::dealt));
         }
         let cost = Self::cost_of(role, rows);
         Inject { cx: Some(cx), out, parts, cost, done: rows == 0 }
     }
 
-    /// The cost of so many bits.
+    /// The cost of `rows` bits.
     pub(super) fn cost_of(role: Role, rows: usize) -> Cost {
         let deal = Deal::<W>::cost(role, FIRST, 0, rows);
         Cost { rounds: 2 * deal.rounds, bytes_sent: deal.bytes_sent + (rows * W::BYTES) as u64 }
@@ -73,7 +73,7 @@ impl<W: Word> Inject<W> {
         let sum = zip(&a, &self.out, W::plus);
         let free = Arc::new(std::mem::replace(&mut self.out, sum));
         let cx = self.cx.take().expect("one product");
-        self.parts.run(Part::Product(product(cx, Arc::new(a), free), Self::multiplied));
+        self.parts.run(PhasePart::Product(product(cx, Arc::new(a), free), Self::multiplied));
     }
 
     fn multiplied(&mut self, product: Product<W>) {
@@ -123,9 +123,9 @@ impl<W: Word> Select<W> {
         if rows > 0 {
             // The product's result is taken first, and the dealing goes on with it.
             let first = product(first, Arc::new(third(role, &known)), difference.clone());
-            parts.run(Part::Product(first, Self::multiplied));
+            parts.run(PhasePart::Product(first, Self::multiplied));
             let dealt = Dealt { bits: Scratch::default(), numbers: known };
-            parts.run(Part::Deal(Deal::new(&dealing, FIRST, &dealt), Self::dealt));
+            parts.run(PhasePart::Deal(Deal::new(&dealing, FIRST, &dealt), Self::dealt));
         }
         let deal = Deal::<W>::cost(role, FIRST, 0, rows);
         let bytes_sent = deal.bytes_sent + (2 * rows * W::BYTES) as u64;
@@ -143,7 +143,7 @@ impl<W: Word> Select<W> {
         self.y = zip(&self.y, &w, W::plus);
         let cx = self.cx.take().expect("one second product");
         let second = product(cx, Arc::new(deal.finish().1), Arc::new(factor));
-        self.parts.run(Part::Product(second, Self::chosen));
+        self.parts.run(PhasePart::Product(second, Self::chosen));
     }
 
     fn chosen(&mut self, second: Product<W>) {

@@ -39,7 +39,7 @@ fn number_bits(rows: usize) -> usize {
     (usize::BITS - rows.saturating_sub(1).leading_zeros()) as usize
 }
 
-/// Bits of a row's string, for keys of so many bits in all.
+/// Bits of a row's string, for keys of `keys` bits in all.
 pub(super) fn string_bits(rows: usize, keys: usize) -> usize {
     number_bits(rows) + keys
 }

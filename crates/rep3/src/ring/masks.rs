@@ -7,16 +7,16 @@ use hushwire_block::Wiped;
 /// The neighbour with whom a pair's words are drawn. With the left one a party holds x_i, its `own`
 /// share, and the key k_{i−1}; with the right one x_{i+1}, its `next` share, and the key k_i.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Side {
+pub(super) enum Neighbour {
     Left,
     Right,
 }
 
-impl Side {
-    pub(super) fn other(self) -> Side {
+impl Neighbour {
+    pub(super) fn other(self) -> Neighbour {
         match self {
-            Side::Left => Side::Right,
-            Side::Right => Side::Left,
+            Neighbour::Left => Neighbour::Right,
+            Neighbour::Right => Neighbour::Left,
         }
     }
 }
@@ -24,9 +24,9 @@ impl Side {
 impl Context {
     /// A pair's bytes from the stream's word `first` on: a component of [`Context::random_column`],
     /// made by the two who hold it.
-    fn pair_bytes(&self, side: Side, first: u64, out: &mut [u8]) {
+    fn pair_bytes(&self, side: Neighbour, first: u64, out: &mut [u8]) {
         let [own, prev] = self.prss.keys();
-        let key = if side == Side::Right { own } else { prev };
+        let key = if side == Neighbour::Right { own } else { prev };
         self.backend.counter_bytes(key, self.address.counter(first), out);
     }
 }
@@ -34,7 +34,7 @@ impl Context {
 /// A pair's words one after the other. A word of the stream serves once.
 pub(super) struct PairWords<'c> {
     cx: &'c Context,
-    side: Side,
+    side: Neighbour,
     /// The stream's next word of 128 bits.
     next: u64,
     piece: Wiped<[u8; PIECE]>,
@@ -43,7 +43,7 @@ pub(super) struct PairWords<'c> {
 
 impl<'c> PairWords<'c> {
     /// From the stream's word `first` on.
-    pub(super) fn new(cx: &'c Context, side: Side, first: u64) -> Self {
+    pub(super) fn new(cx: &'c Context, side: Neighbour, first: u64) -> Self {
         PairWords { cx, side, next: first, piece: Wiped::new([0; PIECE]), used: PIECE }
     }
 

@@ -1,7 +1,7 @@
 //! Products of matrices, row-major.
 
 use super::{
-    bilinear::{Bilinear, Factors, Form, Pair, Tell, WithKnown, bytes_of, with_known},
+    bilinear::{Bilinear, BilinearForm, FactorShares, Factors, Tell, WithKnown, bytes_of, with_known},
     column::Column,
     gemm::{Gemm, Left, plain},
     shape::product_of,
@@ -18,8 +18,8 @@ pub struct Matrices([usize; 3]);
 pub type MatMul<W> = Bilinear<W, Matrices>;
 
 impl<W: Word> MatMul<W> {
-    /// x (`rows` × `depth`) times y (`depth` × `columns`), both row-major, as the result is. Of no
-    /// depth it is zeros.
+    /// x (`rows` × `depth`) times y (`depth` × `columns`), both row-major, as the result is. With
+    /// no depth it is zeros.
     ///
     /// # Errors
     /// [`ShareError::Length`] unless shares have these numbers of elements; [`ShareError::Shape`]
@@ -71,18 +71,18 @@ pub fn matmul_known<W: Word>(
     with_known(backend, &Matrices(shape), factors)
 }
 
-impl Form for Matrices {
+impl BilinearForm for Matrices {
     const STEP: &'static str = "product of matrices";
 
     fn results(&self) -> usize {
         self.0[0] * self.0[2]
     }
 
-    fn add<W: Word>(&self, backend: Backend, x: Pair<'_, W>, y: Pair<'_, W>, z: &mut [W]) {
+    fn add<W: Word>(&self, backend: Backend, x: FactorShares<'_, W>, y: FactorShares<'_, W>, z: &mut [W]) {
         Gemm { left: &RowMajor(self.0[1]), shape: self.0, x, y, z }.run(backend);
     }
 
-    fn tell<W: Word>(&self, x: Pair<'_, W>, y: Pair<'_, W>, tell: &mut Tell<'_>) {
+    fn tell<W: Word>(&self, x: FactorShares<'_, W>, y: FactorShares<'_, W>, tell: &mut Tell<'_>) {
         tell_rows(&RowMajor(self.0[1]), self.0, x, y, tell);
     }
 }
@@ -91,8 +91,8 @@ impl Form for Matrices {
 pub(super) fn tell_rows<W: Word>(
     left: &dyn Left<W>,
     [rows, depth, columns]: [usize; 3],
-    x: Pair<'_, W>,
-    y: Pair<'_, W>,
+    x: FactorShares<'_, W>,
+    y: FactorShares<'_, W>,
     tell: &mut Tell<'_>,
 ) {
     for (row, column) in (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column))) {

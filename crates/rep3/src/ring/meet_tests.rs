@@ -27,7 +27,7 @@ fn meet(rows: usize, keys: &[(usize, Vec<u64>)], first: usize) -> (Vec<u32>, Vec
             spent[place.party].bytes_sent += message.len() as u64;
             spent[place.party].rounds = place.round as u64 + 1;
             if place.slot == 1 && place.round >= 2 {
-                // Only what parties 1 and 2 lack is said.
+                // Messages have only what parties 1 and 2 lack.
                 assert_eq!(
                     message.is_empty(),
                     place.party == 2 || spent[place.party].rounds < declared[0].rounds
@@ -47,7 +47,7 @@ fn meet(rows: usize, keys: &[(usize, Vec<u64>)], first: usize) -> (Vec<u32>, Vec
 fn equal_keys_come_together_the_first_side_first() {
     let prg = &mut Prg::new(Backend::best(), &Seed::random(), "test");
     for rows in [0, 1, 2, 3, 9, 70, 1002] {
-        // Of few values, in one word, in two that end within a block, and in two blocks.
+        // Keys of few values, in one word, in two that end within a block, and in two blocks.
         for widths in [&[3][..], &[40, 1, 24], &[64, 64, 2]] {
             let mut column = |width: &usize| {
                 (*width, (0..rows).map(|_| (prg.next_u64() % 3) << (width - 2).min(61)).collect::<Vec<u64>>())

@@ -15,18 +15,18 @@ const TURNED: usize = 4096;
 
 /// The part of the protocol that a party has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Part {
+pub(super) enum PermutePart {
     X,
     Y,
     Z,
 }
 
 /// The part of a party in a permutation or its inverse.
-pub(super) fn part(role: Role, inverse: bool) -> Part {
+pub(super) fn part(role: Role, inverse: bool) -> PermutePart {
     match (role.index(), inverse) {
-        (0, false) | (2, true) => Part::X,
-        (1, _) => Part::Y,
-        _ => Part::Z,
+        (0, false) | (2, true) => PermutePart::X,
+        (1, _) => PermutePart::Y,
+        _ => PermutePart::Z,
     }
 }
 

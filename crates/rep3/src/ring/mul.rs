@@ -3,7 +3,7 @@
 //! One round, a word a row (Araki et al. 2016, section 2; the ring version of its AND).
 
 use super::{
-    bilinear::{Bilinear, Form, Pair, Tell, bytes_of},
+    bilinear::{Bilinear, BilinearForm, FactorShares, Tell, bytes_of},
     column::Column,
     word::Word,
     zeros::{PIECE, Streams, word_of},
@@ -38,8 +38,8 @@ pub(super) fn cross<W: Word>(x: [W; 2], y: [W; 2]) -> W {
 
 /// Products of a piece.
 struct Piece<'a, W> {
-    x: Pair<'a, W>,
-    y: Pair<'a, W>,
+    x: FactorShares<'a, W>,
+    y: FactorShares<'a, W>,
     z: &'a mut [W],
 }
 
@@ -79,18 +79,25 @@ impl<W: Word> Kernel for Masked<'_, W> {
     }
 }
 
-impl Form for Each {
+impl BilinearForm for Each {
     const STEP: &'static str = "product of numbers";
 
     fn results(&self) -> usize {
         self.0
     }
 
-    fn add<W: Word>(&self, backend: Backend, x: Pair<'_, W>, y: Pair<'_, W>, z: &mut [W]) {
+    fn add<W: Word>(&self, backend: Backend, x: FactorShares<'_, W>, y: FactorShares<'_, W>, z: &mut [W]) {
         backend.run(Piece { x, y, z });
     }
 
-    fn say<W: Word>(&self, cx: &Context, x: Pair<'_, W>, y: Pair<'_, W>, z: &mut [W], message: &mut [u8]) {
+    fn say<W: Word>(
+        &self,
+        cx: &Context,
+        x: FactorShares<'_, W>,
+        y: FactorShares<'_, W>,
+        z: &mut [W],
+        message: &mut [u8],
+    ) {
         let mut streams = Streams::new(cx);
         let rows = PIECE / W::BYTES;
         for (i, (z, message)) in z.chunks_mut(rows).zip(message.chunks_mut(PIECE)).enumerate() {
@@ -100,7 +107,7 @@ impl Form for Each {
         }
     }
 
-    fn tell<W: Word>(&self, x: Pair<'_, W>, y: Pair<'_, W>, tell: &mut Tell<'_>) {
+    fn tell<W: Word>(&self, x: FactorShares<'_, W>, y: FactorShares<'_, W>, tell: &mut Tell<'_>) {
         let ([x, x_next], [y, y_next]) = (x.map(bytes_of), y.map(bytes_of));
         let place = Place { offset: 0, unit: Unit::Words { bytes: W::BYTES as u8 } };
         tell(place, [&x, &x_next], [&y, &y_next]);

@@ -12,7 +12,7 @@
 
 use super::{
     column::Bits,
-    parts::{self, Part, Parts, phased},
+    parts::{self, Parts, PhasePart, phased},
     summand::{same, shape},
 };
 use crate::{Batch, CircuitBatch, Rep3, ShareError, circuit_cost, kept::Function};
@@ -53,7 +53,7 @@ impl OnBits {
             machine.cost = circuit_cost(&machine.program, rows);
             let inputs: Vec<_> = inputs.iter().map(|bits| bits.held().clone()).collect();
             let batch = parts::circuit(&machine.program, cx, inputs, rows);
-            machine.parts.run(Part::Circuit(batch, Self::computed));
+            machine.parts.run(PhasePart::Circuit(batch, Self::computed));
             machine.settle();
         }
         Ok(machine)

@@ -36,7 +36,7 @@
 use super::{
     column::{Bits, Column},
     deal::{Deal, Dealt},
-    parts::{self, Part, Parts, phased},
+    parts::{self, Parts, PhasePart, phased},
     summand::{FIRST, of_numbers, planes, rows, third},
     word::Word,
 };
@@ -210,7 +210,7 @@ impl<W: Word> OnNumbers<W> {
             };
             machine.cost = cost;
             let dealt = Dealt { bits, numbers: Scratch::default() };
-            machine.parts.run(Part::Deal(Deal::new(&dealing, FIRST, &dealt), Self::dealt));
+            machine.parts.run(PhasePart::Deal(Deal::new(&dealing, FIRST, &dealt), Self::dealt));
         }
         Ok(machine)
     }
@@ -219,7 +219,7 @@ impl<W: Word> OnNumbers<W> {
         let (dealt, free) = (deal.finish().0, self.free.take().expect("one dealing"));
         let cx = self.cx.take().expect("one circuit");
         let batch = parts::circuit(&self.program, cx, vec![Arc::new(dealt), Arc::new(free)], self.rows);
-        self.parts.run(Part::Circuit(batch, Self::computed));
+        self.parts.run(PhasePart::Circuit(batch, Self::computed));
     }
 
     fn computed(&mut self, batch: CircuitBatch) {

@@ -20,7 +20,7 @@ use hushwire_machine::{
 use std::sync::Arc;
 
 /// One machine of a phase of the protocol `P`, and what follows when the phase is over.
-pub(super) enum Part<P, W: Word> {
+pub(super) enum PhasePart<P, W: Word> {
     Deal(Deal<W>, fn(&mut P, Deal<W>)),
     Circuit(Box<CircuitBatch>, fn(&mut P, CircuitBatch)),
     Open(Reveal, fn(&mut P, Reveal)),
@@ -40,44 +40,44 @@ pub(super) fn circuit(
     Box::new(batch.expect("planes of the program's inputs"))
 }
 
-impl<P, W: Word> Part<P, W> {
+impl<P, W: Word> PhasePart<P, W> {
     /// Goes on with the protocol.
     pub(super) fn end(self, protocol: &mut P) {
         match self {
-            Part::Deal(deal, then) => then(protocol, deal),
-            Part::Circuit(batch, then) => then(protocol, *batch),
-            Part::Open(reveal, then) => then(protocol, reveal),
-            Part::Product(product, then) => then(protocol, product),
-            Part::Inject(inject, then) => then(protocol, *inject),
+            PhasePart::Deal(deal, then) => then(protocol, deal),
+            PhasePart::Circuit(batch, then) => then(protocol, *batch),
+            PhasePart::Open(reveal, then) => then(protocol, reveal),
+            PhasePart::Product(product, then) => then(protocol, product),
+            PhasePart::Inject(inject, then) => then(protocol, *inject),
         }
     }
 
     fn machine(&self) -> &dyn Machine<Error = NetError> {
         match self {
-            Part::Deal(deal, _) => deal,
-            Part::Circuit(batch, _) => &**batch,
-            Part::Open(reveal, _) => reveal,
-            Part::Product(product, _) => product,
-            Part::Inject(inject, _) => &**inject,
+            PhasePart::Deal(deal, _) => deal,
+            PhasePart::Circuit(batch, _) => &**batch,
+            PhasePart::Open(reveal, _) => reveal,
+            PhasePart::Product(product, _) => product,
+            PhasePart::Inject(inject, _) => &**inject,
         }
     }
 
     fn machine_mut(&mut self) -> &mut dyn Machine<Error = NetError> {
         match self {
-            Part::Deal(deal, _) => deal,
-            Part::Circuit(batch, _) => &mut **batch,
-            Part::Open(reveal, _) => reveal,
-            Part::Product(product, _) => product,
-            Part::Inject(inject, _) => &mut **inject,
+            PhasePart::Deal(deal, _) => deal,
+            PhasePart::Circuit(batch, _) => &mut **batch,
+            PhasePart::Open(reveal, _) => reveal,
+            PhasePart::Product(product, _) => product,
+            PhasePart::Inject(inject, _) => &mut **inject,
         }
     }
 
     /// The machine's slot behind one of the two.
     fn slot(&self, slot: usize) -> Option<usize> {
         match self {
-            Part::Deal(..) | Part::Product(..) | Part::Inject(..) => Some(slot),
-            Part::Circuit(..) => (slot == 0).then_some(0),
-            Part::Open(..) => (slot == 1).then_some(0),
+            PhasePart::Deal(..) | PhasePart::Product(..) | PhasePart::Inject(..) => Some(slot),
+            PhasePart::Circuit(..) => (slot == 0).then_some(0),
+            PhasePart::Open(..) => (slot == 1).then_some(0),
         }
     }
 
@@ -95,7 +95,7 @@ impl<P, W: Word> Part<P, W> {
 /// The parts of the phase under way. Those that are done are taken by [`Parts::take`], and others
 /// take their place; without any the protocol is done.
 pub(super) struct Parts<P, W: Word> {
-    parts: Vec<Part<P, W>>,
+    parts: Vec<PhasePart<P, W>>,
     /// SECURITY: there is no way back from an error.
     lost: bool,
 }
@@ -106,18 +106,18 @@ impl<P, W: Word> Parts<P, W> {
     }
 
     /// Adds a part to the phase that begins.
-    pub(super) fn run(&mut self, part: Part<P, W>) {
+    pub(super) fn run(&mut self, part: PhasePart<P, W>) {
         self.parts.push(part);
     }
 
     /// The parts of the phase that is over.
-    pub(super) fn take(&mut self) -> Vec<Part<P, W>> {
+    pub(super) fn take(&mut self) -> Vec<PhasePart<P, W>> {
         std::mem::take(&mut self.parts)
     }
 
     /// Whether a phase is over that nobody has taken.
     pub(super) fn is_over(&self) -> bool {
-        !self.lost && !self.parts.is_empty() && !self.parts.iter().any(Part::runs)
+        !self.lost && !self.parts.is_empty() && !self.parts.iter().any(PhasePart::runs)
     }
 
     pub(super) fn round(&self, slot: usize) -> Option<Round> {
@@ -136,7 +136,7 @@ impl<P, W: Word> Parts<P, W> {
     /// Runs a step; lost if it fails.
     fn guarded(
         &mut self,
-        step: impl FnOnce(&mut Vec<Part<P, W>>) -> Result<(), NetError>,
+        step: impl FnOnce(&mut Vec<PhasePart<P, W>>) -> Result<(), NetError>,
     ) -> Result<(), NetError> {
         if self.lost {
             return Err(Misstep::Lost { step: LOST }.into());
@@ -184,7 +184,7 @@ impl<P, W: Word> Parts<P, W> {
     /// the last one.
     pub(super) fn upcoming(&self) -> Option<Round> {
         match &self.parts[..] {
-            [part @ Part::Circuit(..)] if !self.lost => part.machine().upcoming(),
+            [part @ PhasePart::Circuit(..)] if !self.lost => part.machine().upcoming(),
             _ => None,
         }
     }
@@ -194,7 +194,7 @@ impl<P, W: Word> Parts<P, W> {
             let [ring, back] = two(messages)?;
             surplus(back.own.len() + back.heard.len())?;
             match &mut parts[..] {
-                [part @ Part::Circuit(..)] => part.machine_mut().turn(&[ring], out),
+                [part @ PhasePart::Circuit(..)] => part.machine_mut().turn(&[ring], out),
                 _ => Err(Misstep::Lost { step: LOST }.into()),
             }
         })

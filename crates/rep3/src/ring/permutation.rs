@@ -15,7 +15,7 @@
 use super::{
     column::Column,
     group::Group,
-    masks::{PairWords, Side},
+    masks::{Neighbour, PairWords},
     permute::Permute,
 };
 use crate::{Batch, Context, Role, ShareError, pool::Scratch};
@@ -28,7 +28,7 @@ const BUCKET: usize = 4096;
 /// turn.
 const BUCKETS: usize = 2048;
 
-/// Buckets of a stage of so many rows, a power of two.
+/// Buckets of a stage of `rows` rows, a power of two.
 fn buckets(rows: usize) -> usize {
     rows.div_ceil(BUCKET).next_power_of_two().min(BUCKETS)
 }
@@ -163,10 +163,10 @@ impl Permutation {
     }
 
     /// The stage that was drawn with a neighbour.
-    pub(super) fn stage(&self, side: Side, inverse: bool) -> Moves<'_> {
+    pub(super) fn stage(&self, side: Neighbour, inverse: bool) -> Moves<'_> {
         match side {
-            Side::Left => &self.left,
-            Side::Right => &self.right,
+            Neighbour::Left => &self.left,
+            Neighbour::Right => &self.right,
         }
         .moves(inverse)
     }
@@ -188,7 +188,7 @@ impl Fresh {
             return Err(ShareError::Length { what, expected: u32::MAX as usize, found: rows });
         };
         let buckets = buckets(rows) as u32;
-        let [left, right] = [Side::Left, Side::Right]
+        let [left, right] = [Neighbour::Left, Neighbour::Right]
             .map(|side| Stage::draw(count, buckets, &mut PairWords::new(&cx, side, 0)));
         Ok(Fresh(Arc::new(Permutation { role: cx.role, rows, left, right })))
     }
@@ -267,7 +267,7 @@ pub(super) mod tests {
         let [mut party, ..] = parties();
         for buckets in [1, 2, 4] {
             let cx = party.next_batch().unwrap().context();
-            let mut words = PairWords::new(&cx, Side::Left, 0);
+            let mut words = PairWords::new(&cx, Neighbour::Left, 0);
             let mut counts = [0; 256];
             for _ in 0..24_000 {
                 let order = rows_of(&Stage::draw(4, buckets, &mut words));
@@ -298,7 +298,7 @@ pub(super) mod tests {
     fn a_stage_followed_by_places_is_one_stage() {
         let [mut party, ..] = parties();
         let cx = party.next_batch().unwrap().context();
-        let mut words = PairWords::new(&cx, Side::Left, 0);
+        let mut words = PairWords::new(&cx, Neighbour::Left, 0);
         for rows in [0, 1, 2, 4096, 4097, 20_000] {
             let [first, second] =
                 [0; 2].map(|_| Stage::draw(rows, buckets(rows as usize) as u32, &mut words));
@@ -318,7 +318,7 @@ pub(super) mod tests {
     fn numbers_below_a_bound_are_even() {
         let [mut party, ..] = parties();
         let cx = party.next_batch().unwrap().context();
-        let mut words = PairWords::new(&cx, Side::Right, 3);
+        let mut words = PairWords::new(&cx, Neighbour::Right, 3);
         for bound in [1, 2, 3, 7, 100] {
             let mut counts = vec![0; bound as usize];
             (0..20_000).for_each(|_| counts[words.below(bound) as usize] += 1);

@@ -29,10 +29,10 @@
 
 use super::{
     column::{Bits, Column},
-    gate::{Gate, two_way},
+    gate::{TwoWayGate, two_way},
     group::{Group, Xor},
-    masks::{PairWords, Side},
-    moves::{Part, gather, leave, part, scatter, scatter_planes, through, turn, words_in},
+    masks::{Neighbour, PairWords},
+    moves::{PermutePart, gather, leave, part, scatter, scatter_planes, through, turn, words_in},
     permutation::Permutation,
     planes::fits,
     summand::{same, shape},
@@ -60,7 +60,7 @@ pub struct PermuteSpace<W: Word> {
 
 /// The result's use.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum End {
+enum ResultUse {
     /// It is shared again.
     Shares,
     /// Y and Z learn it: no masks a and b.
@@ -68,7 +68,7 @@ enum End {
 }
 
 /// A column that is permuted.
-enum Source<W: Word> {
+enum PermuteSource<W: Word> {
     Words(Arc<Column<W>>),
     /// Strings of no more bits than a word has, which are turned to words and back a few rows at a
     /// time.
@@ -80,21 +80,21 @@ enum Source<W: Word> {
 pub struct Permute<G: Group> {
     cx: Context,
     permutation: Arc<Permutation>,
-    columns: Vec<Source<G::Word>>,
+    columns: Vec<PermuteSource<G::Word>>,
     /// Columns, which are `columns` and then `out`.
     count: usize,
     inverse: bool,
-    end: End,
+    end: ResultUse,
     /// AGREEMENT: rows of a column in a message, at most.
     most: usize,
     /// Rounds that are done.
     rounds: usize,
     space: PermuteSpace<G::Word>,
-    /// Of strings, their planes are in `planes`, and the piece under way is in the one column of
-    /// `out`.
+    /// Where strings are permuted, their planes are in `planes`, and the piece under way is in the
+    /// one column of `out`.
     out: Vec<Column<G::Word>>,
     planes: Option<Bits>,
-    gate: Gate,
+    gate: TwoWayGate,
 }
 
 impl<G: Group> Permute<G> {
@@ -113,10 +113,10 @@ impl<G: Group> Permute<G> {
                 return Err(ShareError::Length { what: "a column to permute", expected, found });
             }
         }
-        Ok(Self::of(cx, permutation, columns.into_iter().map(Source::Words).collect()))
+        Ok(Self::of(cx, permutation, columns.into_iter().map(PermuteSource::Words).collect()))
     }
 
-    fn of(cx: Context, permutation: Arc<Permutation>, columns: Vec<Source<G::Word>>) -> Self {
+    fn of(cx: Context, permutation: Arc<Permutation>, columns: Vec<PermuteSource<G::Word>>) -> Self {
         assert_eq!(cx.role, permutation.role());
         Permute {
             cx,
@@ -124,13 +124,13 @@ impl<G: Group> Permute<G> {
             count: columns.len(),
             columns,
             inverse: false,
-            end: End::Shares,
+            end: ResultUse::Shares,
             most: usize::MAX,
             rounds: 0,
             space: PermuteSpace::default(),
             out: vec![],
             planes: None,
-            gate: Gate::default(),
+            gate: TwoWayGate::default(),
         }
     }
 
@@ -141,8 +141,8 @@ impl<G: Group> Permute<G> {
         self
     }
 
-    /// Messages of one column's words, for about so many rows each, where columns have more. All
-    /// parties say the same.
+    /// Messages of one column's words, for about `rows` rows each, where columns have more. All
+    /// parties give the same number.
     #[must_use]
     pub fn in_pieces(mut self, rows: usize) -> Self {
         // Every piece begins with a word of the masks.
@@ -154,7 +154,7 @@ impl<G: Group> Permute<G> {
     /// last stage are left out, and the two hear each other's half. Party 0 learns nothing, and has
     /// empty columns in the end.
     pub(super) fn open(mut self) -> Self {
-        self.end = End::Open;
+        self.end = ResultUse::Open;
         self
     }
 
@@ -180,7 +180,7 @@ impl<G: Group> Permute<G> {
         (self.out, self.space)
     }
 
-    fn gate(&mut self) -> &mut Gate {
+    fn gate(&mut self) -> &mut TwoWayGate {
         &mut self.gate
     }
 
@@ -189,7 +189,7 @@ impl<G: Group> Permute<G> {
         self.count * self.permutation.rows()
     }
 
-    fn part(&self) -> Part {
+    fn part(&self) -> PermutePart {
         part(self.cx.role, self.inverse)
     }
 
@@ -222,24 +222,24 @@ impl<G: Group> Permute<G> {
         let name = "permutation of rows";
         let ahead = |out, into| Round { name, out, into };
         let (ahead, back) = match (second, self.part()) {
-            (false, Part::X) => (ahead(bytes, 0), Round::even(name, 0)),
-            (false, Part::Y) => (ahead(bytes, bytes), Round::even(name, 0)),
-            (false, Part::Z) => (ahead(0, bytes), Round::even(name, 0)),
-            (true, Part::X) => (ahead(0, 0), Round::even(name, 0)),
-            (true, Part::Y) => (ahead(bytes, 0), Round { name, out: 0, into: bytes }),
-            (true, Part::Z) => (ahead(0, bytes), Round { name, out: bytes, into: 0 }),
+            (false, PermutePart::X) => (ahead(bytes, 0), Round::even(name, 0)),
+            (false, PermutePart::Y) => (ahead(bytes, bytes), Round::even(name, 0)),
+            (false, PermutePart::Z) => (ahead(0, bytes), Round::even(name, 0)),
+            (true, PermutePart::X) => (ahead(0, 0), Round::even(name, 0)),
+            (true, PermutePart::Y) => (ahead(bytes, 0), Round { name, out: 0, into: bytes }),
+            (true, PermutePart::Z) => (ahead(0, bytes), Round { name, out: bytes, into: 0 }),
         };
         Some(if self.inverse { [ahead, back] } else { [back, ahead] })
     }
 
     /// The neighbour on whose side a part of the protocol lies, forward; the inverse has left and
     /// right changed.
-    fn side(&self, side: Side) -> Side {
+    fn side(&self, side: Neighbour) -> Neighbour {
         if self.inverse { side.other() } else { side }
     }
 
     /// The first word of the stream for the masks of a column, and for its new summands, which
-    /// stand behind all masks.
+    /// lie behind all masks.
     fn streams(&self, column: usize) -> [u64; 2] {
         let words = (self.permutation.rows() * G::Word::BYTES).div_ceil(16);
         [column, self.count + column].map(|place| (place * words) as u64)
@@ -254,7 +254,7 @@ impl<G: Group> Permute<G> {
         let streams: Vec<[u64; 2]> = columns.clone().map(|column| self.streams(column)).collect();
         // Words of the stream before the piece.
         let before = (piece.start * G::Word::BYTES / 16) as u64;
-        let (left, right) = (self.side(Side::Left), self.side(Side::Right));
+        let (left, right) = (self.side(Neighbour::Left), self.side(Neighbour::Right));
         let stage = |side| self.permutation.stage(side, self.inverse);
         let masks = |side, first| PairWords::new(&self.cx, side, first);
         let PermuteSpace { all, one } = &mut self.space;
@@ -262,17 +262,17 @@ impl<G: Group> Permute<G> {
         for ((column, [mask, fresh]), out) in columns.zip(streams).zip(out) {
             let begins = piece.start == 0;
             match (second_phase, part) {
-                (false, Part::X) => {
+                (false, PermutePart::X) => {
                     let (first, second) = (stage(right), stage(left));
                     if begins {
                         all.set_len(rows);
                         one.set_len(rows);
                         match &self.columns[column] {
-                            Source::Words(words) => {
+                            PermuteSource::Words(words) => {
                                 let sums = words.own.iter().zip(&words.next).map(|(x, y)| G::plus(*x, *y));
                                 scatter(first.into, sums, all);
                             }
-                            Source::Planes(bits) => {
+                            PermuteSource::Planes(bits) => {
                                 scatter_planes(self.cx.backend, first.into, &bits.shares().pair(), all);
                             }
                         }
@@ -284,13 +284,13 @@ impl<G: Group> Permute<G> {
                     let first = stage(left);
                     if begins {
                         one.set_len(rows);
-                        let third = usize::from(right == Side::Right);
+                        let third = usize::from(right == Neighbour::Right);
                         match &self.columns[column] {
-                            Source::Words(words) => {
+                            PermuteSource::Words(words) => {
                                 let third = [&words.own, &words.next][third];
                                 scatter(first.into, third.iter().copied(), one);
                             }
-                            Source::Planes(bits) => {
+                            PermuteSource::Planes(bits) => {
                                 let third = bits.shares().pair()[third];
                                 scatter_planes(self.cx.backend, first.into, &[third], one);
                             }
@@ -298,11 +298,13 @@ impl<G: Group> Permute<G> {
                     }
                     leave(&mut masks(left, mask + before), &first.from[piece.clone()], one, out, G::minus);
                 }
-                (true, Part::Y) => {
+                (true, PermutePart::Y) => {
                     let (from, all) = (&stage(right).from[piece.clone()], &all[column * rows..][..rows]);
                     match self.end {
-                        End::Shares => leave(&mut masks(left, fresh + before), from, all, out, G::minus),
-                        End::Open => gather(from, all, out),
+                        ResultUse::Shares => {
+                            leave(&mut masks(left, fresh + before), from, all, out, G::minus);
+                        }
+                        ResultUse::Open => gather(from, all, out),
                     }
                 }
                 (true, _) => {
@@ -314,8 +316,10 @@ impl<G: Group> Permute<G> {
                     }
                     let from = &third.from[piece.clone()];
                     match self.end {
-                        End::Shares => leave(&mut masks(right, fresh + before), from, one, out, G::minus),
-                        End::Open => gather(from, one, out),
+                        ResultUse::Shares => {
+                            leave(&mut masks(right, fresh + before), from, one, out, G::minus);
+                        }
+                        ResultUse::Open => gather(from, one, out),
                     }
                 }
             }
@@ -328,13 +332,13 @@ impl<G: Group> Permute<G> {
         let (ahead, back) = (messages[self.ahead()], messages[1 - self.ahead()]);
         if second_phase {
             let (own, heard) = match part {
-                Part::X => (&[][..], &[][..]),
-                Part::Y => (ahead.own, back.heard),
-                Part::Z => (back.own, ahead.heard),
+                PermutePart::X => (&[][..], &[][..]),
+                PermutePart::Y => (ahead.own, back.heard),
+                PermutePart::Z => (back.own, ahead.heard),
             };
             self.end(columns, &piece, own, heard);
-        } else if part != Part::X {
-            let right = self.side(Side::Right);
+        } else if part != PermutePart::X {
+            let right = self.side(Neighbour::Right);
             let into = &self.permutation.stage(right, self.inverse).into[piece.clone()];
             let all = &mut self.space.all;
             all.set_len(rows * self.count);
@@ -353,8 +357,8 @@ impl<G: Group> Permute<G> {
         for column in std::mem::take(&mut self.columns) {
             let room = |rows| Rep3 { own: pool::room(rows), next: pool::room(rows) };
             let mut column = match column {
-                Source::Words(column) => Arc::try_unwrap(column).unwrap_or_else(|_| room(rows)),
-                Source::Planes(bits) => {
+                PermuteSource::Words(column) => Arc::try_unwrap(column).unwrap_or_else(|_| room(rows)),
+                PermuteSource::Planes(bits) => {
                     self.planes = Some(Arc::unwrap_or_clone(bits));
                     room(rows.min(self.most))
                 }
@@ -364,7 +368,7 @@ impl<G: Group> Permute<G> {
             self.out.push(column);
         }
         let (bytes, before) = (piece.len() * G::Word::BYTES, (piece.start * G::Word::BYTES / 16) as u64);
-        let open = self.end == End::Open;
+        let open = self.end == ResultUse::Open;
         for (i, column) in which.enumerate() {
             let [_, fresh] = self.streams(column);
             let masks = |side, out: &mut Vec<G::Word>| {
@@ -374,7 +378,7 @@ impl<G: Group> Permute<G> {
                     let draw = || words.runs::<G::Word>(piece.len(), take);
                     // Y and Z have taken theirs from their messages, and keep the same words as
                     // summands.
-                    if part == Part::X { draw() } else { registry::silent(draw) }
+                    if part == PermutePart::X { draw() } else { registry::silent(draw) }
                 }
             };
             let sum = |out: &mut Vec<G::Word>| {
@@ -385,17 +389,17 @@ impl<G: Group> Permute<G> {
             // A mask of two parties is their summand: `own` with the left neighbour, `next` with
             // the right one.
             match (part, self.inverse) {
-                (Part::X, _) => {
-                    masks(Side::Left, own);
-                    masks(Side::Right, next);
+                (PermutePart::X, _) => {
+                    masks(Neighbour::Left, own);
+                    masks(Neighbour::Right, next);
                 }
-                (Part::Y, false) | (Part::Z, true) => {
-                    masks(Side::Left, own);
+                (PermutePart::Y, false) | (PermutePart::Z, true) => {
+                    masks(Neighbour::Left, own);
                     sum(next);
                 }
-                (Part::Y, true) | (Part::Z, false) => {
+                (PermutePart::Y, true) | (PermutePart::Z, false) => {
                     sum(own);
-                    masks(Side::Right, next);
+                    masks(Neighbour::Right, next);
                 }
             }
             if let Some(bits) = &mut self.planes {
@@ -419,7 +423,7 @@ impl<W: Word> Permute<Xor<W>> {
     pub fn of_bits(cx: Context, permutation: Arc<Permutation>, bits: Arc<Bits>) -> Result<Self, ShareError> {
         fits::<W>(&bits)?;
         same("strings to permute", (bits.width(), permutation.rows()), shape(&bits))?;
-        Ok(Self::of(cx, permutation, vec![Source::Planes(bits)]))
+        Ok(Self::of(cx, permutation, vec![PermuteSource::Planes(bits)]))
     }
 
     /// The strings in their new order, after the run.
@@ -431,7 +435,7 @@ impl<W: Word> Permute<Xor<W>> {
         match (self.planes, self.columns.into_iter().next()) {
             (Some(bits), _) => bits,
             // No rows have no rounds.
-            (None, Some(Source::Planes(bits))) if bits.rows() == 0 => Arc::unwrap_or_clone(bits),
+            (None, Some(PermuteSource::Planes(bits))) if bits.rows() == 0 => Arc::unwrap_or_clone(bits),
             _ => panic!("strings that were permuted"),
         }
     }
@@ -444,12 +448,12 @@ two_way!([G: Group] Permute<G>;
     }
 );
 
-/// The cost of permuting columns that have so many bytes in all, in two rounds.
+/// The cost of permuting columns that have `bytes` bytes in all, in two rounds.
 #[must_use]
 pub fn permute_cost(role: Role, inverse: bool, bytes: usize) -> Cost {
     let messages = match part(role, inverse) {
-        Part::X | Part::Z => 1,
-        Part::Y => 2,
+        PermutePart::X | PermutePart::Z => 1,
+        PermutePart::Y => 2,
     };
     Cost { rounds: if bytes > 0 { 2 } else { 0 }, bytes_sent: messages * bytes as u64 }
 }

@@ -225,11 +225,11 @@ fn messages_are_masked_by_keys_that_their_readers_lack() {
             let (x, y) = (roles[0], roles[other]);
             let holder = if (x + 1) % 3 == y { x } else { y };
             let cx = test_support::context(&parties[holder], batches[0].number(), 0);
-            let mut words = PairWords::new(&cx, Side::Right, 0);
+            let mut words = PairWords::new(&cx, Neighbour::Right, 0);
             (0..2 * ROWS).map(|_| words.draw()).collect()
         });
         let stage = |p: usize, q: usize, rows: &[u64]| -> Vec<u64> {
-            let side = if (roles[p] + 1) % 3 == roles[q] { Side::Right } else { Side::Left };
+            let side = if (roles[p] + 1) % 3 == roles[q] { Neighbour::Right } else { Neighbour::Left };
             let Moves { into, from } = permutations[roles[p]].stage(side, inverse);
             let mut room = vec![0; ROWS];
             into.iter().zip(rows).for_each(|(i, row)| room[*i as usize] = *row);

@@ -36,7 +36,7 @@ pub(super) struct Tiles {
 }
 
 impl Tiles {
-    /// So many.
+    /// Memory of `tiles` tiles.
     pub(super) fn new(tiles: usize) -> Tiles {
         let tile = || Wiped::new(vec![0; ROWS * ROW]);
         Tiles { words: (0..tiles).map(|_| tile()).collect(), turned: tile() }

@@ -1,4 +1,5 @@
-//! Where answers to the pairs of a level stand: [`hushwire_circuit::ranking`] asks for them.
+//! The places of answers to the pairs of a level: [`hushwire_circuit::ranking`] asks for the
+//! answers.
 
 use super::planes::TILE;
 pub(super) use hushwire_circuit::ranking::{

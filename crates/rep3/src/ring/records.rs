@@ -32,7 +32,7 @@ macro_rules! of_columns {
 }
 
 impl Records {
-    /// Of [`MOST`] columns at most, all of as many rows.
+    /// Records of [`MOST`] columns at most, all with the same number of rows.
     pub(super) fn of(columns: &[Column<u32>]) -> Records {
         let rows = columns.first().map_or(0, Column::rows);
         let mut words = Scratch::room(rows * columns.len());
@@ -100,7 +100,7 @@ impl Records {
                 words[1][at] = word[1].to_le_bytes();
             }
         };
-        // Of a whole tile the places need no check.
+        // The places of a whole tile need no check.
         if let Ok(pairs) = <&[RankedPair; TILE]>::try_from(pairs) {
             (0..TILE).for_each(|i| put(i, &pairs[i]));
             return;

@@ -13,9 +13,9 @@
 use super::{
     bilinear::{bytes_of, read, write},
     column::{Bits, Column},
-    gate::{Gate, two_way},
+    gate::{TwoWayGate, two_way},
     group::{Group, Sum, Xor},
-    masks::{PairWords, Side},
+    masks::{Neighbour, PairWords},
     word::Word,
 };
 use crate::{Context, Record, Rep3, Role, ShareError};
@@ -33,7 +33,7 @@ pub struct Bringing<G: Group> {
     owner: Role,
     column: Column<G::Word>,
     done: bool,
-    gate: Gate,
+    gate: TwoWayGate,
 }
 
 /// The sharing of a column of numbers.
@@ -57,14 +57,14 @@ impl<G: Group> Bringing<G> {
         let mut column = Column::zeros(rows);
         let Rep3 { own, next } = &mut column;
         if role == owner {
-            grow(&cx, Side::Left, own);
+            grow(&cx, Neighbour::Left, own);
             next.iter_mut()
                 .zip(numbers.iter().zip(&*own))
                 .for_each(|(next, (v, own))| *next = G::minus(*v, *own));
         } else if role == owner.left() {
-            grow(&cx, Side::Right, next);
+            grow(&cx, Neighbour::Right, next);
         }
-        Ok(Bringing { role, owner, column, done: rows == 0, gate: Gate::default() })
+        Ok(Bringing { role, owner, column, done: rows == 0, gate: TwoWayGate::default() })
     }
 
     /// Shares of the column, after the run.
@@ -77,7 +77,7 @@ impl<G: Group> Bringing<G> {
         self.column
     }
 
-    fn gate(&mut self) -> &mut Gate {
+    fn gate(&mut self) -> &mut TwoWayGate {
         &mut self.gate
     }
 
@@ -107,7 +107,7 @@ impl<G: Group> Bringing<G> {
 }
 
 /// Words that this party and a neighbour draw alike.
-fn grow<W: Word>(cx: &Context, side: Side, words: &mut [W]) {
+fn grow<W: Word>(cx: &Context, side: Neighbour, words: &mut [W]) {
     PairWords::new(cx, side, 0).runs::<W>(words.len(), |run, bytes| read(bytes, &mut words[run]));
 }
 
@@ -126,7 +126,7 @@ pub struct Opening<G: Group, S> {
     learns: [bool; 3],
     value: Option<Wiped<Vec<G::Word>>>,
     done: bool,
-    gate: Gate,
+    gate: TwoWayGate,
     rec: Option<Box<dyn Record>>,
 }
 
@@ -154,7 +154,7 @@ impl<G: Group, S: Borrow<Column<G::Word>>> Opening<G, S> {
         column.expect_rows("the share to open", column.rows())?;
         let done = column.rows() == 0 || !learns.contains(&true);
         let value = learns[role.index()].then(|| Wiped::new(vec![]));
-        Ok(Opening { role, shares, learns, value, done, gate: Gate::default(), rec: None })
+        Ok(Opening { role, shares, learns, value, done, gate: TwoWayGate::default(), rec: None })
     }
 
     /// Opens to all three.
@@ -180,7 +180,7 @@ impl<G: Group, S: Borrow<Column<G::Word>>> Opening<G, S> {
         self.value
     }
 
-    fn gate(&mut self) -> &mut Gate {
+    fn gate(&mut self) -> &mut TwoWayGate {
         &mut self.gate
     }
 

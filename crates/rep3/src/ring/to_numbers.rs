@@ -17,7 +17,7 @@
 use super::{
     column::{Bits, Column},
     deal::{Deal, Dealt},
-    parts::{self, Part, Parts, phased},
+    parts::{self, Parts, PhasePart, phased},
     planes::{fits, to_words},
     summand::planes,
     word::Word,
@@ -74,7 +74,7 @@ impl<W: Word> ToNumbers<W> {
                 v.iter_mut().zip(sums).for_each(|(v, (x_1, x_2))| *v = W::default().minus(*x_1).minus(*x_2));
             }
             let dealt = Dealt { bits: planes(&cx, &[v.as_slice()]), numbers: Scratch::default() };
-            parts.run(Part::Deal(Deal::new(&dealing, DEALER, &dealt), Self::dealt));
+            parts.run(PhasePart::Deal(Deal::new(&dealing, DEALER, &dealt), Self::dealt));
             // A share of x_0 goes to the right neighbour that learns it.
             let opens = if LEARN[role.right().index()] { bytes } else { 0 };
             let (deal, circuit) = (Deal::<W>::cost(role, DEALER, bytes, 0), circuit_cost(&program, rows));
@@ -98,16 +98,16 @@ impl<W: Word> ToNumbers<W> {
         let cx = self.cx.take().expect("one circuit");
         let inputs = vec![bits, Arc::new(deal.finish().0)];
         let batch = parts::circuit(&self.program, cx, inputs, self.out.rows());
-        self.parts.run(Part::Circuit(batch, Self::computed));
+        self.parts.run(PhasePart::Circuit(batch, Self::computed));
     }
 
     fn computed(&mut self, batch: CircuitBatch) {
         let sums = Bits::new(W::BITS, self.out.rows(), batch.into_output());
-        // Past the last row v is 0, and what stands there would be opened as it is.
+        // Past the last row v is 0, and the bits there would be opened as they are.
         let shares = sums.expect("a plane for each bit of a word").trimmed().into_shares();
         let output = Output { learns: LEARN, bytes: shares.len(), addition: Addition::Xor };
         let reveal = Reveal::new(self.role, &[output], &shares);
-        self.parts.run(Part::Open(reveal, Self::opened));
+        self.parts.run(PhasePart::Open(reveal, Self::opened));
     }
 
     fn opened(&mut self, reveal: Reveal) {
