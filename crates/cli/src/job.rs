@@ -136,7 +136,7 @@ pub(crate) fn given_key(args: &AesCtrArgs) -> Result<Option<Key>, Error> {
 }
 
 /// The directory of key and counters, if they are kept: with a key and a counter, everything is
-/// said, as for openssl.
+/// given, as for openssl.
 pub(crate) fn key_dir(args: &AesCtrArgs, files: &Files, has_key: bool) -> Result<Option<PathBuf>, Error> {
     let beside = if args.decrypt { &files.input } else { &files.out };
     let kept = args.key_shares.is_some() || !(has_key && args.iv_hex.is_some());

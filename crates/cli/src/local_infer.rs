@@ -286,7 +286,7 @@ fn streams(args: &LocalInferArgs) -> Result<(), Error> {
     Ok(())
 }
 
-/// The layer that is about under way when so many steps of all are done: by their share.
+/// The layer that is about under way when `done` of the `of` steps are done: by their share.
 fn layer_at(network: &Network, done: u64, of: u64) -> String {
     let at = network.layers.len() as u64 * done / of.max(1);
     let layer = network.layers.get(at as usize);

@@ -204,10 +204,10 @@ impl LocalQueryArgs {
     }
 }
 
-/// A column without any value, whose type nobody said: its table's name and its own.
+/// A column without any value, whose type nobody gave: its table's name and its own.
 type Guess = (String, String);
 
-/// A refusal of a query that may be due to columns without any value, whose type nobody said.
+/// A refusal of a query that may be due to columns without any value, whose type nobody gave.
 fn with_guesses(e: Fault, sql: &str, guessed: &[Guess]) -> Fault {
     let sql = sql.to_lowercase();
     let named = guessed.iter().filter(|(_, column)| sql.contains(&column.to_lowercase()));

@@ -32,13 +32,13 @@ const LOOK: Duration = Duration::from_millis(5);
 
 /// An event in one of the processes, the owner's included.
 pub(crate) enum Event {
-    /// A party said something else than that it failed.
+    /// A party reported something else than that it failed.
     Said(usize, FromMember),
     /// A party's process is gone.
     Ended(usize, ExitStatus),
     /// The owner's own part is over.
     Owner(Result<Box<Outcome<Learnt>>, Error>),
-    /// The owner has said what is encrypted, and under which key.
+    /// The owner has named what is encrypted, and under which key.
     Encrypting,
 }
 
@@ -234,7 +234,7 @@ impl Supervisor {
     }
 }
 
-/// The error of a process that went without a word.
+/// The error of a process that ended without a report.
 fn gone(phase: &str, status: ExitStatus) -> Fault {
     let cause = match (status.signal(), status.code()) {
         (_, Some(PANICKED)) => {

@@ -133,7 +133,7 @@ impl Text {
     }
 }
 
-/// The first place of a template: what stands before it, its name, and what follows.
+/// The first place of a template: what comes before it, its name, and what follows.
 pub(crate) fn place(template: &'static str) -> Option<(&'static str, &'static str, &'static str)> {
     let (before, rest) = template.split_once('{')?;
     let (name, after) = rest.split_once('}')?;

@@ -111,8 +111,8 @@ impl Agreement {
         *hash.finalize().as_bytes()
     }
 
-    /// Our fields where tags differ, as `instances (ours: 8)`; empty when none does. Of another job
-    /// altogether, the one answer says which ours is.
+    /// Our fields where tags differ, as `instances (ours: 8)`; empty when none does. If theirs is
+    /// another job altogether, the only entry says which job ours is.
     #[must_use]
     pub fn differences(&self, theirs: &[u8; 4 * TAGS]) -> Vec<String> {
         let ours = self.tags();

@@ -24,9 +24,10 @@ pub struct Doors {
     pub io: Channel,
     /// In the agreement's order, with the channel to each.
     pub clients: Vec<(String, Channel)>,
-    /// Of clients that bring something.
+    /// The seeds of clients, where they bring something.
     pub seeds: Vec<Option<OwnerSeeds>>,
-    /// Of clients' shares of the batch begun last: its verdict is still under way on `io`.
+    /// The comparison of clients' shares of the batch begun last: its verdict is still under way on
+    /// `io`.
     pub comparison: Option<Comparison>,
     /// The watch of the session, which hears who deviates.
     pub watch: Option<Watch>,
@@ -44,7 +45,7 @@ pub struct Way<W> {
 }
 
 impl<W> Way<W> {
-    /// Of bit planes.
+    /// A value of bit planes.
     pub fn of_planes(who: W, bytes: usize) -> Self {
         Self { who, bytes, addition: Addition::Xor }
     }

@@ -74,8 +74,8 @@ pub enum OutputPlace {
     Csv(#[serde(with = "as_text::path")] PathBuf),
     /// Back to the caller, in a file that never has a name: of encryptions.
     Unnamed,
-    /// Back to the caller as hexadecimal digits: for one instance. Of kinds whose outputs are text,
-    /// as text.
+    /// Back to the caller as hexadecimal digits: for one instance. Kinds whose outputs are text
+    /// give them as text.
     Show,
     /// Back to the caller, as the bytes that [`OutputPlace::File`] would have.
     Memory,

@@ -42,7 +42,7 @@ pub(super) struct AnswerArgs {
     /// The most keys that are answered in an hour
     #[arg(long, value_name = "KEYS", default_value_t = PER_HOUR)]
     per_hour: u64,
-    /// End after so many queries [default: never]
+    /// End after this many queries [default: never]
     #[arg(long, value_name = "N")]
     queries: Option<u64>,
 }

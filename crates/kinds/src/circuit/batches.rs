@@ -49,7 +49,7 @@ struct Batches<'a> {
     seat: Seat,
     part: &'a CircuitPart,
     me: &'a Member,
-    /// Of all threads, in instances.
+    /// The progress of all threads, in instances.
     progress: Progress,
 }
 

@@ -27,7 +27,7 @@ pub(crate) struct Flow {
     /// The next batch to begin.
     pub(crate) begin: u32,
     pub(crate) spare: Vec<CircuitWorkspace>,
-    /// Of all threads, in instances.
+    /// The progress of all threads, in instances.
     pub(crate) progress: Arc<Progress>,
 }
 

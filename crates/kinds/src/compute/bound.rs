@@ -31,7 +31,7 @@ pub(crate) struct Extent {
     pub(crate) scalar: Scalar,
     pub(crate) lengths: Vec<usize>,
     pub(crate) rows: usize,
-    /// Of shares of it: of bit planes, or of words.
+    /// How shares of it add up: as bit planes, or as words.
     pub(crate) addition: Addition,
 }
 
@@ -160,10 +160,11 @@ pub struct Bound {
     pub computation: Arc<Computation>,
     cut: Arc<Cut<Member>>,
     public: Arc<Public>,
-    /// Of the rest's inputs and outputs.
+    /// The seats of the rest's inputs and outputs.
     pub(crate) seats: Seats,
-    /// Of the rest, in order.
+    /// The extents of the rest's inputs, in order.
     pub(crate) inputs: Vec<Extent>,
+    /// The extents of the rest's outputs, in order.
     pub(crate) outputs: Vec<Extent>,
 }
 
@@ -339,7 +340,8 @@ impl Bound {
     }
 
     /// The forecasts of a run of two parties on numbers with each of these extensions, on CPUs with
-    /// AES instructions: the same at both, whatever theirs are. None of a run of another form.
+    /// AES instructions: the same at both, whatever theirs are. A run of another form has no such
+    /// forecasts.
     ///
     /// # Errors
     /// It is too large to be run.

@@ -95,8 +95,9 @@ pub struct ComputeJob {
     pub ahead: Option<bool>,
     /// The computation.
     pub computation: ComputationSource,
-    /// Of members of the computation, which members of the job they are. Those that are not here
-    /// are the clients of their names, or the parties `party0`, `party1`, `party2`.
+    /// The members of the job that members of the computation are, by the names of the latter.
+    /// Members of the computation that are not here are the clients of their names, or the parties
+    /// `party0`, `party1`, `party2`.
     pub members: BTreeMap<String, Member>,
     /// Lengths that are agreed before the run; owners' inputs say the others.
     pub symbols: BTreeMap<String, u64>,
@@ -106,16 +107,16 @@ pub struct ComputeJob {
     /// Values of public inputs, which all members have alike.
     #[serde(default)]
     pub public: BTreeMap<String, PublicPlace>,
-    /// Of secret inputs, who brings them.
+    /// Who brings each secret input.
     #[serde(default)]
     pub owners: BTreeMap<String, Member>,
     /// Compute threads of each of three or n parties; two have one.
     #[serde(default)]
     pub threads: Option<u16>,
-    /// Bytes that values and work on them may take at each party. Of three, pieces of columns are
-    /// shortened to keep to it, and a computation that takes more in any pieces is refused; of
-    /// others one whose values, or whose circuit's bits, take more. `None`: any, but 2 GiB where
-    /// owners say lengths that nobody bounds.
+    /// Bytes that values and work on them may take at each party. Three parties shorten pieces of
+    /// columns to keep to it, and refuse a computation that takes more in any pieces; other parties
+    /// refuse a computation whose values, or whose circuit's bits, take more. `None`: any, but
+    /// 2 GiB where owners say lengths that nobody bounds.
     #[serde(default)]
     pub memory: Option<u64>,
 }

@@ -120,8 +120,8 @@ impl ComputePart {
 
 #[cfg(any(feature = "nn", feature = "sql"))]
 impl ComputePart {
-    /// Of a kind that makes records of the elements of its members' files, and takes what they
-    /// learn by [`ComputePart::learnt`].
+    /// The part of a kind that makes records of the elements of its members' files, and takes what
+    /// they learn by [`ComputePart::learnt`].
     pub(crate) fn of(
         task: &ComputeTask,
         me: &Member,

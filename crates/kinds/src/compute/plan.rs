@@ -31,7 +31,7 @@ pub struct ComputeTask {
     /// The owners of the computation's inputs; none for an input that all know.
     owners: Vec<Option<Member>>,
     public: Arc<Public>,
-    /// Of the computation's outputs.
+    /// The recipients of the computation's outputs.
     recipients: Vec<Vec<Member>>,
     /// The member of the job that each of the computation's is.
     members: Vec<Member>,

@@ -143,7 +143,7 @@ pub struct ComputeSession {
     engine: Box<dyn Engine>,
     chosen: Chosen,
     members: BTreeMap<String, Member>,
-    /// Of secret inputs.
+    /// The owners of secret inputs.
     owners: BTreeMap<String, Member>,
     /// Bytes that a computation may take, where more or less than by default.
     memory: Option<u64>,

@@ -45,7 +45,7 @@ impl Task for ComputeTask {
 }
 
 impl Preparable for ComputeTask {
-    /// Of the circuit that it is.
+    /// The preprocessing of the circuit that the computation is.
     fn wants(&self) -> Result<Wants, Fault> {
         self.complete()?;
         if let Some(symbol) = self.unbound().first() {

@@ -64,15 +64,15 @@ use serde::{Deserialize, Serialize};
 pub struct Learnt {
     /// The terms on which it ran; always there in the end.
     pub terms: Option<Terms>,
-    /// Of the owner, where counters were used up: BLAKE3 of the output.
+    /// At the owner, where counters were used up: BLAKE3 of the output.
     pub digest: Option<String>,
-    /// Of the owner, where it asked for that: the output, in a file without a name.
+    /// At the owner, where it asked for that: the output, in a file without a name.
     #[serde(skip)]
     pub output: Option<NewFile>,
-    /// Of the owner, where it asked for that: the output.
+    /// At the owner, where it asked for that: the output.
     #[serde(skip)]
     pub bytes: Option<Vec<u8>>,
-    /// Of a party that is hardware: the work of its device.
+    /// At a party that is hardware: the work of its device.
     pub device: Option<DeviceUse>,
 }
 

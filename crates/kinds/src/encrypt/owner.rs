@@ -319,7 +319,7 @@ fn expected(expects: &Expected, found: Option<&str>) -> Result<(), Fault> {
     }
 }
 
-/// The links of a direction that is done. Of one that failed they close now, and before that
+/// The links of a direction that is done. If the direction failed, they close now, and before that
 /// everybody hears that this member failed: it did not die.
 fn end(
     ended: Result<(), Fault>,
@@ -382,7 +382,7 @@ struct Receiving<'a> {
     agreement: &'a Agreement,
     output: Box<dyn Write + 'a>,
     path: &'a PathBuf,
-    /// Of the output, where its digest is wanted.
+    /// The hash of the output, where its digest is wanted.
     hash: Option<blake3::Hasher>,
 }
 

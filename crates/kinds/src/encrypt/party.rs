@@ -46,7 +46,7 @@ pub(super) struct Party {
 /// The rings and the channel to the owner while the key is set up.
 struct Desk<'a> {
     agreement: &'a Agreement,
-    /// Of the key and the terms.
+    /// The batch of the key and the terms.
     batch: rep3::Batch,
     /// To the right neighbour and from the left one, against the direction of products.
     forward: Channel,

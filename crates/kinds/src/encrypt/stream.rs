@@ -20,7 +20,7 @@ pub(super) struct Shared {
     pub(super) terms: Terms,
     pub(super) engine: Engine,
     pub(super) seed: Seed,
-    /// Of all threads, in bytes.
+    /// The progress of all threads, in bytes.
     pub(super) progress: Progress,
 }
 

@@ -55,7 +55,7 @@ pub(super) fn decode_held(message: &[u8; HELD]) -> Option<Option<KeyId>> {
 
 /// The secrets that the owner gives one party.
 pub(super) struct Secrets {
-    /// Of its shares of the data.
+    /// The seed of its shares of the data.
     pub(super) seed: Seed,
     /// Shares of the round keys, where the owner brings the key.
     pub(super) expanded: Option<Shares>,

@@ -29,9 +29,9 @@ pub struct PsiPart {
     spec: KeySpec,
     /// Until they are digests, or to the end where keys themselves go back to the caller.
     keys: Option<TableKeys>,
-    /// Of each row, where they are added up.
+    /// The amount of each row, where amounts are added up.
     amounts: Zeroizing<Vec<i64>>,
-    /// Of each different key, where the other party learns columns.
+    /// The payload of each different key, where the other party learns columns.
     pub(super) payloads: Payloads,
     file: Option<NewFile>,
     /// Whether that is Parquet.
@@ -211,7 +211,7 @@ impl Part for PsiPart {
                 match self.table.write_file(reveal, flags, beside, file, self.as_parquet) {
                     Ok(()) => {}
                     Err(Refused::Disk(e)) => return Err(e),
-                    // Of rows that are common: the peer hears of them from nobody.
+                    // The error is about common rows: the peer hears of these rows from nobody.
                     Err(Refused::Rows(e)) => self.late = self.late.take().or(Some(of_file(e))),
                 }
             }

@@ -92,7 +92,7 @@ impl QueryTable {
         for mut table in top.need("tables", "[[tables]] with name and columns")?.sections()? {
             let declared = QueryTable::declared(&mut table)?;
             table.finish()?;
-            // Of two the first alone would count, its key with it.
+            // If there were two, the first alone would count, its key with it.
             if tables.iter().any(|known| known.name == declared.name) {
                 let step = format!("reading {}", path.display());
                 let cause = format!("it declares table {} twice", declared.name);

@@ -70,8 +70,8 @@ const PIECE: usize = 1 << 12;
 ///
 /// The columns in the places `ascii` hold no other characters.
 ///
-/// Of keys a digest of 128 bits is kept, by which a row that repeats one is found; that two of n
-/// keys have one is less likely than n² / 2^129.
+/// A digest of 128 bits of each key is kept, by which a row that repeats a key is found; the
+/// probability that two of n keys have the same digest is less than n² / 2^129.
 ///
 /// # Errors
 /// The file lacks a column, a field is no value of its column's type, or two rows have the same
@@ -180,7 +180,7 @@ fn of_column(step: String, name: &str, e: &Fault) -> Fault {
 /// type holds.
 pub fn infer(files: &[&InputPlace]) -> Result<InferredTable, Fault> {
     let (mut names, mut seen, mut counts) = (vec![], vec![], vec![]);
-    // Of each column, the place of the first number that no type holds.
+    // For each column, the place of its first number that no type holds.
     let mut odd: Vec<Option<String>> = vec![];
     for place in files {
         let mut file = Source::open(STREAM, place)?;

@@ -139,8 +139,8 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The types of chosen columns that the file declares, as SQL; a string's has no length. None
-    /// of CSV.
+    /// The types of chosen columns that the file declares, as SQL; a string's has no length. A CSV
+    /// file declares no type.
     pub(super) fn declared(&self) -> Vec<Option<String>> {
         match &self.of {
             Of::Csv(_) => vec![None; self.places.len()],
