@@ -7,7 +7,7 @@ use crate::{
     log,
     member_cmd::has_aes,
     model_cmd::{NumbersArgs, Ring, SamplesArgs, Warned, of_file, planned, wrapped},
-    options::{Between, Common},
+    options::{Between, CommonArgs},
     out, price, progress,
     run_report::{KindReport, deliver},
     supervisor::run_all,
@@ -97,7 +97,7 @@ pub(crate) struct LocalInferArgs {
     #[arg(long, value_name = "NET", default_value = "none")]
     net: String,
     #[command(flatten)]
-    common: Common,
+    common: CommonArgs,
 }
 
 /// None is the one that is quickest over the link.

@@ -6,7 +6,7 @@ use crate::{
     files::{self, Passing, RunFiles, is_stream, one_stream, reads},
     log,
     member_cmd::has_aes,
-    options::{Between, Common},
+    options::{Between, CommonArgs},
     out, price, progress,
     run_report::{KindReport, deliver},
     supervisor::run_all,
@@ -92,7 +92,7 @@ pub(crate) struct LocalQueryArgs {
     #[arg(long, value_name = "NET", default_value = "none")]
     net: String,
     #[command(flatten)]
-    common: Common,
+    common: CommonArgs,
 }
 
 /// `party0` is a party; every other name is a client's.

@@ -1,6 +1,6 @@
 //! The command line of jobs: `local run`, `party` and `client`.
 
-use crate::options::{Between, Common};
+use crate::options::{Between, CommonArgs};
 use clap::{
     Args, ValueEnum,
     builder::{PossibleValuesParser, TypedValueParser},
@@ -90,7 +90,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "NET", default_value = "none")]
     pub(crate) net: String,
     #[command(flatten)]
-    pub(crate) common: Common,
+    pub(crate) common: CommonArgs,
 }
 
 pub(crate) const PARTY_HELP: &str = "\
@@ -187,5 +187,5 @@ pub(crate) struct MemberArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) allow_file: Vec<PathBuf>,
     #[command(flatten)]
-    pub(crate) common: Common,
+    pub(crate) common: CommonArgs,
 }

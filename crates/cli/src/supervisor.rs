@@ -44,7 +44,7 @@ pub(crate) enum Event {
 
 /// The party processes. Dropping it ends those that still run.
 pub(crate) struct Supervisor {
-    parties: Vec<Party>,
+    parties: Vec<PartyProcess>,
     events: Receiver<Event>,
     sender: Sender<Event>,
     /// The step under way, for errors.
@@ -60,7 +60,7 @@ pub(crate) struct Supervisor {
     owner_runs: bool,
 }
 
-struct Party {
+struct PartyProcess {
     /// As messages name it.
     who: String,
     child: Arc<Mutex<Child>>,
@@ -119,7 +119,7 @@ impl Supervisor {
             let child = Arc::new(Mutex::new(child));
             let (ears, watched) = (supervisor.sender.clone(), child.clone());
             thread::spawn(move || listen(party, stdout, &watched, &ears));
-            supervisor.parties.push(Party { who, child, stdin });
+            supervisor.parties.push(PartyProcess { who, child, stdin });
             supervisor.done.push(None);
         }
         Ok(supervisor)

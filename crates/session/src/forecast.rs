@@ -34,7 +34,7 @@ pub struct Forecast {
     farther: [Option<(Duration, Cost)>; 2],
     /// The costs of two parties on numbers: their time is the time of two lanes.
     #[cfg(feature = "two")]
-    pair: Option<pair::Pair>,
+    pair: Option<pair::PairCosts>,
 }
 
 /// Instances, and how they are cut into batches on threads and lanes.
@@ -174,7 +174,7 @@ impl Forecast {
     pub fn of_pair(chosen: Chosen, plan: &hushwire_two::Plan, aes_instructions: bool) -> Self {
         let ot = chosen_ot(chosen.ot);
         let (pair, work, Cost { rounds, bytes_sent }) =
-            pair::Pair::new(plan, ot, chosen.ahead, aes_instructions);
+            pair::PairCosts::new(plan, ot, chosen.ahead, aes_instructions);
         Self { work, unit: "OTs", rounds, bytes_sent, pair: Some(pair), ..Self::of_set_up(Protocol::Two) }
     }
 

@@ -3,7 +3,7 @@
 use super::{
     Common, Intersection, PsiReveal, PsiTask,
     found::{Ended, Find, Learnt, Theirs},
-    plan::Way,
+    plan::MethodPlan,
     rows::{Refused, Table},
 };
 use hushwire_files::{FileError, csv_line, is_parquet};
@@ -170,9 +170,11 @@ impl Part for PsiPart {
         let find = Find { task: &self.task, index: self.index, context, observer: &mut hears };
         let keys = self.keys.take().unwrap_or_default();
         let ended = match &self.task.way {
-            Way::Vole => find.by_vole(&mut channel, keys, self.shows, std::mem::take(&mut self.payloads)),
-            Way::Bins(reveal) => find.by_bins(&mut channel, keys, self.shows, &self.amounts, *reveal),
-            Way::Circuit(terms) => find.by_circuit(&mut channel, keys, terms),
+            MethodPlan::Vole => {
+                find.by_vole(&mut channel, keys, self.shows, std::mem::take(&mut self.payloads))
+            }
+            MethodPlan::Bins(reveal) => find.by_bins(&mut channel, keys, self.shows, &self.amounts, *reveal),
+            MethodPlan::Circuit(terms) => find.by_circuit(&mut channel, keys, terms),
         };
         let (ended, keys) = ended.map_err(|e| {
             if let (PsiError::Malformed { .. } | PsiError::Abort { .. }, Some(watch)) =

@@ -75,7 +75,7 @@ impl QueryPartOf {
 }
 
 /// Texts of a list.
-fn texts(value: hushwire_session::toml_file::Value<'_>) -> Result<Vec<String>, Fault> {
+fn texts(value: hushwire_session::toml_file::TomlValue<'_>) -> Result<Vec<String>, Fault> {
     value.list()?.iter().map(|v| Ok(v.text()?.to_owned())).collect()
 }
 

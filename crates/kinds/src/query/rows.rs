@@ -1,6 +1,6 @@
 //! Rows from files, and as files.
 
-use super::source::Source;
+use super::source::TableFile;
 #[cfg(feature = "parquet")]
 use hushwire_fault::Excuse;
 use hushwire_fault::code;
@@ -83,7 +83,7 @@ pub(super) fn read(
     ascii: &[usize],
     mut take: impl FnMut(&[Row]) -> Result<(), Fault>,
 ) -> Result<(), Fault> {
-    let mut file = Source::open(&table.name, place)?;
+    let mut file = TableFile::open(&table.name, place)?;
     let columns = table.schema.columns();
     file.choose(columns.iter().map(|column| column.name.as_str()))?;
     let path = file.path().to_owned();
@@ -183,7 +183,7 @@ pub fn infer(files: &[&InputPlace]) -> Result<InferredTable, Fault> {
     // For each column, the place of its first number that no type holds.
     let mut odd: Vec<Option<String>> = vec![];
     for place in files {
-        let mut file = Source::open(STREAM, place)?;
+        let mut file = TableFile::open(STREAM, place)?;
         let path = file.path().to_owned();
         let header = file.names();
         if header.is_empty() {
@@ -237,7 +237,7 @@ pub fn infer(files: &[&InputPlace]) -> Result<InferredTable, Fault> {
 /// # Errors
 /// It cannot be read.
 pub fn count(place: &InputPlace) -> Result<u64, Fault> {
-    let mut file = Source::open(STREAM, place)?;
+    let mut file = TableFile::open(STREAM, place)?;
     file.choose([].into_iter())?;
     let mut rows = 0;
     while file.read()?.is_some() {
