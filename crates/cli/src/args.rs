@@ -6,7 +6,7 @@ use crate::{
     completions, compute_cmd, doctor, explain, job_cmd, keys, local_compute, local_files,
     log::LogArgs,
     man, oprf_cmd,
-    options::{Between, Common},
+    options::{Between, CommonArgs},
     ot_cmd, psi_cmd, run_args, version,
 };
 use clap::{Args, Parser, Subcommand};
@@ -225,7 +225,7 @@ pub(crate) struct AesCtrArgs {
     #[command(flatten)]
     pub(crate) between: Between,
     #[command(flatten)]
-    pub(crate) common: Common,
+    pub(crate) common: CommonArgs,
 }
 
 /// The backend with hardware parties.

@@ -138,14 +138,14 @@ pub(crate) fn run(args: &CircuitArgs) -> Result<(), Error> {
 }
 
 /// A circuit and where it comes from.
-struct Source {
+struct LoadedCircuit {
     named: Named,
     /// The format of a file; `None` for a built-in circuit.
     format: Option<Format>,
 }
 
 /// The circuit in `file`, or the one that is called so where there is no such file.
-fn load(file: &Path) -> Result<Source, Error> {
+fn load(file: &Path) -> Result<LoadedCircuit, Error> {
     if is_stream(file) {
         return read(io::stdin().lock(), Path::new("standard input"));
     }
@@ -154,7 +154,7 @@ fn load(file: &Path) -> Result<Source, Error> {
         Err(e) if e.kind() == io::ErrorKind::NotFound => {
             let name = file.to_string_lossy();
             return match named::find(&name) {
-                Ok(named) => Ok(Source { named, format: None }),
+                Ok(named) => Ok(LoadedCircuit { named, format: None }),
                 Err(named::NameError::Unknown { .. }) => {
                     let remedy = "check the spelling, or name one that `hushwire circuit list` shows";
                     Err(Error::file(
@@ -172,9 +172,9 @@ fn load(file: &Path) -> Result<Source, Error> {
     read(BufReader::with_capacity(1 << 16, open), file)
 }
 
-fn read(from: impl io::BufRead, file: &Path) -> Result<Source, Error> {
+fn read(from: impl io::BufRead, file: &Path) -> Result<LoadedCircuit, Error> {
     match bristol::read(from) {
-        Ok((circuit, format)) => Ok(Source { named: Named::Circuit(circuit), format: Some(format) }),
+        Ok((circuit, format)) => Ok(LoadedCircuit { named: Named::Circuit(circuit), format: Some(format) }),
         Err(ReadError::Io(e)) => Err(Error::io("read", file, &e)),
         Err(ReadError::Malformed(e)) => {
             let remedy = "correct that line, or fetch the file again from where it was published";

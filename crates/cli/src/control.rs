@@ -33,7 +33,7 @@ pub(crate) enum FromMember {
     Ready(Ready),
     /// It has met all others.
     Joined,
-    /// So many instances of a job are done, of so many.
+    /// The number of a job's instances that are done, and the number of all its instances.
     Progress(u64, u64),
     /// Something for a person who waits.
     Note(String),

@@ -19,7 +19,7 @@ use hushwire::job::{Fault, Member, MemberFile};
 use hushwire_fault::{Who, code};
 use hushwire_machine::{NetError, PartyId};
 use hushwire_wire::{Identity, Listener, PeerConfig, Pin};
-use report::{Check, Report, Verdict};
+use report::{Check, DoctorReport, Verdict};
 use std::{path::PathBuf, time::Duration};
 
 pub(crate) const HELP: &str = "\
@@ -107,7 +107,7 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<(), Error> {
     let mut checks = own::checks(&mut patient);
     log::note!("{} looks at its peers; run `hushwire doctor` there as well", patient.file.me);
     checks.extend(peers::checks(&patient)?);
-    let report = Report::new(&patient, checks);
+    let report = DoctorReport::new(&patient, checks);
     match (json, &args.json) {
         (Some(json), _) => {
             let told = out::text(report.for_people());

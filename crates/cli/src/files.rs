@@ -44,7 +44,7 @@ pub(crate) fn json_file(
     Ok(path.map(|path| files.create("with --json", path, &format!("report of {job}"), mode)).transpose()?)
 }
 
-/// Standard input or output, where a file may stand.
+/// Standard input or output, where a file may be.
 pub(crate) fn is_stream(path: &Path) -> bool {
     path == Path::new("-")
 }
@@ -110,7 +110,7 @@ impl Passing {
         Self::called("output")
     }
 
-    /// For what will stand at `path`, by whose ending its writer knows its format.
+    /// For the file that will be at `path`, by whose ending its writer knows its format.
     pub(crate) fn of(path: &Path) -> Result<Self, Error> {
         Self::called(if hushwire_files::is_parquet(path) { "output.parquet" } else { "output" })
     }

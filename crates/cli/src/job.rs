@@ -9,7 +9,8 @@ use crate::{
 use hushwire::job::{
     InputPlace,
     aes_ctr::{
-        AesCtrJob, Cut, Direction, Holds, Iv, Key, KeyDir, KeyMode, KeySource, Ledger, Unfit, share_file,
+        AesCtrJob, AesKey, Direction, FileCut, Holds, Iv, KeyDir, KeyMode, KeySource, Ledger, Unfit,
+        share_file,
     },
     size,
 };
@@ -114,17 +115,17 @@ fn default_out(input: &Path, decrypt: bool) -> PathBuf {
 }
 
 /// The user's key, with a warning where others can see it.
-pub(crate) fn given_key(args: &AesCtrArgs) -> Result<Option<Key>, Error> {
+pub(crate) fn given_key(args: &AesCtrArgs) -> Result<Option<AesKey>, Error> {
     if let Some(digits) = &args.key_hex {
         log::warn(
             "a key on the command line is visible to others in process lists and stays in the shell's history; use \
              --key-file",
         );
-        return Key::from_hex(digits).map(Some).map_err(|e| Error::Usage(format!("--key-hex: {e}")));
+        return AesKey::from_hex(digits).map(Some).map_err(|e| Error::Usage(format!("--key-hex: {e}")));
     }
     let Some(path) = &args.key_file else { return Ok(None) };
     if is_stream(path) {
-        return Ok(Some(Key::from_reader(io::stdin().lock(), path)?));
+        return Ok(Some(AesKey::from_reader(io::stdin().lock(), path)?));
     }
     let file = File::open(path).map_err(|e| Error::io("read the key file", path, &e))?;
     let meta = file.metadata().map_err(|e| Error::io("read the key file", path, &e))?;
@@ -132,11 +133,11 @@ pub(crate) fn given_key(args: &AesCtrArgs) -> Result<Option<Key>, Error> {
         let path = path.display();
         log::warn(format_args!("other users can read the key file {path}; run `chmod 600 {path}`"));
     }
-    Ok(Some(Key::from_reader(file, path)?))
+    Ok(Some(AesKey::from_reader(file, path)?))
 }
 
 /// The directory of key and counters, if they are kept: with a key and a counter, everything is
-/// said, as for openssl.
+/// given, as for openssl.
 pub(crate) fn key_dir(args: &AesCtrArgs, files: &Files, has_key: bool) -> Result<Option<PathBuf>, Error> {
     let beside = if args.decrypt { &files.input } else { &files.out };
     let kept = args.key_shares.is_some() || !(has_key && args.iv_hex.is_some());
@@ -157,7 +158,7 @@ pub(crate) struct Choice {
     /// The key that the ledger is of.
     pub(crate) key_id: Option<String>,
     pub(crate) iv: Option<Iv>,
-    pub(crate) key: Option<Key>,
+    pub(crate) key: Option<AesKey>,
     pub(crate) dir: Option<PathBuf>,
     /// Whether a key is there, and its ledger is lost.
     pub(crate) history_lost: bool,
@@ -169,7 +170,7 @@ impl Choice {
     pub(crate) fn new(
         args: &AesCtrArgs,
         files: &Files,
-        key: Option<Key>,
+        key: Option<AesKey>,
         path: Option<&Path>,
     ) -> Result<Self, Error> {
         let cut = cut(args, files.bytes)?;
@@ -215,7 +216,7 @@ impl Choice {
 }
 
 /// The cut of the file, and the engine that computes.
-fn cut(args: &AesCtrArgs, bytes: u64) -> Result<Cut, Error> {
+fn cut(args: &AesCtrArgs, bytes: u64) -> Result<FileCut, Error> {
     let sbox = |default| args.sbox.as_deref().map_or(Ok(default), str::parse).map_err(Error::Usage);
     if args.backend != HDL_SIM {
         if args.hdl_parties.is_some() {
@@ -223,7 +224,7 @@ fn cut(args: &AesCtrArgs, bytes: u64) -> Result<Cut, Error> {
             return Err(Error::Usage(format!("--hdl-parties names parties that are hardware; {remedy}")));
         }
         let (sbox, threads) = (sbox(Sbox::Tower)?, args.threads.unwrap_or(THREADS));
-        return Cut::fit(sbox, bytes, threads, args.memory).map_err(|why| {
+        return FileCut::fit(sbox, bytes, threads, args.memory).map_err(|why| {
             unfit(
                 why,
                 args,
@@ -239,7 +240,7 @@ fn cut(args: &AesCtrArgs, bytes: u64) -> Result<Cut, Error> {
     }
     let parties = args.hdl_parties.as_ref().map_or(&[0, 1, 2][..], |parties| &parties.0);
     let sbox = sbox(Sbox::Bp32)?;
-    let cut = Cut::for_devices(sbox, parties, bytes, args.memory);
+    let cut = FileCut::for_devices(sbox, parties, bytes, args.memory);
     cut.map_err(|why| match why {
         Unfit::NoCircuit => Error::Usage(format!(
             "--sbox {sbox}: hardware runs AES as a Boolean circuit; give --sbox bp32 or --sbox depth4, or leave it out"
@@ -301,7 +302,7 @@ fn key_mode(args: &AesCtrArgs, has_key: bool, dir: Option<&KeyDir>) -> Result<Ke
 fn key_bits(
     args: &AesCtrArgs,
     mode: KeyMode,
-    key: Option<&Key>,
+    key: Option<&AesKey>,
     dir: Option<&KeyDir>,
 ) -> Result<usize, Error> {
     let found = match (mode, key, dir) {

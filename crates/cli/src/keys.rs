@@ -407,7 +407,7 @@ fn rotate(args: &RotateArgs) -> Result<(), Error> {
     let json = args.json.begin("rotate", path)?;
     let identity = made(&old.name, args.days)?;
     let new_pem = identity.to_pem();
-    // What is to come stands on the disk before anything changes.
+    // The new key is on the disk before anything changes.
     let new = keep(path, &new_pem)?;
     let old_file = set_aside(path, &old_pem)?;
     new.commit()?;

@@ -9,7 +9,7 @@ use crate::{
     log,
     member_cmd::{announce, has_aes},
     out, progress,
-    report::{Report, Run},
+    report::{EncryptionReport, Measurements},
     supervisor::{Event, OfProcess, Supervisor},
 };
 use hushwire::job::{
@@ -38,9 +38,9 @@ fn plainly(e: Fault) -> Fault {
 }
 
 /// The owner's own part. Its end is waited for, so that no file under way is left behind.
-struct Part(Option<JoinHandle<()>>);
+struct OwnerThread(Option<JoinHandle<()>>);
 
-impl Drop for Part {
+impl Drop for OwnerThread {
     fn drop(&mut self) {
         let Some(thread) = self.0.take() else { return };
         let begun = Instant::now();
@@ -74,7 +74,7 @@ pub(crate) fn aes_ctr(args: &AesCtrArgs) -> Result<(), Error> {
         told = out::file(&output);
     }
     bar.finish_and_clear();
-    let report = Report::new(args, &files, run);
+    let report = EncryptionReport::new(args, &files, run);
     log::note!("{}", report.for_people().trim_end());
     match (json, &args.common.json) {
         (Some(json), _) => json.write(report.for_programs()?.as_bytes())?,
@@ -92,7 +92,7 @@ fn encrypt(
     guard: RunFiles,
     mut choice: Choice,
     begun: Instant,
-) -> Result<(Run, Option<NewFile>, ProgressBar), Error> {
+) -> Result<(Measurements, Option<NewFile>, ProgressBar), Error> {
     let task = choice.job.clone();
     let to = if is_stream(&files.out) { OutputPlace::Unnamed } else { OutputPlace::File(files.out.clone()) };
     let mut local = LocalJob::new(&task).transport(args.between.kind()?).backend(backend);
@@ -114,7 +114,7 @@ fn encrypt(
     let owner = owner.start().and_then(|member| member.files(guard).open(&task)).map_err(of_owner)?;
 
     // Ends last: when the parties are gone, nothing keeps it.
-    let mut part = Part(None);
+    let mut part = OwnerThread(None);
     let who = |member: &Member| member.to_string();
     let (mut supervisor, ready) =
         Supervisor::start(&engine::Job::AesCtr(task.clone()), members, "start", who)?;
@@ -132,7 +132,7 @@ fn encrypt(
     let parties = parties.into_iter().map(OfProcess::read).collect::<Result<_, _>>()?;
     let Learnt { terms, output, .. } = learnt;
     let (terms, key_dir) = (terms.ok_or_else(lost)?, choice.dir);
-    Ok((Run { backend, seconds, streamed: stats, terms, key_dir, parties }, output, bar))
+    Ok((Measurements { backend, seconds, streamed: stats, terms, key_dir, parties }, output, bar))
 }
 
 fn lost() -> Error {

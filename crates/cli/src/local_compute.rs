@@ -7,7 +7,7 @@ use crate::{
     files::RunFiles,
     log,
     member_cmd::{announce, has_aes, other_kind},
-    options::{Between, Common},
+    options::{Between, CommonArgs},
     places::ValueArgs,
     progress,
     run_report::{KindReport, deliver},
@@ -85,7 +85,7 @@ pub(crate) struct LocalComputeArgs {
     #[arg(long, value_name = "NET", default_value = "none")]
     net: String,
     #[command(flatten)]
-    common: Common,
+    common: CommonArgs,
 }
 
 /// Protocols as they are written here.

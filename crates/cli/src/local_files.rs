@@ -39,12 +39,12 @@ pub(crate) struct FilesArgs {
 }
 
 /// A member and its identity.
-struct Made {
+struct MemberIdentity {
     member: Member,
     identity: Identity,
 }
 
-impl Made {
+impl MemberIdentity {
     /// The name of its files, without an extension.
     fn name(&self) -> String {
         match &self.member {
@@ -71,7 +71,7 @@ pub(crate) fn run(args: &FilesArgs) -> Result<(), Error> {
     for member in members {
         let identity =
             Identity::generate(&member.to_string()).map_err(|e| Error::internal("making a key", e))?;
-        made.push(Made { member, identity });
+        made.push(MemberIdentity { member, identity });
     }
     for one in &made {
         let name = one.name();
@@ -97,7 +97,7 @@ fn shown(path: &Path) -> String {
 }
 
 /// One member's file.
-fn file_of(job: &Job, own: &Made, all: &[Made], port: u16) -> String {
+fn file_of(job: &Job, own: &MemberIdentity, all: &[MemberIdentity], port: u16) -> String {
     let address = |index: u8| format!("127.0.0.1:{}", port + u16::from(index));
     let mut text = String::new();
     let mut line = |s: String| writeln!(text, "{s}").unwrap_or_default();

@@ -7,7 +7,7 @@ use crate::{
     log,
     member_cmd::has_aes,
     model_cmd::{NumbersArgs, Ring, SamplesArgs, Warned, of_file, planned, wrapped},
-    options::{Between, Common},
+    options::{Between, CommonArgs},
     out, price, progress,
     run_report::{KindReport, deliver},
     supervisor::run_all,
@@ -97,7 +97,7 @@ pub(crate) struct LocalInferArgs {
     #[arg(long, value_name = "NET", default_value = "none")]
     net: String,
     #[command(flatten)]
-    common: Common,
+    common: CommonArgs,
 }
 
 /// None is the one that is quickest over the link.
@@ -286,7 +286,7 @@ fn streams(args: &LocalInferArgs) -> Result<(), Error> {
     Ok(())
 }
 
-/// The layer that is about under way when so many steps of all are done: by their share.
+/// The layer that is about under way when `done` of the `of` steps are done: by their share.
 fn layer_at(network: &Network, done: u64, of: u64) -> String {
     let at = network.layers.len() as u64 * done / of.max(1);
     let layer = network.layers.get(at as usize);

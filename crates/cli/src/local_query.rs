@@ -6,7 +6,7 @@ use crate::{
     files::{self, Passing, RunFiles, is_stream, one_stream, reads},
     log,
     member_cmd::has_aes,
-    options::{Between, Common},
+    options::{Between, CommonArgs},
     out, price, progress,
     run_report::{KindReport, deliver},
     supervisor::run_all,
@@ -92,7 +92,7 @@ pub(crate) struct LocalQueryArgs {
     #[arg(long, value_name = "NET", default_value = "none")]
     net: String,
     #[command(flatten)]
-    common: Common,
+    common: CommonArgs,
 }
 
 /// `party0` is a party; every other name is a client's.
@@ -204,10 +204,10 @@ impl LocalQueryArgs {
     }
 }
 
-/// A column without any value, whose type nobody said: its table's name and its own.
+/// A column without any value, whose type nobody gave: its table's name and its own.
 type Guess = (String, String);
 
-/// A refusal of a query that may be due to columns without any value, whose type nobody said.
+/// A refusal of a query that may be due to columns without any value, whose type nobody gave.
 fn with_guesses(e: Fault, sql: &str, guessed: &[Guess]) -> Fault {
     let sql = sql.to_lowercase();
     let named = guessed.iter().filter(|(_, column)| sql.contains(&column.to_lowercase()));

@@ -11,8 +11,8 @@ use crate::{
 };
 use hushwire::LocalJob;
 use hushwire::job::{
-    BitOrderChoice, CircuitJob, CircuitSource, InputPlace, Job, Member, OutputPlace, Outputs, Plan, Prepared,
-    Protocol, Words, nearest,
+    BitOrderChoice, CircuitJob, CircuitPlan, CircuitSource, InputPlace, Job, Member, OutputPlace, Outputs,
+    Prepared, Protocol, Words, nearest,
 };
 use hushwire_wire::Shape;
 use serde::Serialize;
@@ -153,7 +153,7 @@ fn pairs<'a>(option: &str, list: &'a [String], names: &[&str]) -> Result<BTreeMa
 }
 
 /// Every input's value, by place.
-fn inputs(args: &RunArgs, job: &CircuitJob, plan: &Plan) -> Result<Vec<InputPlace>, Error> {
+fn inputs(args: &RunArgs, job: &CircuitJob, plan: &CircuitPlan) -> Result<Vec<InputPlace>, Error> {
     let names: Vec<_> = plan.inputs.iter().map(|(name, _)| name.as_str()).collect();
     let digits = pairs("--inputs", &args.inputs, &names)?;
     let files = pairs("--input-file", &args.input_file, &names)?;
@@ -185,7 +185,7 @@ fn inputs(args: &RunArgs, job: &CircuitJob, plan: &Plan) -> Result<Vec<InputPlac
             (None, None, _) => {
                 return Err(Error::Usage(format!(
                     "input {name} has no values; give {} bytes for each instance with --input-file {name}=FILE",
-                    Plan::record(width)
+                    CircuitPlan::record(width)
                 )));
             }
         };
@@ -195,7 +195,7 @@ fn inputs(args: &RunArgs, job: &CircuitJob, plan: &Plan) -> Result<Vec<InputPlac
 }
 
 /// The files of outputs, by name.
-fn outputs(args: &RunArgs, plan: &Plan) -> Result<BTreeMap<String, PathBuf>, Error> {
+fn outputs(args: &RunArgs, plan: &CircuitPlan) -> Result<BTreeMap<String, PathBuf>, Error> {
     let names: Vec<_> = plan.outputs.iter().map(|(name, _)| name.as_str()).collect();
     let mut files = BTreeMap::new();
     for (j, file) in pairs("--output", &args.output, &names)? {

@@ -1,7 +1,7 @@
 //! The words of a command on stderr beside its results: notes, warnings, errors, and with `-v` its
 //! actions.
 //!
-//! In text, notes and errors stand there as they are, for people. In JSON every line is an object,
+//! In text, notes and errors are written as they are, for people. In JSON every line is an object,
 //! notes and errors too, for programs. Values, keys and shares are never logged, by nobody.
 
 use crate::error::Error;
@@ -55,7 +55,7 @@ pub(crate) fn start(args: &LogArgs) {
     let json = args.log_format == Format::Json;
     JSON.store(json, Ordering::Relaxed);
     if !json && args.verbose == 0 {
-        // Notes, warnings and errors stand there without it.
+        // Notes, warnings and errors are written without a subscriber.
         return;
     }
     let level = match args.verbose {

@@ -176,7 +176,7 @@ fn member<T: Words>(args: &MemberArgs, task: &T, mut config: MemberConfig) -> Re
     task.reads().into_iter().for_each(|(role, path)| config.files.reads(role, &path));
     let plan = task.agreement();
     let report = format!("{}, {}", config.me, plan.title);
-    // Of a job that is not allowed nobody hears more than that: `run` tells it.
+    // If the job is not allowed, nobody hears more than that: `run` tells it.
     let json = if config.allows(&task.terms()).is_ok() {
         let json = args.common.json_file(&mut config.files, &report);
         or_excuse(json, &config, Some(&plan))?

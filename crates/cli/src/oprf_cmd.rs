@@ -18,7 +18,7 @@ use hushwire_psi::{
     KeyColumn, KeySpec, LeftOut, PsiError, Set, TableKeys,
     oprf::{List, ListRefusal, ListTerms, PublishError, ask, digest, publish},
 };
-use link::{LinkArgs, Side};
+use link::{LinkArgs, OprfSide};
 use secret::Secret;
 use std::{
     fs,
@@ -291,7 +291,7 @@ fn query(args: &QueryArgs) -> Result<(), Error> {
     }
     let terms = ListTerms { public: list.public(), forms };
     let link =
-        args.link.prepare(Side::Asker(args.connect.clone(), Duration::from_secs(args.wait)), &terms)?;
+        args.link.prepare(OprfSide::Asker(args.connect.clone(), Duration::from_secs(args.wait)), &terms)?;
     let mut open = link.open()?.ok_or_else(|| link.nobody())?;
     let values = match ask(&mut open.channel, set.items()).map_err(|e| open.failed(e))? {
         Ok(values) => values,

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 /// The options of every command that computes with others.
 #[derive(Args)]
-pub(crate) struct Common {
+pub(crate) struct CommonArgs {
     /// Write a report for programs to FILE; - is standard output, in place of results
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
@@ -25,7 +25,7 @@ pub(crate) struct Common {
     aes_backend: Option<String>,
 }
 
-impl Common {
+impl CommonArgs {
     /// The tier that was asked for, or the widest.
     pub(crate) fn backend(&self) -> Result<Backend, Error> {
         match self.aes_backend.as_deref() {

@@ -10,7 +10,7 @@ use crate::{
     files::{NewFile, RunFiles, is_stream, unnamed},
     log,
     member_cmd::{ROOM, announce, has_aes},
-    options::Common,
+    options::CommonArgs,
     out,
     run_report::deliver,
 };
@@ -22,7 +22,7 @@ use hushwire_wire::Shape;
 use link::{Link, excuse};
 use serde::Serialize;
 use std::{path::PathBuf, time::Instant};
-use terms::{Side, Terms, level_name};
+use terms::{OtParty, OtTerms, level_name};
 
 pub(crate) const HELP: &str = "\
 Examples:
@@ -110,7 +110,7 @@ struct LinkArgs {
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     wait: u64,
     #[command(flatten)]
-    common: Common,
+    common: CommonArgs,
 }
 
 /// The place of one side: it listens, or it connects.
@@ -147,7 +147,7 @@ pub(crate) fn run(args: &OtArgs) -> Result<(), Error> {
 /// The terms and inputs before anybody is dialled, the same at both sides.
 struct Prepared<'a> {
     args: &'a LinkArgs,
-    terms: Terms,
+    terms: OtTerms,
     backend: Backend,
     json: Option<NewFile>,
 }
@@ -167,7 +167,7 @@ impl<'a> Prepared<'a> {
         if args.transport == "tcp-insecure" {
             log::warn("tcp-insecure has no secrecy and no authentication; it is for measuring");
         }
-        let terms = Terms { count: count as u64, protocol, level: security };
+        let terms = OtTerms { count: count as u64, protocol, level: security };
         let backend = args.common.backend()?;
         let forecast = Forecast::of_ots(protocol, security, count, has_aes(backend));
         announce(&forecast, Shape::lan(), ROOM);
@@ -176,7 +176,7 @@ impl<'a> Prepared<'a> {
 
     fn report(self, command: &'static str, link: &Link, begun: Instant) -> Result<(), Error> {
         let (reading, seconds) = (link.reading(), begun.elapsed().as_secs_f64());
-        let report = Report {
+        let report = OtReport {
             command,
             version: env!("CARGO_PKG_VERSION"),
             ots: self.terms.count,
@@ -190,7 +190,7 @@ impl<'a> Prepared<'a> {
             rounds: reading.rounds(),
             peak_memory_bytes: peak_memory(),
         };
-        let Report { ots, protocol, security, .. } = &report;
+        let OtReport { ots, protocol, security, .. } = &report;
         log::note!(
             "{ots} OTs with {protocol} ({security}) in {seconds:.2} s, {} sent, {} received",
             size::show(report.bytes_sent),
@@ -202,7 +202,7 @@ impl<'a> Prepared<'a> {
 
 /// The content of `--json`.
 #[derive(Serialize)]
-struct Report {
+struct OtReport {
     command: &'static str,
     version: &'static str,
     ots: u64,
@@ -227,8 +227,8 @@ fn send(args: &SendArgs) -> Result<(), Error> {
         let prepared = Prepared::new(&args.link, messages.len(), &mut files)?;
         Ok((messages, prepared))
     };
-    let (messages, prepared) = ready().map_err(|e| excuse(Side::Sender, &args.link, e))?;
-    let mut link = Link::open(Side::Sender, prepared.args, prepared.terms, prepared.backend)?;
+    let (messages, prepared) = ready().map_err(|e| excuse(OtParty::Sender, &args.link, e))?;
+    let mut link = Link::open(OtParty::Sender, prepared.args, prepared.terms, prepared.backend)?;
     let begun = Instant::now();
     link.send(&messages)?;
     link.confirm()?;
@@ -252,8 +252,8 @@ fn recv(args: &RecvArgs) -> Result<(), Error> {
         };
         Ok((choices, prepared, out))
     };
-    let (choices, prepared, out) = ready().map_err(|e| excuse(Side::Receiver, &args.link, e))?;
-    let mut link = Link::open(Side::Receiver, prepared.args, prepared.terms, prepared.backend)?;
+    let (choices, prepared, out) = ready().map_err(|e| excuse(OtParty::Receiver, &args.link, e))?;
+    let mut link = Link::open(OtParty::Receiver, prepared.args, prepared.terms, prepared.backend)?;
     let begun = Instant::now();
     let chosen = link.receive(&choices.bits, choices.count)?;
     // What the sender hears is true: the result is on the disk, and only lacks its name.

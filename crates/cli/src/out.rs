@@ -1,7 +1,7 @@
 //! Standard output: the one way by which results leave a command.
 //!
-//! A reader that has seen enough (`| head`) is no error: what it does not take is dropped, without
-//! a word. Whatever else standard output refuses, as on a full disk, is an error with exit code 4.
+//! A reader that has seen enough (`| head`) is no error: what it does not take is dropped silently.
+//! Whatever else standard output refuses, as on a full disk, is an error with exit code 4.
 
 use crate::{error::Error, files::NewFile};
 use hushwire_fault::{Code, Kind};

@@ -60,7 +60,7 @@ impl ValueArgs {
 
     /// Every input's place, by name.
     ///
-    /// Those of `public` have one already.
+    /// Inputs in `public` have a place already.
     pub(crate) fn inputs(
         &self,
         computation: &Computation,
@@ -94,8 +94,8 @@ impl ValueArgs {
         })
     }
 
-    /// The owners of secret inputs, as they stand before their names: a member of the computation
-    /// or of the job.
+    /// The owners of secret inputs, as they are given before the inputs' names: a member of the
+    /// computation or of the job.
     pub(crate) fn owners(&self, computation: &Computation, job: &mut ComputeJob) -> Result<(), Error> {
         let all = self.inputs.iter().map(|whole| ("--in", whole));
         for (option, whole) in all.chain(self.value.iter().map(|whole| ("--value", whole))) {

@@ -8,7 +8,7 @@ use crate::{
     files::{NewFile, Passing, RunFiles, absolute, is_stream, stream},
     log,
     member_cmd::{announce, has_aes},
-    options::{Between, Common},
+    options::{Between, CommonArgs},
     progress,
     run_report::deliver,
     supervisor::{OfProcess, run_all},
@@ -122,7 +122,7 @@ pub(crate) struct PsiArgs {
     #[command(flatten)]
     between: Between,
     #[command(flatten)]
-    common: Common,
+    common: CommonArgs,
 }
 
 impl PsiArgs {
@@ -235,7 +235,8 @@ pub(crate) fn run(args: &PsiArgs) -> Result<(), Error> {
     for out in outs {
         out.deliver()?;
     }
-    let report = report::Report::new(args, &task, backend, &ended, first, begun.elapsed().as_secs_f64());
+    let report =
+        report::IntersectionReport::new(args, &task, backend, &ended, first, begun.elapsed().as_secs_f64());
     log::note!("{}", report.for_people().trim_end());
     for path in named.iter().flatten() {
         log::note!("the result is in {}", path.display());

@@ -1,7 +1,7 @@
 //! The cost of a run, for people and for programs.
 
 use crate::{args::AesCtrArgs, control::peak_memory, error::Error, job::Files, out, supervisor::OfProcess};
-use hushwire::job::aes_ctr::{DeviceUse, Iv, KeyMode, Learnt, Terms};
+use hushwire::job::aes_ctr::{AesCtrTerms, DeviceUse, Iv, KeyMode, Learnt};
 use hushwire::job::size;
 use hushwire_aes::Backend;
 use hushwire_rep3::zero_words;
@@ -16,13 +16,13 @@ use std::{
 const MEASURE: Duration = Duration::from_millis(50);
 
 /// The measurements of a run.
-pub(crate) struct Run {
+pub(crate) struct Measurements {
     pub(crate) backend: Backend,
     /// Seconds from the start of the program.
     pub(crate) seconds: f64,
     /// The owner's own measurements; seconds are from the first connection on.
     pub(crate) streamed: hushwire::job::Stats,
-    pub(crate) terms: Terms,
+    pub(crate) terms: AesCtrTerms,
     /// The directory of the key and of its ledger.
     pub(crate) key_dir: Option<PathBuf>,
     pub(crate) parties: Vec<OfProcess<Learnt>>,
@@ -30,7 +30,7 @@ pub(crate) struct Run {
 
 /// The report; its fields are the JSON's.
 #[derive(Serialize)]
-pub(crate) struct Report {
+pub(crate) struct EncryptionReport {
     command: &'static str,
     version: &'static str,
     decrypt: bool,
@@ -102,9 +102,9 @@ struct Limit {
     prf_blocks_per_block: f64,
 }
 
-impl Report {
+impl EncryptionReport {
     /// Puts everything together; measures the limit.
-    pub(crate) fn new(args: &AesCtrArgs, files: &Files, run: Run) -> Self {
+    pub(crate) fn new(args: &AesCtrArgs, files: &Files, run: Measurements) -> Self {
         let terms = &run.terms;
         let rate = terms.blocks() as f64 / run.streamed.seconds;
         let parties = run.parties.into_iter().enumerate().map(|(party, process)| OfParty {
@@ -216,7 +216,7 @@ impl Report {
 
 impl Limit {
     /// The PRF bound: what the AES units alone would allow.
-    fn measure(backend: Backend, terms: &Terms, rate: f64) -> Self {
+    fn measure(backend: Backend, terms: &AesCtrTerms, rate: f64) -> Self {
         let one_core = aes_rate(backend);
         let available = std::thread::available_parallelism().map_or(1, usize::from);
         let cores = available.min(3 * usize::from(terms.cut.threads));

@@ -1,6 +1,6 @@
 //! The command line of jobs: `local run`, `party` and `client`.
 
-use crate::options::{Between, Common};
+use crate::options::{Between, CommonArgs};
 use clap::{
     Args, ValueEnum,
     builder::{PossibleValuesParser, TypedValueParser},
@@ -90,7 +90,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "NET", default_value = "none")]
     pub(crate) net: String,
     #[command(flatten)]
-    pub(crate) common: Common,
+    pub(crate) common: CommonArgs,
 }
 
 pub(crate) const PARTY_HELP: &str = "\
@@ -130,8 +130,8 @@ Exit codes: 0 ok, 1 a bug, 2 wrong command line, 3 a party or the network failed
 pub(crate) struct PartyArgs {
     #[command(flatten)]
     pub(crate) member: MemberArgs,
-    /// Make the preprocessing of protocol authgarble for so many runs of this job, a circuit's or a
-    /// computation's, and nothing else: it waits, sealed, in the directory that the party's file
+    /// Make the preprocessing of protocol authgarble for this many runs of this job, a circuit's or
+    /// a computation's, and nothing else: it waits, sealed, in the directory that the party's file
     /// names, and each run takes of it once what all parties have
     #[arg(long, value_name = "RUNS")]
     pub(crate) prepare: Option<u32>,
@@ -187,5 +187,5 @@ pub(crate) struct MemberArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) allow_file: Vec<PathBuf>,
     #[command(flatten)]
-    pub(crate) common: Common,
+    pub(crate) common: CommonArgs,
 }

@@ -28,7 +28,7 @@ impl OfMember {
         Self { member, bytes_sent, bytes_received, rounds, peak_memory_bytes, seconds }
     }
 
-    /// Of a member that was a process.
+    /// The figures of a member that was a process.
     pub(crate) fn of<L>(member: String, process: &OfProcess<L>) -> Self {
         Self::new(member, &process.outcome.stats, process.peak_memory_bytes)
     }
@@ -61,7 +61,7 @@ pub(crate) struct KindReport<K> {
 }
 
 impl<K> KindReport<K> {
-    /// Of a run that has ended.
+    /// The report of a run that has ended.
     pub(crate) fn new<L>(
         command: &'static str,
         of_kind: K,
@@ -117,7 +117,7 @@ impl<K> KindReport<K> {
 }
 
 /// Writes what a run computed to standard output, and its report to `file`. With `--json -` the
-/// report stands on standard output, in place of the results. A report is written even if standard
+/// report is on standard output, in place of the results. A report is written even if standard
 /// output takes nothing.
 pub(crate) fn deliver(
     results: Option<Vec<u8>>,

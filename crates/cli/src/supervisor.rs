@@ -32,19 +32,19 @@ const LOOK: Duration = Duration::from_millis(5);
 
 /// An event in one of the processes, the owner's included.
 pub(crate) enum Event {
-    /// A party said something else than that it failed.
+    /// A party reported something else than that it failed.
     Said(usize, FromMember),
     /// A party's process is gone.
     Ended(usize, ExitStatus),
     /// The owner's own part is over.
     Owner(Result<Box<Outcome<Learnt>>, Error>),
-    /// The owner has said what is encrypted, and under which key.
+    /// The owner has named what is encrypted, and under which key.
     Encrypting,
 }
 
 /// The party processes. Dropping it ends those that still run.
 pub(crate) struct Supervisor {
-    parties: Vec<Party>,
+    parties: Vec<PartyProcess>,
     events: Receiver<Event>,
     sender: Sender<Event>,
     /// The step under way, for errors.
@@ -60,7 +60,7 @@ pub(crate) struct Supervisor {
     owner_runs: bool,
 }
 
-struct Party {
+struct PartyProcess {
     /// As messages name it.
     who: String,
     child: Arc<Mutex<Child>>,
@@ -119,7 +119,7 @@ impl Supervisor {
             let child = Arc::new(Mutex::new(child));
             let (ears, watched) = (supervisor.sender.clone(), child.clone());
             thread::spawn(move || listen(party, stdout, &watched, &ears));
-            supervisor.parties.push(Party { who, child, stdin });
+            supervisor.parties.push(PartyProcess { who, child, stdin });
             supervisor.done.push(None);
         }
         Ok(supervisor)
@@ -234,7 +234,7 @@ impl Supervisor {
     }
 }
 
-/// The error of a process that went without a word.
+/// The error of a process that ended without a report.
 fn gone(phase: &str, status: ExitStatus) -> Fault {
     let cause = match (status.signal(), status.code()) {
         (_, Some(PANICKED)) => {

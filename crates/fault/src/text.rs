@@ -10,11 +10,11 @@ use std::{borrow::Cow, fmt};
 /// It has no `Display`, so that a text with members cannot become words of another one by accident.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Text(Vec<Part>);
+pub struct Text(Vec<TextPart>);
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum Part {
+enum TextPart {
     Words(Cow<'static, str>),
     Who(Who),
 }
@@ -37,7 +37,7 @@ impl Text {
     /// The same, then a member.
     #[must_use]
     pub fn who(mut self, who: impl Into<Who>) -> Self {
-        self.0.push(Part::Who(who.into()));
+        self.0.push(TextPart::Who(who.into()));
         self
     }
 
@@ -46,8 +46,8 @@ impl Text {
     pub fn text(mut self, other: Text) -> Self {
         for part in other.0 {
             match part {
-                Part::Words(words) => self.push(words),
-                who @ Part::Who(_) => self.0.push(who),
+                TextPart::Words(words) => self.push(words),
+                who @ TextPart::Who(_) => self.0.push(who),
             }
         }
         self
@@ -96,8 +96,8 @@ impl Text {
     /// The members in it.
     pub fn members(&self) -> impl Iterator<Item = &Who> {
         self.0.iter().filter_map(|part| match part {
-            Part::Who(who) => Some(who),
-            Part::Words(_) => None,
+            TextPart::Who(who) => Some(who),
+            TextPart::Words(_) => None,
         })
     }
 
@@ -105,8 +105,8 @@ impl Text {
     #[must_use]
     pub fn with_names(self, names: &dyn Fn(PartyId) -> Option<String>) -> Self {
         let named = |part| match part {
-            Part::Who(who) => Part::Who(who.with_names(names)),
-            words @ Part::Words(_) => words,
+            TextPart::Who(who) => TextPart::Who(who.with_names(names)),
+            words @ TextPart::Words(_) => words,
         };
         Self(self.0.into_iter().map(named).collect())
     }
@@ -116,8 +116,8 @@ impl Text {
     pub fn written(&self) -> String {
         self.0.iter().fold(String::new(), |mut text, part| {
             match part {
-                Part::Words(words) => text += words,
-                Part::Who(who) => text += &printable(&who.to_string()),
+                TextPart::Words(words) => text += words,
+                TextPart::Who(who) => text += &printable(&who.to_string()),
             }
             text
         })
@@ -127,13 +127,13 @@ impl Text {
     fn push(&mut self, words: Cow<'static, str>) {
         match self.0.last_mut() {
             _ if words.is_empty() => {}
-            Some(Part::Words(last)) => last.to_mut().push_str(&words),
-            _ => self.0.push(Part::Words(words)),
+            Some(TextPart::Words(last)) => last.to_mut().push_str(&words),
+            _ => self.0.push(TextPart::Words(words)),
         }
     }
 }
 
-/// The first place of a template: what stands before it, its name, and what follows.
+/// The first place of a template: what comes before it, its name, and what follows.
 pub(crate) fn place(template: &'static str) -> Option<(&'static str, &'static str, &'static str)> {
     let (before, rest) = template.split_once('{')?;
     let (name, after) = rest.split_once('}')?;

@@ -169,7 +169,7 @@ impl From<Spot> for FilePlace {
 pub(crate) struct Strict<R> {
     inner: R,
     at: At,
-    /// Of the next byte.
+    /// The place of the next byte.
     place: Spot,
     /// The beginning of a quoted field, or of a line end.
     begun: Spot,

@@ -1,7 +1,8 @@
 //! Jobs without files.
 
 use crate::job::{
-    BitOrderChoice, CircuitJob, CircuitSource, Fault, Input, Output, Parameters, Prepared, Protocol,
+    BitOrderChoice, CircuitInput, CircuitJob, CircuitOutput, CircuitSource, Fault, Parameters, Prepared,
+    Protocol,
 };
 use hushwire_garble::Scheme;
 use hushwire_ot::Protocol as Extension;
@@ -49,7 +50,7 @@ impl CircuitBuilder {
     #[must_use]
     pub fn input(mut self, name: &str, from: &str) -> Self {
         match from.parse() {
-            Ok(from) => self.job.inputs.push(Input { name: name.to_owned(), from, sample: None }),
+            Ok(from) => self.job.inputs.push(CircuitInput { name: name.to_owned(), from, sample: None }),
             Err(e) => self.wrong = self.wrong.or(Some(e)),
         }
         self
@@ -62,7 +63,7 @@ impl CircuitBuilder {
             Ok(mut to) => {
                 to.sort();
                 to.dedup();
-                self.job.outputs.push(Output { name: name.to_owned(), to });
+                self.job.outputs.push(CircuitOutput { name: name.to_owned(), to });
             }
             Err(e) => self.wrong = self.wrong.or(Some(e)),
         }

@@ -4,7 +4,7 @@
 //! A kind is a folder: its table in a job file, its plan, the files that each member reads and
 //! writes, its part of a run ([`Task`](hushwire_session::Task), [`Part`](hushwire_session::Part)).
 //! A [`Job`] is one of any kind, the same at every member. [`Prepared`] is a circuit's job with its
-//! circuit read; its [`Plan`] is what the handshake compares.
+//! circuit read; its [`CircuitPlan`] is what the handshake compares.
 //!
 //! Files are read strictly: an unknown key is an error that names its line and the near one.
 //! docs/jobs.md has every key.
@@ -21,12 +21,12 @@ mod psi;
 mod query;
 
 pub use circuit::{
-    BitOrderChoice, CircuitJob, CircuitSource, Found, Input, MOST_INSTANCES, Output, Outputs, Parameters,
-    Plan, Prepared,
+    BitOrderChoice, CircuitInput, CircuitJob, CircuitOutput, CircuitPlan, CircuitSource, Found,
+    MOST_INSTANCES, Outputs, Parameters, Prepared,
 };
 pub use compute::{
-    Bound, Cancel, ComputationSource, ComputeJob, ComputePart, ComputeSession, ComputeTask, Computed,
-    PublicPlace, Shown, Value, fits, read_input,
+    BoundComputation, Cancel, ComputationSource, ComputeJob, ComputePart, ComputeSession, ComputeTask,
+    Computed, PublicPlace, Shown, Value, fits, read_input,
 };
 pub use infer::InferJob;
 #[cfg(feature = "nn")]

@@ -13,7 +13,7 @@ const TAGS: usize = 8;
 
 /// One line of an agreement.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Field {
+pub struct AgreedField {
     /// The field's name in messages.
     pub name: &'static str,
     /// Its value, which binds.
@@ -25,7 +25,7 @@ pub struct Field {
     pub term: Option<String>,
 }
 
-impl Field {
+impl AgreedField {
     /// A field that is shown as it is, and is a term of the job.
     pub fn new(name: &'static str, text: impl Into<String>) -> Self {
         let text = text.into();
@@ -79,7 +79,7 @@ pub struct Agreement {
     /// Clients in the order of their numbers.
     pub clients: Vec<String>,
     /// Everything that binds. The first eight are named where they differ.
-    pub fields: Vec<Field>,
+    pub fields: Vec<AgreedField>,
     /// Lanes between each two parties. The last one is for control: session keys, and the word that
     /// all is done.
     pub lanes: u16,
@@ -93,7 +93,7 @@ impl Agreement {
     #[must_use]
     pub fn tags(&self) -> [u8; 4 * TAGS] {
         let mut tags = [0; 4 * TAGS];
-        let none = Field::new("", "");
+        let none = AgreedField::new("", "");
         let fields = self.fields.iter().chain(std::iter::repeat(&none));
         for (tag, field) in tags.chunks_exact_mut(4).zip(fields) {
             tag.copy_from_slice(&field.tag(self.kind));
@@ -111,8 +111,8 @@ impl Agreement {
         *hash.finalize().as_bytes()
     }
 
-    /// Our fields where tags differ, as `instances (ours: 8)`; empty when none does. Of another job
-    /// altogether, the one answer says which ours is.
+    /// Our fields where tags differ, as `instances (ours: 8)`; empty when none does. If theirs is
+    /// another job altogether, the only entry says which job ours is.
     #[must_use]
     pub fn differences(&self, theirs: &[u8; 4 * TAGS]) -> Vec<String> {
         let ours = self.tags();
@@ -127,7 +127,7 @@ impl Agreement {
     /// Our fields that have no tags: where digests differ and tags do not, it is some of these.
     #[must_use]
     pub fn untagged(&self) -> Vec<String> {
-        self.fields.iter().skip(TAGS).map(Field::ours).collect()
+        self.fields.iter().skip(TAGS).map(AgreedField::ours).collect()
     }
 
     /// The last lane between parties.
@@ -183,7 +183,7 @@ mod tests {
             title: "a test".into(),
             protocol: Protocol::Rep3,
             clients: vec![],
-            fields: fields.iter().map(|text| Field::new("size", *text)).collect(),
+            fields: fields.iter().map(|text| AgreedField::new("size", *text)).collect(),
             lanes: 1,
             client_lanes: 1,
         }

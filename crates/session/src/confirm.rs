@@ -6,8 +6,8 @@ use hushwire_machine::{Channel, NetError, PartyId};
 
 const STEP: &str = "confirmation";
 
-/// Says to every peer that this member is done, and waits until all have said so. Links stay open
-/// meanwhile, so that nothing still under way is lost.
+/// Tells every peer that this member is done, and waits until all peers have told the same. Links
+/// stay open meanwhile, so that nothing still under way is lost.
 ///
 /// Clients do not meet each other. A party therefore hears its clients first, then the other
 /// parties, and answers clients last: whoever has heard all parties knows that every member is

@@ -24,9 +24,10 @@ pub struct Doors {
     pub io: Channel,
     /// In the agreement's order, with the channel to each.
     pub clients: Vec<(String, Channel)>,
-    /// Of clients that bring something.
+    /// The seeds of clients, where they bring something.
     pub seeds: Vec<Option<OwnerSeeds>>,
-    /// Of clients' shares of the batch begun last: its verdict is still under way on `io`.
+    /// The comparison of clients' shares of the batch begun last: its verdict is still under way on
+    /// `io`.
     pub comparison: Option<Comparison>,
     /// The watch of the session, which hears who deviates.
     pub watch: Option<Watch>,
@@ -34,7 +35,7 @@ pub struct Doors {
 
 /// A value on its way in or out.
 #[derive(Clone, Copy)]
-pub struct Way<W> {
+pub struct SharedValue<W> {
     /// Who brings it, or all who learn it.
     pub who: W,
     /// Bytes of a share.
@@ -43,8 +44,8 @@ pub struct Way<W> {
     pub addition: Addition,
 }
 
-impl<W> Way<W> {
-    /// Of bit planes.
+impl<W> SharedValue<W> {
+    /// A value of bit planes.
     pub fn of_planes(who: W, bytes: usize) -> Self {
         Self { who, bytes, addition: Addition::Xor }
     }
@@ -67,7 +68,7 @@ impl Doors {
         &mut self,
         batch: &mut Batch,
         turn: u32,
-        inputs: &[Way<&Member>],
+        inputs: &[SharedValue<&Member>],
         own: &[u8],
     ) -> Result<Shares, Failed> {
         self.compared()?;
@@ -76,8 +77,11 @@ impl Doors {
             Member::Client(_) => None,
         };
         let places = ranges(inputs.iter().map(|way| way.bytes));
-        let input =
-            |way: &Way<&Member>| Input { owner: owner(way.who), bytes: way.bytes, addition: way.addition };
+        let input = |way: &SharedValue<&Member>| Input {
+            owner: owner(way.who),
+            bytes: way.bytes,
+            addition: way.addition,
+        };
         let all: Vec<_> = inputs.iter().map(input).collect();
         let sharing = batch.share(&all, own);
         let mut sharing = sharing.map_err(|e| Failed::Job(Fault::internal(IN, e)))?;
@@ -134,13 +138,13 @@ impl Doors {
     pub fn open(
         &mut self,
         batch: &mut Batch,
-        outputs: &[Way<&[Member]>],
+        outputs: &[SharedValue<&[Member]>],
         mut shares: Shares,
     ) -> Result<Zeroizing<Vec<u8>>, Failed> {
         self.compared()?;
         let places = ranges(outputs.iter().map(|way| way.bytes));
         let learns = |to: &[Member], role: Role| to.contains(&Member::Party(role.index() as u8));
-        let output = |way: &Way<&[Member]>| Output {
+        let output = |way: &SharedValue<&[Member]>| Output {
             learns: Role::ALL.map(|role| learns(way.who, role)),
             bytes: way.bytes,
             addition: way.addition,

@@ -32,9 +32,9 @@ pub struct Forecast {
     /// The costs between three parties whose messages take at least this long: these use more trees
     /// in place of ripples.
     farther: [Option<(Duration, Cost)>; 2],
-    /// Of two parties on numbers: their time is the time of two lanes.
+    /// The costs of two parties on numbers: their time is the time of two lanes.
     #[cfg(feature = "two")]
-    pair: Option<pair::Pair>,
+    pair: Option<pair::PairCosts>,
 }
 
 /// Instances, and how they are cut into batches on threads and lanes.
@@ -106,7 +106,7 @@ impl Forecast {
         Self { set_up: set_up(protocol), ..Self::NOTHING }
     }
 
-    /// Of a program on many instances, in batches on threads and lanes.
+    /// The forecast of a program on many instances, in batches on threads and lanes.
     #[must_use]
     pub fn of_batches(
         chosen: Chosen,
@@ -130,8 +130,8 @@ impl Forecast {
         }
     }
 
-    /// Of a program that runs once, on one thread. Authenticated garbling has all of its phases but
-    /// the set-up in it.
+    /// The forecast of a program that runs once, on one thread. Authenticated garbling has all of
+    /// its phases but the set-up in it.
     #[must_use]
     pub fn of_program(chosen: Chosen, program: &Program, seats: &Seats, aes_instructions: bool) -> Self {
         let Cost { rounds, bytes_sent } = match chosen.protocol.authenticated() {
@@ -140,15 +140,15 @@ impl Forecast {
         };
         let ands = program.ands();
         let [with, without] = rates(chosen.protocol, chosen.scheme);
-        // Copies of a block stand side by side in place of instances, a byte where eight would be.
+        // Copies of a block lie side by side in place of instances, a byte where eight would be.
         let compute = time(ands, if aes_instructions { with } else { without });
         Self { work: ands, rounds, bytes_sent, compute, ..Self::of_set_up(chosen.protocol) }
     }
 
-    /// Of steps on shares of numbers and bits, on one thread: `sent` are the bytes of the party
-    /// that sends most. Three parties compute about as much for a bit that they send, whatever it
-    /// is of. `farther` are rounds and bytes where messages are under way for 75 µs and for a
-    /// millisecond at least.
+    /// The forecast of steps on shares of numbers and bits, on one thread: `sent` are the bytes of
+    /// the party that sends most. Three parties compute about as much for a bit that they send,
+    /// whatever it is a bit of. `farther` are rounds and bytes where messages are under way for 75
+    /// µs and for a millisecond at least.
     #[must_use]
     pub fn of_steps((rounds, sent): (u64, u64), farther: [(u64, u64); 2], aes_instructions: bool) -> Self {
         let [with, without] = rates(Protocol::Rep3, None);
@@ -168,13 +168,13 @@ impl Forecast {
         }
     }
 
-    /// Of steps of two parties on numbers, with OTs by the extension of `chosen`: bytes and rounds
-    /// are exact for the party that sends most.
+    /// The forecast of steps of two parties on numbers, with OTs by the extension of `chosen`:
+    /// bytes and rounds are exact for the party that sends most.
     #[cfg(feature = "two")]
     pub fn of_pair(chosen: Chosen, plan: &hushwire_two::Plan, aes_instructions: bool) -> Self {
         let ot = chosen_ot(chosen.ot);
         let (pair, work, Cost { rounds, bytes_sent }) =
-            pair::Pair::new(plan, ot, chosen.ahead, aes_instructions);
+            pair::PairCosts::new(plan, ot, chosen.ahead, aes_instructions);
         Self { work, unit: "OTs", rounds, bytes_sent, pair: Some(pair), ..Self::of_set_up(Protocol::Two) }
     }
 

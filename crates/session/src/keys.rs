@@ -11,15 +11,15 @@ use std::{
 /// The table `[aes-ctr]` of a member's file: its settings for encryptions.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct KeyPlaces {
-    /// Of a party: the file of its share of the key.
+    /// At a party: the file of its share of the key.
     #[serde(with = "as_text::maybe_path")]
     pub key_share: Option<PathBuf>,
-    /// Of the owner: the directory of the ledger of counters.
+    /// At the owner: the directory of the ledger of counters.
     #[serde(with = "as_text::maybe_path")]
     pub ledger: Option<PathBuf>,
-    /// Of the owner: the first counter block; drawn or found in the ledger where it is not given.
+    /// At the owner: the first counter block; drawn or found in the ledger where it is not given.
     pub iv: Option<Iv>,
-    /// Of the owner: whether a ledger that is not there was lost, and no counter may be chosen
+    /// At the owner: whether a ledger that is not there was lost, and no counter may be chosen
     /// under the key.
     pub history_lost: bool,
     /// The form in which a person gave these settings, for remedies.

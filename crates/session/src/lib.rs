@@ -42,7 +42,7 @@ mod terms;
 pub mod threads;
 pub mod toml_file;
 
-pub use agreement::{Agreement, Field};
+pub use agreement::{AgreedField, Agreement};
 pub use error::{Fault, Kind, Warning, io_remedy};
 pub use forecast::{Batching, Forecast};
 pub use hushwire_files::{NewFile, open_input, panic_is_caught, read_once, read_private_key, refuse_once};

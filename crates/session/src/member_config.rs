@@ -13,7 +13,7 @@ use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
 /// LOCAL: how long all peers together may take to come, by default.
 pub(crate) const CONNECT: Duration = Duration::from_secs(60);
 /// LOCAL: how long no byte may move while a step waits for a peer that is alive, where nothing else
-/// is said. Dead peers are noticed within seconds whatever this is; an owner may have to wait for a
+/// is set. Dead peers are noticed within seconds whatever this is; an owner may have to wait for a
 /// long computation to end.
 pub(crate) const STALL: Duration = Duration::from_secs(3600);
 

@@ -7,7 +7,7 @@ use crate::{
     member_config::{CONNECT, STALL},
     protocol::by_name,
     read_private_key,
-    toml_file::{Section, Source, Value},
+    toml_file::{Section, Source, TomlValue},
 };
 use hushwire_wire::{Identity, Pin, TransportKind};
 use serde::{Deserialize, Serialize};
@@ -74,8 +74,8 @@ pub enum OutputPlace {
     Csv(#[serde(with = "as_text::path")] PathBuf),
     /// Back to the caller, in a file that never has a name: of encryptions.
     Unnamed,
-    /// Back to the caller as hexadecimal digits: for one instance. Of kinds whose outputs are text,
-    /// as text.
+    /// Back to the caller as hexadecimal digits: for one instance. Kinds whose outputs are text
+    /// give them as text.
     Show,
     /// Back to the caller, as the bytes that [`OutputPlace::File`] would have.
     Memory,
@@ -297,7 +297,7 @@ impl MemberFile {
 }
 
 /// The digests under `allow`, and those in the file under `allow-file`.
-fn allowed(digests: Option<Value<'_>>, file: Option<&Path>) -> Result<Option<Allowed>, Fault> {
+fn allowed(digests: Option<TomlValue<'_>>, file: Option<&Path>) -> Result<Option<Allowed>, Fault> {
     let mut allowed = file.map(Allowed::read).transpose()?;
     if let Some(digests) = digests {
         let remedy = "write what `hushwire job digest JOB.toml` prints, as in [\"blake3:…\"]";
@@ -353,7 +353,7 @@ pub fn address(text: &str) -> Result<String, String> {
 }
 
 /// Refuses an address of another transport's form.
-fn fits(value: &Value<'_>, address: &str, transport: TransportKind) -> Result<(), Fault> {
+fn fits(value: &TomlValue<'_>, address: &str, transport: TransportKind) -> Result<(), Fault> {
     match (transport.is_local(), address.starts_with("unix:")) {
         (true, false) => Err(value.error(
             format!("is an address for TCP, and the transport is {transport}"),
@@ -367,7 +367,7 @@ fn fits(value: &Value<'_>, address: &str, transport: TransportKind) -> Result<()
     }
 }
 
-fn peers(me: &Member, list: Value<'_>, transport: TransportKind) -> Result<Vec<Peer>, Fault> {
+fn peers(me: &Member, list: TomlValue<'_>, transport: TransportKind) -> Result<Vec<Peer>, Fault> {
     let mut peers: Vec<Peer> = vec![];
     for mut section in list.sections()? {
         let (index, client) = (section.take("index"), section.take("client"));
@@ -415,7 +415,7 @@ fn peers(me: &Member, list: Value<'_>, transport: TransportKind) -> Result<Vec<P
 
 /// `[inputs]` or `[outputs]`: the keys are names of the job.
 fn places<T>(
-    value: Option<Value<'_>>,
+    value: Option<TomlValue<'_>>,
     read: impl Fn(Section<'_>) -> Result<T, Fault>,
 ) -> Result<BTreeMap<String, T>, Fault> {
     let Some(value) = value else { return Ok(BTreeMap::new()) };

@@ -279,9 +279,9 @@ impl Chosen {
     /// As members agree on it.
     pub fn agreed(self) -> String {
         let text = self.text(Scheme::agreed);
-        // Of the first revision the evaluator between two did not prove what it says of ANDs, and
-        // parties of more did not compare what they were told of preprocessing; of the second
-        // nobody offered garbled circuits; of the third two parties compared hashes of MACs; of the
+        // In the first revision the evaluator between two did not prove what it says of ANDs, and
+        // more than two parties did not compare what they were told of preprocessing; in the second
+        // nobody offered garbled circuits; in the third two parties compared hashes of MACs; in the
         // fourth computations took nothing from disk.
         let name = self.protocol.to_string();
         if self.protocol.authenticated().is_some() {

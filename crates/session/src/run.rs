@@ -4,8 +4,8 @@
 //! everybody  opens what it reads and starts what it writes; meets the others, who have the same
 //!            agreement
 //! kind       computes: see `circuit.rs` and its neighbours
-//! everybody  writes its outputs to disk without a name; says so to all; names them when all have
-//!            said so
+//! everybody  writes its outputs to disk without a name; tells all; names them when all have told
+//!            the same
 //! ```
 
 use crate::{
@@ -232,7 +232,7 @@ pub struct MemberSession {
     pub net: Net,
     /// Who hears of its progress.
     pub observer: Observer,
-    /// Of computing, and of everything else.
+    /// The meters of computing, and of everything else.
     meters: [Meter; 2],
     /// Rounds of computing.
     turns: Turns,

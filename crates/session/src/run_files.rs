@@ -203,9 +203,9 @@ mod tests {
     use super::*;
     use std::os::unix::fs::symlink;
 
-    struct Place(tempfile::TempDir);
+    struct TestDir(tempfile::TempDir);
 
-    impl Place {
+    impl TestDir {
         fn new() -> Self {
             let place = Self(tempfile::tempdir().unwrap_or_else(|e| panic!("{e}")));
             fs::write(place.at("in"), "input").unwrap_or_else(|e| panic!("{e}"));
@@ -234,7 +234,7 @@ mod tests {
 
     #[test]
     fn no_output_is_an_input_or_a_key_under_any_name() {
-        let place = Place::new();
+        let place = TestDir::new();
         fs::hard_link(place.at("in"), place.at("hard")).unwrap_or_else(|e| panic!("{e}"));
         symlink(place.at("in"), place.at("soft")).unwrap_or_else(|e| panic!("{e}"));
         symlink(".", place.at("here")).unwrap_or_else(|e| panic!("{e}"));
@@ -268,7 +268,7 @@ mod tests {
 
     #[test]
     fn two_outputs_are_two_files() {
-        let place = Place::new();
+        let place = TestDir::new();
         let mut files = place.files(true);
         let first = files.create("with --out", &place.at("x"), "job", 0o600);
         assert!(first.is_ok());
@@ -278,7 +278,7 @@ mod tests {
 
     #[test]
     fn only_a_former_output_of_the_same_job_is_replaced() {
-        let place = Place::new();
+        let place = TestDir::new();
         let path = place.at("x");
         let write = |force, job: &str, text: &str| {
             place.files(force).create("with --out", &path, job, 0o600)?.write(text.as_bytes())
@@ -297,7 +297,7 @@ mod tests {
 
     #[test]
     fn what_comes_to_be_there_meanwhile_stays() {
-        let place = Place::new();
+        let place = TestDir::new();
         let path = place.at("x");
         let begin = || place.files(false).create("with --out", &path, "job", 0o600);
         let new = begin().unwrap_or_else(|e| panic!("{e}"));

@@ -83,7 +83,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Of `whole` instances or bytes.
+    /// The progress of `whole` instances or bytes.
     pub fn new(whole: u64, observer: &Observer) -> Self {
         let (failed, done) = (AtomicBool::new(false), AtomicU64::new(0));
         Self { failed, done, whole, observer: observer.clone() }

@@ -88,7 +88,7 @@ pub struct Section<'a> {
 }
 
 /// A value and its place.
-pub struct Value<'a> {
+pub struct TomlValue<'a> {
     source: &'a Source,
     span: Range<usize>,
     key: String,
@@ -102,15 +102,15 @@ impl<'a> Section<'a> {
     }
 
     /// Takes the value of a key, if it is there.
-    pub fn take(&mut self, key: &'static str) -> Option<Value<'a>> {
+    pub fn take(&mut self, key: &'static str) -> Option<TomlValue<'a>> {
         self.known.push(key);
         let (name, value) = self.table.get_mut().remove_entry(key)?;
         let span = name.span();
-        Some(Value { source: self.source, span, key: key.to_owned(), value: value.into_inner() })
+        Some(TomlValue { source: self.source, span, key: key.to_owned(), value: value.into_inner() })
     }
 
     /// Takes the value of a key that must be there.
-    pub fn need(&mut self, key: &'static str, example: &str) -> Result<Value<'a>, Fault> {
+    pub fn need(&mut self, key: &'static str, example: &str) -> Result<TomlValue<'a>, Fault> {
         let span = self.table.span();
         // A misspelt key is the better error.
         let near = self.table.get_ref().keys().find(|k| suggest::nearest(k.get_ref(), [key]).is_some());
@@ -180,12 +180,12 @@ impl<'a> Section<'a> {
     }
 
     /// Everything that is left, whatever its name: for tables whose keys are the user's.
-    pub fn rest(mut self) -> Vec<(String, Value<'a>)> {
+    pub fn rest(mut self) -> Vec<(String, TomlValue<'a>)> {
         let source = self.source;
         let all = std::mem::take(self.table.get_mut()).into_iter();
         let all = all.map(|(name, value)| {
             let (span, key) = (name.span(), name.into_inner().into_owned());
-            (key.clone(), Value { source, span, key, value: value.into_inner() })
+            (key.clone(), TomlValue { source, span, key, value: value.into_inner() })
         });
         all.collect()
     }
@@ -200,7 +200,7 @@ impl<'a> Section<'a> {
     }
 }
 
-impl<'a> Value<'a> {
+impl<'a> TomlValue<'a> {
     /// An error about this value.
     pub fn error(&self, cause: impl std::fmt::Display, remedy: impl std::fmt::Display) -> Fault {
         self.source.error(&self.span, format!("`{}` {cause}", self.key), remedy)
@@ -279,12 +279,12 @@ impl<'a> Value<'a> {
     }
 
     /// A list; text alone is a list of one.
-    pub fn list(self) -> Result<Vec<Value<'a>>, Fault> {
-        let Value { source, span, key, value } = self;
+    pub fn list(self) -> Result<Vec<TomlValue<'a>>, Fault> {
+        let TomlValue { source, span, key, value } = self;
         match value {
             DeValue::Array(items) => {
                 let items = items.into_iter();
-                let items = items.map(|item| Value {
+                let items = items.map(|item| TomlValue {
                     source,
                     span: item.span(),
                     key: key.clone(),
@@ -292,17 +292,17 @@ impl<'a> Value<'a> {
                 });
                 Ok(items.collect())
             }
-            value @ DeValue::String(_) => Ok(vec![Value { source, span, key, value }]),
-            value => Err(Value { source, span, key, value }.wrong("a list")),
+            value @ DeValue::String(_) => Ok(vec![TomlValue { source, span, key, value }]),
+            value => Err(TomlValue { source, span, key, value }.wrong("a list")),
         }
     }
 
     /// A table.
     pub fn section(self) -> Result<Section<'a>, Fault> {
-        let Value { source, span, key, value } = self;
+        let TomlValue { source, span, key, value } = self;
         match value {
             DeValue::Table(table) => Ok(Section { source, table: Spanned::new(span, table), known: vec![] }),
-            value => Err(Value { source, span, key, value }.wrong("a table")),
+            value => Err(TomlValue { source, span, key, value }.wrong("a table")),
         }
     }
 
@@ -313,7 +313,7 @@ impl<'a> Value<'a> {
         let key = &self.key;
         let items = items.into_iter().map(|item| {
             let span = item.span();
-            Value { source, span, key: key.clone(), value: item.into_inner() }.section()
+            TomlValue { source, span, key: key.clone(), value: item.into_inner() }.section()
         });
         items.collect()
     }

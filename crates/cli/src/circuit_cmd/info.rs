@@ -1,6 +1,6 @@
 //! The size and interface of a circuit, in plain integers.
 
-use super::{Source, flat, load};
+use super::{LoadedCircuit, flat, load};
 use crate::{
     error::Error,
     files::{Replace, RunFiles, json_file},
@@ -11,7 +11,7 @@ use std::path::Path;
 
 /// The facts that `info` tells.
 #[derive(serde::Serialize)]
-struct Facts {
+struct CircuitFacts {
     format: &'static str,
     inputs: Vec<usize>,
     outputs: Vec<usize>,
@@ -29,10 +29,10 @@ struct Facts {
     digest: String,
 }
 
-fn facts(source: &Source, name: &str) -> Result<Facts, Error> {
+fn facts(source: &LoadedCircuit, name: &str) -> Result<CircuitFacts, Error> {
     let of = |gates: &dyn Gates, program: &Program| {
         let counts = gates.counts();
-        Facts {
+        CircuitFacts {
             format: match source.format {
                 None => "built in",
                 Some(Format::Fashion) => "Bristol Fashion",

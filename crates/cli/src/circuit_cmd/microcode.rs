@@ -43,7 +43,7 @@ pub(super) struct MicrocodeArgs {
 
 /// The facts that a loader and a designer ask for.
 #[derive(serde::Serialize)]
-struct Facts<'a> {
+struct MicrocodeFacts<'a> {
     circuit: &'a str,
     digest: String,
     common: &'a [usize],
@@ -119,7 +119,7 @@ fn whole(program: &Program, name: &str) -> Result<Circuit, Error> {
 }
 
 fn tell(code: &Microcode, json: Option<NewFile>) -> Result<(), Error> {
-    let facts = Facts {
+    let facts = MicrocodeFacts {
         circuit: code.name(),
         digest: hex::encode(code.digest()),
         common: code.common(),

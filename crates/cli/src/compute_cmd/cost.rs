@@ -9,7 +9,7 @@ use hushwire_wire::Shape;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// LOCAL: rows of a table whose length nobody has said.
+/// LOCAL: rows of a table whose length nobody has given.
 const ROWS: u64 = 1000;
 /// LOCAL: a circuit whose bits take more bytes is not made for its cost. This is four times a run's
 /// default limit; a circuit of this size is made in less than half of it.
@@ -23,7 +23,7 @@ pub(super) struct Figures {
     pub(super) parties: u8,
     /// How it runs: as one circuit, or in steps on numbers and bits.
     pub(super) form: &'static str,
-    /// Of a circuit, or of two parties' steps on bits.
+    /// The ANDs of a circuit, or of two parties' steps on bits.
     pub(super) ands: Option<u64>,
     /// Exchanges one after the other, on one machine and across a continent.
     pub(super) rounds: u64,

@@ -41,13 +41,13 @@ const GRACE: Duration = Duration::from_secs(10);
 /// The connections of peers to us, by number.
 #[derive(Default)]
 struct Came {
-    by: BTreeMap<PartyId, Way>,
+    by: BTreeMap<PartyId, Arrival>,
     /// The reason why the last stranger was turned away.
     stranger: Option<String>,
 }
 
 #[derive(Clone, PartialEq)]
-enum Way {
+enum Arrival {
     Measured,
     InSession,
     Failed(Box<Fault>),
@@ -144,15 +144,15 @@ impl Rounds<'_> {
         debug!(?visit, "answered");
         let mut came = lock(&self.came);
         let (peer, way) = match visit {
-            Visit::Measured(peer) => (Some(peer), Way::Measured),
-            Visit::InSession(peer) => (Some(peer), Way::InSession),
-            Visit::Failed(e) => (e.peer(), Way::Failed(Box::new(self.patient.named(&e)))),
+            Visit::Measured(peer) => (Some(peer), Arrival::Measured),
+            Visit::InSession(peer) => (Some(peer), Arrival::InSession),
+            Visit::Failed(e) => (e.peer(), Arrival::Failed(Box::new(self.patient.named(&e)))),
         };
         match (peer, way) {
-            (Some(peer), way) if came.by.get(&peer) != Some(&Way::Measured) => {
+            (Some(peer), way) if came.by.get(&peer) != Some(&Arrival::Measured) => {
                 drop(came.by.insert(peer, way));
             }
-            (None, Way::Failed(e)) => came.stranger = Some(e.clauses()),
+            (None, Arrival::Failed(e)) => came.stranger = Some(e.clauses()),
             _ => {}
         }
     }
@@ -169,7 +169,7 @@ impl Rounds<'_> {
             .map(|((member, peer), checks)| (member, peer.id, measured(checks)))
             .collect();
         let missing = |id: &_, measured: bool| match lock(&self.came).by.get(id) {
-            Some(Way::Measured) => false,
+            Some(Arrival::Measured) => false,
             // One that cannot be measured has seen us by now.
             Some(_) => measured,
             None => true,
@@ -336,9 +336,9 @@ impl Rounds<'_> {
             return Some(Check::skipped(check, "our port is not ours to answer"));
         };
         Some(match came.by.get(&peer.id) {
-            Some(Way::Measured) => Check::ok(check, "it reached us"),
-            Some(Way::InSession) => Check::ok(check, "its run reached us, and waits for us"),
-            Some(Way::Failed(e)) => Check::of_fault(check, e),
+            Some(Arrival::Measured) => Check::ok(check, "it reached us"),
+            Some(Arrival::InSession) => Check::ok(check, "its run reached us, and waits for us"),
+            Some(Arrival::Failed(e)) => Check::of_fault(check, e),
             None if measured(looked) => {
                 let last =
                     came.stranger.as_ref().map_or_else(String::new, |why| format!("; a stranger: {why}"));

@@ -72,7 +72,7 @@ impl Check {
 
 /// The checks, with the member they are about.
 #[derive(Serialize)]
-pub(crate) struct Report {
+pub(crate) struct DoctorReport {
     command: &'static str,
     version: &'static str,
     member: String,
@@ -83,7 +83,7 @@ pub(crate) struct Report {
     pub(crate) checks: Vec<Check>,
 }
 
-impl Report {
+impl DoctorReport {
     pub(crate) fn new(patient: &Patient, checks: Vec<Check>) -> Self {
         Self {
             command: "doctor",

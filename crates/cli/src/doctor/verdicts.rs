@@ -78,8 +78,8 @@ pub(super) fn wrong_pin(patient: &Patient, peer: &PeerConfig, shown: &str) -> Ch
     )
 }
 
-/// The fault of an address that no waiting repairs. Of the time to `wait` no more is spent on its
-/// name.
+/// The fault of an address that no waiting repairs. Its name is looked up for the time `wait` at
+/// most.
 pub(super) fn unresolved(address: &str, wait: Duration) -> Option<Check> {
     if address.starts_with("unix:") {
         return None;

@@ -1,7 +1,7 @@
 //! `hushwire psi answer`: answers queries to a list, several at the same time, from one budget.
 
 use super::{
-    link::{Link, LinkArgs, Prepared, Side},
+    link::{Link, LinkArgs, OprfSide, Prepared},
     secret::Secret,
 };
 use crate::{error::Error, log};
@@ -42,7 +42,7 @@ pub(super) struct AnswerArgs {
     /// The most keys that are answered in an hour
     #[arg(long, value_name = "KEYS", default_value_t = PER_HOUR)]
     per_hour: u64,
-    /// End after so many queries [default: never]
+    /// End after this many queries [default: never]
     #[arg(long, value_name = "N")]
     queries: Option<u64>,
 }
@@ -99,14 +99,14 @@ struct Count {
 }
 
 /// Who may begin a query.
-struct Gate {
+struct QueryGate {
     count: Mutex<Count>,
     moved: Condvar,
     /// The queries after which the owner ends.
     wanted: Option<u64>,
 }
 
-impl Gate {
+impl QueryGate {
     /// Waits until one more query may begin; false where all that are wanted have been answered.
     fn enter(&self) -> bool {
         let mut count = lock(&self.count);
@@ -134,7 +134,7 @@ impl Gate {
 
 /// A query's leave to run, which it gives back however it ends.
 struct Leave<'a> {
-    gate: &'a Gate,
+    gate: &'a QueryGate,
     is_answered: bool,
 }
 
@@ -155,9 +155,9 @@ pub(super) fn run(args: &AnswerArgs) -> Result<(), Error> {
     let secret = Secret::read(&args.secret)?;
     let terms = ListTerms { public: secret.key.public(), forms: secret.forms.clone() };
     let listener = Listener::bind(&args.listen).map_err(|e| Fault::from(e).during("listening"))?;
-    let link = args.link.prepare(Side::Owner(listener), &terms)?;
+    let link = args.link.prepare(OprfSide::Owner(listener), &terms)?;
     let budget = Shared(Mutex::new(Hourly::new(args.per_hour)));
-    let gate = Gate { count: Mutex::default(), moved: Condvar::new(), wanted: args.queries };
+    let gate = QueryGate { count: Mutex::default(), moved: Condvar::new(), wanted: args.queries };
     thread::scope(|scope| {
         while gate.enter() {
             let leave = Leave { gate: &gate, is_answered: false };
@@ -264,7 +264,7 @@ mod tests {
 
     #[test]
     fn no_more_queries_begin_than_are_wanted() {
-        let gate = Gate { count: Mutex::default(), moved: Condvar::new(), wanted: Some(2) };
+        let gate = QueryGate { count: Mutex::default(), moved: Condvar::new(), wanted: Some(2) };
         assert!(gate.enter() && gate.enter());
         // The third waits until the first has failed; then for the end of the second and its own.
         thread::scope(|scope| {

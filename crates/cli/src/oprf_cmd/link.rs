@@ -33,13 +33,13 @@ pub(super) struct LinkArgs {
 }
 
 /// A side, and its place.
-pub(super) enum Side {
+pub(super) enum OprfSide {
     Owner(Listener),
     /// The owner's address, and the time to wait for it.
     Asker(String, Duration),
 }
 
-impl Side {
+impl OprfSide {
     fn id(&self) -> PartyId {
         PartyId(u8::from(matches!(self, Self::Asker(..))))
     }
@@ -47,7 +47,7 @@ impl Side {
 
 /// Everything that a connection needs.
 pub(super) struct Prepared {
-    side: Side,
+    side: OprfSide,
     identity: Identity,
     pin: Pin,
     digest: [u8; 32],
@@ -66,10 +66,10 @@ impl LinkArgs {
         files.reads("this side's private key", &self.identity);
     }
 
-    pub(super) fn prepare(&self, side: Side, terms: &ListTerms) -> Result<Prepared, Error> {
+    pub(super) fn prepare(&self, side: OprfSide, terms: &ListTerms) -> Result<Prepared, Error> {
         let pin = self.pin.parse().map_err(|e| Error::Usage(format!("--pin: {e}")))?;
         let identity = keys::identity(&self.identity)?;
-        if let Side::Owner(listener) = &side {
+        if let OprfSide::Owner(listener) = &side {
             log::note!("listening on {}", listener.address());
         }
         Ok(Prepared { side, identity, pin, digest: terms.digest() })
@@ -87,21 +87,21 @@ impl Prepared {
     /// An owner greets one process at a time and answers many. An asker that comes while it greets
     /// another one with the same key tries again.
     pub(super) fn open(&self) -> Result<Option<Link<'_>>, Error> {
-        if let Side::Asker(address, wait) = &self.side {
+        if let OprfSide::Asker(address, wait) = &self.side {
             log::note!("connecting to the owner at {address}, for at most {} s", wait.as_secs());
         }
         let (begun, mut pause) = (Instant::now(), AGAIN.0);
         loop {
             let rest = match &self.side {
-                Side::Owner(_) => IDLE,
-                Side::Asker(_, wait) => wait.saturating_sub(begun.elapsed()),
+                OprfSide::Owner(_) => IDLE,
+                OprfSide::Asker(_, wait) => wait.saturating_sub(begun.elapsed()),
             };
             match self.meet(rest) {
                 Err(NetError::Duplicate { .. }) if rest > pause => {
                     thread::sleep(pause);
                     pause = (2 * pause).min(AGAIN.1);
                 }
-                Err(NetError::Absent { .. }) if matches!(self.side, Side::Owner(_)) => return Ok(None),
+                Err(NetError::Absent { .. }) if matches!(self.side, OprfSide::Owner(_)) => return Ok(None),
                 met => return met.map(Some).map_err(|e| self.explain("connect", e)),
             }
         }
@@ -110,8 +110,8 @@ impl Prepared {
     fn meet(&self, wait: Duration) -> Result<Link<'_>, NetError> {
         let other = PartyId(1 - self.side.id().0);
         let (listener, address) = match &self.side {
-            Side::Owner(listener) => (Some(listener), None),
-            Side::Asker(address, _) => (None, Some(address.clone())),
+            OprfSide::Owner(listener) => (Some(listener), None),
+            OprfSide::Asker(address, _) => (None, Some(address.clone())),
         };
         let peer = PeerConfig { id: other, address, pin: self.pin };
         let config = SessionConfig {
@@ -147,10 +147,10 @@ impl Prepared {
         let error = Fault::from(e);
         let error = match self.side {
             _ if !differs => error,
-            Side::Owner(_) => error.because("who asks has a list of another key").remedied(
+            OprfSide::Owner(_) => error.because("who asks has a list of another key").remedied(
                 "give it the list that was published under --secret; other queries are answered meanwhile",
             ),
-            Side::Asker(..) => error
+            OprfSide::Asker(..) => error
                 .because("the list is not of the owner's key")
                 .remedied("get the list again from its owner, who names the --secret it was published under"),
         };

@@ -2,8 +2,8 @@
 
 use super::{
     LinkArgs,
-    terms::{Side, Terms},
-    values::Blocks,
+    terms::{OtParty, OtTerms},
+    values::SecretBlocks,
 };
 use crate::{error::Error, keys, log};
 use hushwire::job::session_of;
@@ -25,8 +25,8 @@ const DOMAIN: &str = "hushwire 2026 ot command sid v2";
 
 /// The link to the other side.
 pub(super) struct Link {
-    me: Side,
-    terms: Terms,
+    me: OtParty,
+    terms: OtTerms,
     transfer: Transfer,
     channel: Channel,
     meter: Meter,
@@ -36,7 +36,12 @@ pub(super) struct Link {
 
 impl Link {
     /// Finds the other side, compares terms, and names the run.
-    pub(super) fn open(me: Side, args: &LinkArgs, terms: Terms, backend: Backend) -> Result<Self, Error> {
+    pub(super) fn open(
+        me: OtParty,
+        args: &LinkArgs,
+        terms: OtTerms,
+        backend: Backend,
+    ) -> Result<Self, Error> {
         let explain = |e| terms.explain(me, "connect", e);
         let Meeting { identity, listener, config } = Meeting::new(me, args, explain)?;
         let config = SessionConfig { job_digest: terms.tags(), ..config };
@@ -45,7 +50,7 @@ impl Link {
             None => log::note!("connecting to {}", me.other()),
         }
         let heard = Arc::new(|event: &hushwire_wire::Event| {
-            log::note!("{}", event.text().with_names(&Side::name).written());
+            log::note!("{}", event.text().with_names(&OtParty::name).written());
         });
         let mut net = connect_observed(&config, &identity, listener.as_ref(), heard).map_err(explain)?;
         let peer = Some(me.other().id());
@@ -78,7 +83,7 @@ impl Link {
 
     /// The receiver's side of all OTs: the chosen messages, which the checks of its level have
     /// covered.
-    pub(super) fn receive(&mut self, choices: &[u8], count: usize) -> Result<Blocks, Error> {
+    pub(super) fn receive(&mut self, choices: &[u8], count: usize) -> Result<SecretBlocks, Error> {
         let bar = progress(self.terms.count);
         let mut chosen = Zeroizing::new(vec![Block::ZERO; count]);
         let received =
@@ -116,7 +121,7 @@ struct Meeting {
 
 impl Meeting {
     fn new<E: Into<Error>>(
-        me: Side,
+        me: OtParty,
         args: &LinkArgs,
         explain: impl Fn(NetError) -> E,
     ) -> Result<Self, Error> {
@@ -135,7 +140,7 @@ impl Meeting {
 }
 
 /// Reports `e`, with which this side ends, and tells the other side the kind of its cause.
-pub(super) fn excuse(me: Side, args: &LinkArgs, e: Error) -> Error {
+pub(super) fn excuse(me: OtParty, args: &LinkArgs, e: Error) -> Error {
     log::failed(&e);
     let cause = match &e {
         Error::Job(e) => e.tells(),

@@ -7,12 +7,12 @@ use std::{fmt, io::ErrorKind};
 
 /// A side of the transfer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Side {
+pub(super) enum OtParty {
     Sender,
     Receiver,
 }
 
-impl Side {
+impl OtParty {
     pub(super) fn id(self) -> PartyId {
         PartyId(self as u8)
     }
@@ -32,7 +32,7 @@ impl Side {
     }
 }
 
-impl fmt::Display for Side {
+impl fmt::Display for OtParty {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Sender => "the sender",
@@ -50,7 +50,7 @@ pub(super) fn level_name(level: Level) -> &'static str {
 
 /// The terms that must be the same at both sides.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Terms {
+pub(super) struct OtTerms {
     pub(super) count: u64,
     pub(super) protocol: Protocol,
     pub(super) level: Level,
@@ -59,7 +59,7 @@ pub(super) struct Terms {
 /// AGREEMENT: of the exchange that this file and its neighbours describe.
 const RELEASE: &[u8; 7] = b"hw-ot/1";
 
-impl Terms {
+impl OtTerms {
     /// As the handshake compares them: in clear, so that each side can say what differs.
     ///
     /// ```text
@@ -106,7 +106,7 @@ impl Terms {
     }
 
     /// A network error in the words of this command.
-    pub(super) fn explain(&self, me: Side, step: &str, e: NetError) -> Fault {
+    pub(super) fn explain(&self, me: OtParty, step: &str, e: NetError) -> Fault {
         let known = match &e {
             NetError::HandshakeMismatch { field: "job digest", theirs, .. } => {
                 let mut tags = [0; 32];
@@ -137,7 +137,7 @@ impl Terms {
     }
 
     /// Any error of the protocol.
-    pub(super) fn failed(&self, me: Side, e: OtError) -> Fault {
+    pub(super) fn failed(&self, me: OtParty, e: OtError) -> Fault {
         match e {
             OtError::Net(e) => self.explain(me, "oblivious transfer", e),
             e => me.says(e.fault().during("oblivious transfer")),
@@ -145,15 +145,18 @@ impl Terms {
     }
 }
 
-impl Side {
+impl OtParty {
     /// The name of a side by its number on the wire.
     pub(super) fn name(id: PartyId) -> Option<String> {
-        [Side::Sender, Side::Receiver].into_iter().find(|side| side.id() == id).map(|side| side.to_string())
+        [OtParty::Sender, OtParty::Receiver]
+            .into_iter()
+            .find(|side| side.id() == id)
+            .map(|side| side.to_string())
     }
 
     /// An error of this side, in which both sides have their names.
     fn says(self, error: Fault) -> Fault {
-        error.by(self.id()).with_names(&Side::name)
+        error.by(self.id()).with_names(&OtParty::name)
     }
 }
 
@@ -183,12 +186,12 @@ mod tests {
 
     #[test]
     fn tags_tell_what_differs() {
-        let ours = Terms { count: 1000, protocol: Protocol::SoftSpoken4, level: Level::Malicious };
-        let said = |theirs: Terms| ours.differences(&theirs.tags());
+        let ours = OtTerms { count: 1000, protocol: Protocol::SoftSpoken4, level: Level::Malicious };
+        let said = |theirs: OtTerms| ours.differences(&theirs.tags());
         assert_eq!(said(ours), "");
-        assert_eq!(said(Terms { count: 999, ..ours }), "the number of OTs (1000 here, 999 there)");
+        assert_eq!(said(OtTerms { count: 999, ..ours }), "the number of OTs (1000 here, 999 there)");
         let level = Level::SemiHonest;
-        let both = said(Terms { level, protocol: Protocol::FerretB13, ..ours });
+        let both = said(OtTerms { level, protocol: Protocol::FerretB13, ..ours });
         let wanted = "the security (malicious here, semi-honest there), \
                       the protocol (softspoken4 here, ferret-b13 there)";
         assert_eq!(both, wanted);
@@ -202,8 +205,8 @@ mod tests {
 
     #[test]
     fn errors_name_sides_and_remedies() {
-        let terms = Terms { count: 1, protocol: Protocol::Kos, level: Level::Malicious };
-        let (me, peer) = (Side::Receiver, Some(Side::Sender.id()));
+        let terms = OtTerms { count: 1, protocol: Protocol::Kos, level: Level::Malicious };
+        let (me, peer) = (OtParty::Receiver, Some(OtParty::Sender.id()));
         let abort = OtError::abort(hushwire_ot::Check::Rows).of(peer);
         let error = terms.failed(me, abort);
         assert_eq!(error.code(), code::OT_CHECK);
@@ -218,8 +221,8 @@ mod tests {
     /// There are no party files here, and no jobs.
     #[test]
     fn remedies_are_those_of_this_command() {
-        let terms = Terms { count: 1, protocol: Protocol::Kos, level: Level::Malicious };
-        let (peer, text) = (Some(Side::Sender.id()), || "x".to_owned());
+        let terms = OtTerms { count: 1, protocol: Protocol::Kos, level: Level::Malicious };
+        let (peer, text) = (Some(OtParty::Sender.id()), || "x".to_owned());
         let listen = |kind: ErrorKind| NetError::Listen { address: text(), source: kind.into() };
         for (e, words) in [
             (NetError::UnknownPeer { peer, step: text(), presented: Presented::Other(Text::new()) }, "--pin"),
@@ -232,7 +235,7 @@ mod tests {
             (listen(ErrorKind::AddrNotAvailable), "correct --listen"),
             (listen(ErrorKind::InvalidInput), "--listen"),
         ] {
-            let error = terms.explain(Side::Receiver, "connect", e).to_string();
+            let error = terms.explain(OtParty::Receiver, "connect", e).to_string();
             assert!(
                 error.contains(words) && !error.contains("party file") && !error.contains("job"),
                 "{error}"

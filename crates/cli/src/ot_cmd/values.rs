@@ -13,7 +13,7 @@ use std::{
 use zeroize::Zeroizing;
 
 /// Messages, wiped when dropped.
-pub(super) type Blocks = Zeroizing<Vec<Block>>;
+pub(super) type SecretBlocks = Zeroizing<Vec<Block>>;
 
 /// The values in the lines of a file; a mark in front is no part of them.
 fn read<T>(

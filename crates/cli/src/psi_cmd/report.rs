@@ -24,7 +24,7 @@ pub(super) fn result(ended: &[OfProcess<Intersection>], side: PsiSide) -> Result
 
 /// The report; its fields are the JSON's.
 #[derive(Serialize)]
-pub(super) struct Report {
+pub(super) struct IntersectionReport {
     command: &'static str,
     version: &'static str,
     #[serde(flatten)]
@@ -39,7 +39,7 @@ pub(super) struct Report {
     of_b: bool,
 }
 
-impl Report {
+impl IntersectionReport {
     pub(super) fn new(
         args: &PsiArgs,
         task: &PsiTask,
@@ -49,7 +49,7 @@ impl Report {
         seconds: f64,
     ) -> Self {
         let parties = ["a", "b"].iter().zip(ended);
-        Report {
+        IntersectionReport {
             command: "local psi",
             version: env!("CARGO_PKG_VERSION"),
             of_kind: task.report(&ended[usize::from(side == PsiSide::B)].outcome.learnt),

@@ -12,7 +12,7 @@ use std::{
 const ALL: [&str; 4] = ["party0", "party1", "party2", "alice"];
 const IV: &str = "ffffffffffffffffffffffffffffff00";
 
-/// Everybody's files for a job of `alice`'s, and a file of so many bytes.
+/// Everybody's files for a job of `alice`'s, and a file of `len` bytes.
 fn world(lines: &str, len: usize) -> Rehearsal {
     let world = Rehearsal::new(&format!(
         "kind = \"aes-ctr\"\nowner = \"client:alice\"\n{lines}\n[parameters]\nbatch = 512\n"
@@ -133,7 +133,7 @@ fn a_drawn_key_is_kept_for_later_runs_and_no_counter_serves_twice() {
     good(&world);
     assert!(world.place.get("r/plain.bin") == world.place.get("r/data.bin"));
     assert_eq!(ledger(&world)["ranges"].as_array().map(Vec::len), Some(2));
-    // A file of older releases, in which the owner alone said so.
+    // A file of older releases, in which the owner alone set the direction.
     add(&world, "decrypt = true");
     let alone = world.end(world.start_all(&["alice"]));
     assert!(alone[0].code == Some(4) || alone[0].code == Some(2), "{}", alone[0].err);

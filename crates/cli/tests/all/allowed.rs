@@ -32,7 +32,7 @@ fn members_that_allow_a_job_run_it_whatever_the_way_in_which_they_say_so() {
         let options = match *name {
             "party1" => format!(" --allow {digest}"),
             "alice" => " --allow-file r/allowed.txt".to_owned(),
-            // Of two sources both count.
+            // If there are two sources, both count.
             "party0" => format!(" --allow blake3:{:064}", 2),
             _ => String::new(),
         };

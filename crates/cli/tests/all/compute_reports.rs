@@ -84,8 +84,8 @@ fn a_million_rows_have_a_price() {
     assert_eq!(ran.code, Some(2), "{}", ran.err);
 }
 
-/// The cost of more rows is what it was said to be: set-ups, which no price has, are those of the
-/// shorter one.
+/// The cost of more rows is as declared: set-ups, which no price has, are the set-ups of the
+/// shorter run.
 #[test]
 fn two_parties_on_numbers_and_authenticated_garbling_have_a_price() {
     let place = bill();

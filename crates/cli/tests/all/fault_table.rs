@@ -1,9 +1,9 @@
 //! The table of faults: every protocol × every member × every fault, each in a run of real
 //! processes.
 //!
-//! Of each surviving member a cell asserts that it ends in time, with the right exit code and the
-//! whole text of its error (`fault_table/texts.rs`), that nothing partial is left on disk, and that
-//! no process is left behind.
+//! A cell asserts that each surviving member ends in time, with the right exit code and the whole
+//! text of its error (`fault_table/texts.rs`), that nothing partial is left on disk, and that no
+//! process is left behind.
 //!
 //! Cells that cannot exist are named with their reason in `Cell::without`: the processes of
 //! `local psi` and `local aes-ctr` have no keys, addresses or outputs of their own, since a
@@ -12,7 +12,7 @@
 //! The standard run stops a member for longer than the liveness limit of 8 s, has each fault once
 //! for psi and aes-ctr as jobs, and a pause once a protocol; with `--ignored` it is every cell, a
 //! minute, and kills fall into several moments. `HUSHWIRE_FAULTS=rep3/party1/kill` runs the cells
-//! whose name contains that, and `HUSHWIRE_FAULTS_PRINT=1` prints what everybody said.
+//! whose name contains that, and `HUSHWIRE_FAULTS_PRINT=1` prints what everybody wrote.
 
 mod alone;
 mod cell;

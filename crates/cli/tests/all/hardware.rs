@@ -33,7 +33,7 @@ const HELLO: Hello = Hello {
     flight: 512,
 };
 
-/// Writes to a stream until so many bytes are through.
+/// Writes to a stream until this many bytes are through.
 struct Mortal(UnixStream, usize);
 
 impl Read for Mortal {
@@ -75,7 +75,8 @@ fn folder(place: &Place, script: &str) -> PathBuf {
     folder
 }
 
-/// One whose `party-sim` is the stand-in, with so many lanes, and dies after so many bytes.
+/// A folder whose `party-sim` is the stand-in, which has this many lanes, and dies after `life`
+/// bytes.
 fn standing_in(place: &Place, lanes: usize, life: usize) -> PathBuf {
     let me = std::env::current_exe().unwrap_or_else(|e| panic!("{e}"));
     let run = format!("exec '{}' --ignored --exact hardware::stand_in", me.display());

@@ -302,8 +302,8 @@ fn networks_and_arrays_go_through_pipes() {
     assert!(!place.at("-").exists());
 }
 
-/// A model whose output is the class of each input, without the axis if so said, and inputs of
-/// classes 2, 0 and 1.
+/// A model whose output is the class of each input, without the axis unless `keep` is set, and
+/// inputs of classes 2, 0 and 1.
 pub(crate) fn places(keep: bool) -> (Vec<u8>, Vec<u8>) {
     let mut w = zoo::Writer::new("places", 3, &[1, 3]);
     let one = w.weights(&[3, 3], vec![1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]);

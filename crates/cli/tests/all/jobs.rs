@@ -63,7 +63,7 @@ fn circuits_from_files_of_both_formats() {
     assert!(ran.err.contains("most significant") && ran.err.contains("old.txt"), "{}", ran.err);
     let ran = good(&place, "local run --circuit old.txt --inputs 0=3,1=1 --bit-order lsb", &["0=0"]);
     assert!(!ran.err.contains("note:"), "{}", ran.err);
-    // No ANDs, so that nothing is said between inputs and outputs.
+    // No ANDs, so that nothing is sent between inputs and outputs.
     place.put("xor.txt", b"1 3\n2 1 1\n1 1\n\n2 1 0 1 2 XOR\n");
     good(&place, "local run --circuit xor.txt --inputs 0=1,1=0", &["0=1"]);
 }

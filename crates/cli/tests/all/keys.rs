@@ -235,7 +235,7 @@ fn a_key_whose_shares_are_lost_is_not_replaced_unasked() {
         fs::remove_file(place.at(&name)).unwrap_or_else(|e| panic!("{e}"));
         (name, bytes)
     });
-    // A new key would stand where the backup of the old one belongs.
+    // A new key would be where the backup of the old one belongs.
     place.bad("--in a --out b --key-shares k", 5, &["ledger of key", "none of its shares", "backup"]);
     assert!(!place.at("b").exists() && !place.at("k/party-0.share").exists());
     kept.iter().for_each(|(name, bytes)| place.put(name, bytes));

@@ -46,7 +46,7 @@ impl World {
         world
     }
 
-    /// Both files, the choices with so many lines.
+    /// Both files, the choices with this many lines.
     fn write(&self, choices: usize) {
         let mut text = String::new();
         for [zero, one] in &self.pairs {

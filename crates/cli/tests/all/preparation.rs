@@ -116,7 +116,7 @@ fn what_is_made_ahead_is_allowed_by_the_digest_of_its_job() {
     all[1].blames("party0");
 }
 
-/// Rows are said on the command line, and the run has the phases that are left.
+/// Rows are given on the command line, and the run has the remaining phases.
 #[test]
 fn a_computation_is_prepared_for_as_many_rows() {
     let world = computed();

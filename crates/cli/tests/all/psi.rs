@@ -80,7 +80,7 @@ fn items_are_those_of_the_plain_intersection() {
         let ran = world.run(&format!("--reveal items --transport unix {method}"));
         assert_eq!(ran.out, world.rows(&world.a), "{method}");
     }
-    // Items are what there is without a word.
+    // Items are the default.
     world.run("--transport unix --out common.csv --out-b theirs.csv --json report.json");
     assert_eq!(world.place.get("common.csv"), world.rows(&world.a).as_bytes());
     assert_eq!(world.place.get("theirs.csv"), world.rows(&world.b).as_bytes());

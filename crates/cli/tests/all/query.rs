@@ -65,7 +65,7 @@ fn every_field_of_a_report_is_documented_and_there() {
 }
 
 /// Parties that are farther apart take fewer rounds for more bytes, and so does what is predicted
-/// for them: a join of so many rows that those on one machine would not.
+/// for them: a join with too many rows for parties on one machine to do so.
 #[test]
 fn predictions_are_those_of_the_network() {
     let place = Place::new();
@@ -108,7 +108,7 @@ fn predictions_stand_beside_what_a_run_took() {
             |field: &str| (most(field).expect(field), report["predicted"][field].as_u64().expect(field));
         let (took, predicted) = both("bytes_sent");
         assert!((predicted..=predicted + 8192).contains(&took), "{sql}: {took} bytes, predicted {predicted}");
-        // Those of one direction are counted, and steps take turns with both.
+        // Rounds of one direction are counted, and steps take turns with both directions.
         let (took, predicted) = both("rounds");
         assert!(took <= predicted + 40 && 4 * predicted <= 5 * took, "{sql}: {took}, predicted {predicted}");
     }

@@ -25,7 +25,7 @@ pub(crate) fn job(rows: usize) -> String {
     )
 }
 
-/// Everybody's files for a query of so many salaries, each of a person of one of three cities.
+/// Everybody's files for a query of `rows` salaries, each of a person of one of three cities.
 pub(crate) fn world(rows: usize) -> Rehearsal {
     let world = Rehearsal::new(&job(rows));
     let (mut salaries, mut people) = ("person,salary\n".to_owned(), "id,city\n".to_owned());
@@ -53,7 +53,7 @@ pub(crate) fn of<'a>(all: &'a [Ended], name: &str) -> &'a Ended {
     all.iter().find(|member| member.name == name).unwrap_or_else(|| panic!("{name}"))
 }
 
-/// Nothing of a result stands where the analyst's should.
+/// Nothing of a result is where the analyst's should be.
 pub(crate) fn no_result(world: &Rehearsal) {
     let left: Vec<String> = world.left().into_iter().filter(|name| !name.ends_with(".csv")).collect();
     assert!(left.is_empty() && !world.place.at("r/result.csv").exists(), "{left:?}");

@@ -42,7 +42,7 @@ impl Rehearsal {
         Self::within(Place::new(), job)
     }
 
-    /// As [`Rehearsal::new`], where files that the job names stand already.
+    /// As [`Rehearsal::new`], where files that the job names are there already.
     pub(crate) fn within(place: Place, job: &str) -> Self {
         let ports = Port::row();
         let port = ports[0].number();
@@ -127,12 +127,12 @@ impl Rehearsal {
         String::from_utf8_lossy(&self.place.get(&format!("{name}.stderr"))).into_owned()
     }
 
-    /// Waits until members have said something.
+    /// Waits until members have written something.
     pub(crate) fn until_said(&self, names: &[&str], words: &str) {
         self.until_any_said(names, &[words]);
     }
 
-    /// Waits until members have said one of some things each.
+    /// Waits until each member has written one of some things.
     pub(crate) fn until_any_said(&self, names: &[&str], words: &[&str]) {
         let begun = Instant::now();
         let says = |name: &str| words.iter().any(|words| self.said(name).contains(words));

@@ -98,7 +98,7 @@ fn simulated_hardware_is_not_taken_from_the_current_directory() {
     let planted = "target/hdl/party-sim";
     fs::create_dir_all(place.at("target/hdl")).unwrap_or_else(|e| panic!("{e}"));
     executable(&place.at(planted), b"#!/bin/sh\ntouch taken\n");
-    // A copy of the program, so that nothing stands beside it.
+    // A copy of the program, so that nothing is beside it.
     fs::create_dir_all(place.at("elsewhere/bin")).unwrap_or_else(|e| panic!("{e}"));
     let program = place.at("elsewhere/bin/hushwire");
     executable(&program, &fs::read(env!("CARGO_BIN_EXE_hushwire")).unwrap_or_else(|e| panic!("{e}")));
@@ -111,7 +111,7 @@ fn simulated_hardware_is_not_taken_from_the_current_directory() {
     assert!(!place.at("taken").exists());
 }
 
-/// Files that would clear a terminal, hide what was said, or say more in the program's name.
+/// Files that would clear a terminal, hide what was written, or write more in the program's name.
 #[test]
 fn control_characters_of_files_do_not_reach_the_terminal() {
     const EVIL: &str = "\\u001b[2J\\u001b]0;t\\u0007\\nerror: all is well\\u009b\\u202e";

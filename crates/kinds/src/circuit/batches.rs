@@ -8,7 +8,7 @@
 //! ```
 
 use crate::{
-    Plan,
+    CircuitPlan,
     circuit::{part::CircuitPart, place},
 };
 use hushwire_circuit::Planes;
@@ -49,7 +49,7 @@ struct Batches<'a> {
     seat: Seat,
     part: &'a CircuitPart,
     me: &'a Member,
-    /// Of all threads, in instances.
+    /// The progress of all threads, in instances.
     progress: Progress,
 }
 
@@ -79,7 +79,7 @@ impl Batches<'_> {
     }
 
     /// This party's inputs, in the circuit's order.
-    fn inputs(&self, plan: &Plan, first: u64, n: usize) -> Result<Planes, Fault> {
+    fn inputs(&self, plan: &CircuitPlan, first: u64, n: usize) -> Result<Planes, Fault> {
         let sources = plan.inputs_of(self.me).map(|i| self.part.sources[i].as_ref());
         let planes = sources.map(|source| {
             source.ok_or_else(|| Fault::internal(IN, "an input was not opened"))?.planes(first, n)
@@ -89,7 +89,7 @@ impl Batches<'_> {
 }
 
 /// Batch `b`, as errors name it.
-fn step(plan: &Plan, b: u32) -> String {
+fn step(plan: &CircuitPlan, b: u32) -> String {
     match plan.batches() {
         1 => COMPUTE.to_owned(),
         all => format!("{COMPUTE} batch {} of {all}", b + 1),

@@ -2,7 +2,7 @@
 //! learns.
 
 use crate::{
-    Plan,
+    CircuitPlan,
     circuit::{part::CircuitPart, place},
 };
 use hushwire_aes::Backend;
@@ -53,7 +53,7 @@ pub(crate) fn stream(part: &CircuitPart, member: &mut MemberSession) -> Result<L
     Ok(links)
 }
 
-fn channels(member: &mut MemberSession, plan: &Plan, to: bool) -> Result<Channels, Fault> {
+fn channels(member: &mut MemberSession, plan: &CircuitPlan, to: bool) -> Result<Channels, Fault> {
     let mut one = |t, party| {
         let peer = Some(PartyId(party));
         member.channel(1, t, peer.filter(|_| to), peer.filter(|_| !to))
@@ -62,10 +62,10 @@ fn channels(member: &mut MemberSession, plan: &Plan, to: bool) -> Result<Channel
 }
 
 struct Sending {
-    plan: Arc<Plan>,
+    plan: Arc<CircuitPlan>,
     agreement: Arc<Agreement>,
     backend: Backend,
-    sources: Arc<Vec<Option<place::Source>>>,
+    sources: Arc<Vec<Option<place::InputSource>>>,
     brings: Vec<usize>,
     to: Channels,
 }
@@ -108,7 +108,7 @@ impl Sending {
 }
 
 fn receive(
-    plan: &Plan,
+    plan: &CircuitPlan,
     agreement: &Agreement,
     learns: &[usize],
     mut from: Channels,

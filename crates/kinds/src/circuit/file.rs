@@ -6,7 +6,7 @@ use hushwire_session::{
     Fault, Member, Protocol, check_name,
     protocol::{self, by_name},
     suggest::Unknown,
-    toml_file::{Section, Source, Value},
+    toml_file::{Section, Source, TomlValue},
 };
 use serde::{Deserialize, Serialize};
 use std::{
@@ -78,7 +78,7 @@ impl FromStr for BitOrderChoice {
 
 /// One input of the circuit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Input {
+pub struct CircuitInput {
     /// The name in party files.
     pub name: String,
     /// The member that brings it.
@@ -89,7 +89,7 @@ pub struct Input {
 
 /// One output of the circuit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Output {
+pub struct CircuitOutput {
     /// The name in party files.
     pub name: String,
     /// The members that learn it.
@@ -125,9 +125,9 @@ pub struct CircuitJob {
     /// The number of instances, each on its own inputs.
     pub instances: u64,
     /// One for each of the circuit's, in order.
-    pub inputs: Vec<Input>,
+    pub inputs: Vec<CircuitInput>,
     /// One for each of the circuit's, in order.
-    pub outputs: Vec<Output>,
+    pub outputs: Vec<CircuitOutput>,
     /// The cut of the work.
     pub parameters: Parameters,
 }
@@ -162,11 +162,11 @@ impl CircuitJob {
             let from = section.need("from", "from = \"party0\"")?;
             let from = from.parsed(member_of(protocol), for_example(protocol))?;
             let sample = section.take("sample").map(|v| v.text().map(str::to_owned)).transpose()?;
-            Ok(Input { name, from, sample })
+            Ok(CircuitInput { name, from, sample })
         })?;
         let outputs = named(top.take("outputs"), "output", |section, name| {
             let to = section.need("to", "to = [\"party0\", \"client:bob\"]")?;
-            Ok(Output { name, to: recipients(protocol, to)? })
+            Ok(CircuitOutput { name, to: recipients(protocol, to)? })
         })?;
         let parameters = top.take("parameters").map(parameters).transpose()?.unwrap_or_default();
         top.finish()?;
@@ -253,7 +253,7 @@ fn circuit(top: &mut Section<'_>) -> Result<CircuitSource, Fault> {
 
 /// `[[inputs]]` or `[[outputs]]`: each has a name of its own, its place where none is given.
 fn named<T>(
-    list: Option<Value<'_>>,
+    list: Option<TomlValue<'_>>,
     what: &str,
     read: impl Fn(&mut Section<'_>, String) -> Result<T, Fault>,
 ) -> Result<Vec<T>, Fault> {
@@ -283,7 +283,7 @@ fn named<T>(
     Ok(all)
 }
 
-fn recipients(protocol: Protocol, value: Value<'_>) -> Result<Vec<Member>, Fault> {
+fn recipients(protocol: Protocol, value: TomlValue<'_>) -> Result<Vec<Member>, Fault> {
     let mut to: Vec<Member> = vec![];
     for item in value.list()? {
         let member = item.parsed(member_of(protocol), for_example(protocol))?;
@@ -297,7 +297,7 @@ fn recipients(protocol: Protocol, value: Value<'_>) -> Result<Vec<Member>, Fault
     Ok(to)
 }
 
-fn parameters(value: Value<'_>) -> Result<Parameters, Fault> {
+fn parameters(value: TomlValue<'_>) -> Result<Parameters, Fault> {
     let mut section = value.section()?;
     let mut number = |key, most| -> Result<Option<u64>, Fault> {
         section.take(key).map(|v| v.number(1..=most)).transpose()

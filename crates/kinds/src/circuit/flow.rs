@@ -1,12 +1,12 @@
 //! One thread's batches at a party: shares come in, the circuit runs on them, shares go out.
 
-use crate::{Plan, circuit::place};
+use crate::{CircuitPlan, circuit::place};
 use hushwire_circuit::{Planes, Program, planes};
 use hushwire_machine::drive::Work;
 use hushwire_rep3::{Batch, CircuitBatch, CircuitWorkspace, Party, Shares};
 use hushwire_session::{
     Fault, Member,
-    doors::{Doors, IN, Way},
+    doors::{Doors, IN, SharedValue},
     threads::{COMPUTE, Failed, Progress},
 };
 use std::{collections::VecDeque, sync::Arc};
@@ -19,15 +19,15 @@ pub(crate) struct Flow {
     pub(crate) party: Party,
     /// Batches under way, in order.
     pub(crate) open: VecDeque<Batch>,
-    pub(crate) plan: Arc<Plan>,
+    pub(crate) plan: Arc<CircuitPlan>,
     pub(crate) program: Arc<Program>,
-    pub(crate) sources: Arc<Vec<Option<place::Source>>>,
+    pub(crate) sources: Arc<Vec<Option<place::InputSource>>>,
     pub(crate) sinks: Arc<Vec<Option<place::Sink>>>,
     pub(crate) doors: Doors,
     /// The next batch to begin.
     pub(crate) begin: u32,
     pub(crate) spare: Vec<CircuitWorkspace>,
-    /// Of all threads, in instances.
+    /// The progress of all threads, in instances.
     pub(crate) progress: Arc<Progress>,
 }
 
@@ -47,7 +47,8 @@ impl Flow {
         }
         let plane = planes::plane_bytes(n);
         let inputs = self.plan.inputs.iter().zip(&self.plan.input_widths);
-        let inputs: Vec<_> = inputs.map(|((_, from), width)| Way::of_planes(from, width * plane)).collect();
+        let inputs: Vec<_> =
+            inputs.map(|((_, from), width)| SharedValue::of_planes(from, width * plane)).collect();
         let turn = batch.number();
         self.doors.share(batch, turn, &inputs, &values)
     }
@@ -57,7 +58,7 @@ impl Flow {
         let (plan, plane) = (self.plan.clone(), planes::plane_bytes(n));
         let outputs = plan.outputs.iter().zip(&plan.output_widths);
         let outputs: Vec<_> =
-            outputs.map(|((_, to), width)| Way::of_planes(&to[..], width * plane)).collect();
+            outputs.map(|((_, to), width)| SharedValue::of_planes(&to[..], width * plane)).collect();
         let value = self.doors.open(&mut batch, &outputs, shares)?;
         let first = u64::from(batch.number()) * u64::from(plan.batch);
         let me = self.me();

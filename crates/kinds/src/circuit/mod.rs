@@ -40,7 +40,9 @@ mod value;
 mod words;
 
 pub(crate) use file::among;
-pub use file::{BitOrderChoice, CircuitJob, CircuitSource, Input, MOST_INSTANCES, Output, Parameters};
+pub use file::{
+    BitOrderChoice, CircuitInput, CircuitJob, CircuitOutput, CircuitSource, MOST_INSTANCES, Parameters,
+};
 pub use part::Outputs;
-pub use plan::Plan;
+pub use plan::CircuitPlan;
 pub use prepare::{Found, Prepared};

@@ -19,7 +19,7 @@ pub struct Outputs {
 /// The circuit, and the values of one member.
 pub struct CircuitPart {
     pub(crate) prepared: Prepared,
-    pub(crate) sources: Arc<Vec<Option<place::Source>>>,
+    pub(crate) sources: Arc<Vec<Option<place::InputSource>>>,
     pub(crate) sinks: Arc<Vec<Option<place::Sink>>>,
     pub(crate) from_disk: Option<FromDisk>,
 }

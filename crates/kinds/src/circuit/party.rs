@@ -1,7 +1,7 @@
 //! A party's side: it meets the others, and runs batches on all threads.
 
 use crate::{
-    Plan,
+    CircuitPlan,
     circuit::{flow::Flow, part::CircuitPart},
 };
 use hushwire_machine::{
@@ -80,6 +80,6 @@ pub(crate) fn compute(part: &CircuitPart, member: &mut MemberSession) -> Result<
 }
 
 /// For each thread, a channel to each client.
-fn client_channels(member: &mut MemberSession, plan: &Plan) -> Result<Vec<Vec<Channel>>, Fault> {
+fn client_channels(member: &mut MemberSession, plan: &CircuitPlan) -> Result<Vec<Vec<Channel>>, Fault> {
     (0..plan.threads).map(|t| channels_of_clients(member, t)).collect()
 }

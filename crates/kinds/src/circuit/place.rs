@@ -1,6 +1,6 @@
 //! The sources and sinks of values, record by record, so that memory does not grow with them.
 
-use crate::{BitOrderChoice, Plan, circuit::value};
+use crate::{BitOrderChoice, CircuitPlan, circuit::value};
 use hushwire_circuit::Planes;
 use hushwire_fault::code;
 use hushwire_session::{Fault, InputPlace, NewFile, OutputPlace, RunFiles};
@@ -14,7 +14,7 @@ use std::{
 use zeroize::Zeroizing;
 
 /// An input at its owner.
-pub(crate) struct Source {
+pub(crate) struct InputSource {
     order: BitOrderChoice,
     width: usize,
     from: Origin,
@@ -25,9 +25,9 @@ enum Origin {
     File(Arc<File>, PathBuf),
 }
 
-impl Source {
+impl InputSource {
     /// Opens input `i` of a plan, and checks its length before anything is connected.
-    pub(crate) fn open(plan: &Plan, i: usize, place: &InputPlace) -> Result<Self, Fault> {
+    pub(crate) fn open(plan: &CircuitPlan, i: usize, place: &InputPlace) -> Result<Self, Fault> {
         let (order, width, name) = (plan.bit_order, plan.input_widths[i], &plan.inputs[i].0);
         let what = format!("input {name}");
         let single = |remedy: &str| match plan.instances {
@@ -56,7 +56,7 @@ impl Source {
                 Origin::Memory(Arc::new(value::from_text(order, width, &what, &digits)?))
             }
             InputPlace::Memory(records) => {
-                let (found, record) = (records.len(), Plan::record(width));
+                let (found, record) = (records.len(), CircuitPlan::record(width));
                 let wanted = record as u64 * plan.instances;
                 if found as u64 != wanted {
                     return Err(Fault::new(
@@ -91,7 +91,7 @@ impl Source {
 
     /// Planes of `n` instances from the `first` on.
     pub(crate) fn planes(&self, first: u64, n: usize) -> Result<Planes, Fault> {
-        let record = Plan::record(self.width);
+        let record = CircuitPlan::record(self.width);
         let mut bytes = Zeroizing::new(vec![0; record * n]);
         match &self.from {
             Origin::Memory(records) => {
@@ -121,12 +121,12 @@ impl Source {
     }
 }
 
-fn check_length(file: &File, path: &Path, plan: &Plan, width: usize) -> Result<(), Fault> {
+fn check_length(file: &File, path: &Path, plan: &CircuitPlan, width: usize) -> Result<(), Fault> {
     let meta = file.metadata().map_err(|e| Fault::io("read", path, &e))?;
     if meta.is_dir() {
         return Err(Fault::io("read", path, &io::ErrorKind::IsADirectory.into()));
     }
-    let record = Plan::record(width) as u64;
+    let record = CircuitPlan::record(width) as u64;
     let wanted = record * plan.instances;
     if !meta.is_file() || meta.len() != wanted {
         let found =
@@ -170,13 +170,13 @@ enum To {
 impl Sink {
     /// Starts output `j` of a plan: what cannot be written shows before anything is connected.
     pub(crate) fn start(
-        plan: &Plan,
+        plan: &CircuitPlan,
         j: usize,
         place: &OutputPlace,
         files: &mut RunFiles,
     ) -> Result<Self, Fault> {
         let (order, width) = (plan.bit_order, plan.output_widths[j]);
-        let record = Plan::record(width);
+        let record = CircuitPlan::record(width);
         let single = || match plan.instances {
             1 => Ok(Mutex::new(vec![0; record])),
             n => Err(Fault::new(
@@ -236,7 +236,7 @@ impl Sink {
 
     /// Takes the planes of instances from the `first` on, in any order.
     pub(crate) fn put(&self, first: u64, planes: &Planes) -> Result<(), Fault> {
-        let record = Plan::record(self.width);
+        let record = CircuitPlan::record(self.width);
         let mut bytes = Zeroizing::new(planes.unpack());
         for record in bytes.chunks_exact_mut(record.max(1)) {
             value::turn_back(self.order, self.width, record);
@@ -292,7 +292,7 @@ impl Sink {
 /// Takes apart the instances from the `first` on of outputs that a member learns, by their places
 /// in the circuit.
 pub(crate) fn put(
-    plan: &Plan,
+    plan: &CircuitPlan,
     sinks: &[Option<Sink>],
     learns: impl Iterator<Item = usize>,
     first: u64,
@@ -306,10 +306,10 @@ pub(crate) fn put(
 
 /// Opens what `member` brings, by the input's place in the circuit.
 pub(crate) fn sources(
-    plan: &Plan,
+    plan: &CircuitPlan,
     member: &hushwire_session::Member,
     places: &std::collections::BTreeMap<String, InputPlace>,
-) -> Result<Vec<Option<Source>>, Fault> {
+) -> Result<Vec<Option<InputSource>>, Fault> {
     let names: Vec<&str> = plan.inputs_of(member).map(|i| plan.inputs[i].0.as_str()).collect();
     if let Some(odd) = places.keys().find(|name| !names.contains(&name.as_str())) {
         let cause = format!("{member} does not bring an input called `{odd}`");
@@ -320,7 +320,7 @@ pub(crate) fn sources(
             hushwire_session::suggest::remedy(odd, &names),
         ));
     }
-    let mut all: Vec<Option<Source>> = (0..plan.inputs.len()).map(|_| None).collect();
+    let mut all: Vec<Option<InputSource>> = (0..plan.inputs.len()).map(|_| None).collect();
     for i in plan.inputs_of(member) {
         let name = &plan.inputs[i].0;
         let Some(place) = places.get(name) else {
@@ -332,14 +332,14 @@ pub(crate) fn sources(
                 remedy,
             ));
         };
-        all[i] = Some(Source::open(plan, i, place)?);
+        all[i] = Some(InputSource::open(plan, i, place)?);
     }
     Ok(all)
 }
 
 /// Starts what `member` learns, by the output's place in the circuit.
 pub(crate) fn sinks(
-    plan: &Plan,
+    plan: &CircuitPlan,
     member: &hushwire_session::Member,
     places: &std::collections::BTreeMap<String, OutputPlace>,
     files: &mut RunFiles,

@@ -5,7 +5,7 @@ use hushwire_circuit::Program;
 use hushwire_fault::code;
 use hushwire_garble::Scheme;
 use hushwire_ot::Protocol as Extension;
-use hushwire_session::{Agreement, Chosen, Fault, Field, Linear, Member, Protocol, Seats};
+use hushwire_session::{AgreedField, Agreement, Chosen, Fault, Linear, Member, Protocol, Seats};
 
 /// AGREEMENT: the meaning of the fields, and of the bytes that a run sends.
 const PLAN_VERSION: u32 = 2;
@@ -29,7 +29,7 @@ const MOST_BATCHES: u64 = u32::MAX as u64;
 
 /// One run, as everybody agrees on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Plan {
+pub struct CircuitPlan {
     /// The protocol of the parties.
     pub protocol: Protocol,
     /// The scheme of the garbled gates, where the protocol garbles.
@@ -65,7 +65,7 @@ pub struct Plan {
     pub clients: Vec<String>,
 }
 
-impl Plan {
+impl CircuitPlan {
     /// Fits a job to its circuit. `bit_order` is what `auto` came to.
     ///
     /// # Errors
@@ -159,14 +159,14 @@ impl Plan {
         let protocol = format!("{}, plan version {PLAN_VERSION}", self.chosen().agreed());
         let cut = format!("{} and {}", self.threads, self.lanes);
         let fields = vec![
-            Field::new("protocol", protocol).meaning(self.computing()),
-            Field { shown, ..Field::new("circuit", digest) },
-            Field::new("bit order", self.bit_order.name()),
-            Field::size("instances", self.instances.to_string()),
-            Field::new("inputs", join(inputs.collect())),
-            Field::new("outputs", join(outputs.collect())),
-            Field::size("batch", self.batch.to_string()),
-            Field::size("threads and lanes", cut),
+            AgreedField::new("protocol", protocol).meaning(self.computing()),
+            AgreedField { shown, ..AgreedField::new("circuit", digest) },
+            AgreedField::new("bit order", self.bit_order.name()),
+            AgreedField::size("instances", self.instances.to_string()),
+            AgreedField::new("inputs", join(inputs.collect())),
+            AgreedField::new("outputs", join(outputs.collect())),
+            AgreedField::size("batch", self.batch.to_string()),
+            AgreedField::size("threads and lanes", cut),
         ];
         Agreement {
             kind: "circuit",

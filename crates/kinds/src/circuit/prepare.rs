@@ -1,6 +1,8 @@
 //! From a job to what is run: its circuit read and put in order, and the plan.
 
-use crate::{BitOrderChoice, CircuitJob, CircuitSource, Input, Output, Parameters, Plan};
+use crate::{
+    BitOrderChoice, CircuitInput, CircuitJob, CircuitOutput, CircuitPlan, CircuitSource, Parameters,
+};
 use hushwire_circuit::{
     Program,
     bristol::{self, Format, ReadError},
@@ -15,7 +17,7 @@ use std::{fs::File, io::BufReader, path::Path, sync::Arc};
 #[derive(Clone)]
 pub struct Prepared {
     /// The plan that everybody agrees on.
-    pub plan: Arc<Plan>,
+    pub plan: Arc<CircuitPlan>,
     /// The circuit, as protocols run it.
     pub program: Arc<Program>,
     /// Remarks for people on how the job was read.
@@ -96,7 +98,7 @@ impl Prepared {
                 printable(&job.circuit.to_string())
             ));
         }
-        let plan = Plan::new(job, &program, order)?;
+        let plan = CircuitPlan::new(job, &program, order)?;
         Ok(Self { plan: Arc::new(plan), program: Arc::new(program), notes, source: job.circuit.clone() })
     }
 }
@@ -106,7 +108,7 @@ impl Prepared {
     #[must_use]
     pub fn forecast(&self, aes_instructions: bool) -> Forecast {
         let Self { plan, program, .. } = self;
-        let Plan { instances, batch, threads, lanes, .. } = **plan;
+        let CircuitPlan { instances, batch, threads, lanes, .. } = **plan;
         let cut = Batching { instances, batch, threads, lanes };
         Forecast::of_batches(plan.chosen(), program, &plan.seats(), cut, aes_instructions)
     }
@@ -130,8 +132,8 @@ impl CircuitJob {
     #[must_use]
     pub fn around(protocol: Protocol, circuit: CircuitSource, program: &Program) -> Self {
         let from = |i: usize| Member::Party((i % usize::from(protocol.parties())) as u8);
-        let input = |i: usize| Input { name: i.to_string(), from: from(i), sample: None };
-        let output = |j: usize| Output { name: j.to_string(), to: vec![Member::Party(0)] };
+        let input = |i: usize| CircuitInput { name: i.to_string(), from: from(i), sample: None };
+        let output = |j: usize| CircuitOutput { name: j.to_string(), to: vec![Member::Party(0)] };
         Self {
             protocol,
             scheme: None,

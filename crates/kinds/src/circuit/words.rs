@@ -1,7 +1,7 @@
 //! A circuit's job in words and in figures.
 
 use crate::{
-    CircuitJob, Outputs, Plan, Prepared,
+    CircuitJob, CircuitPlan, Outputs, Prepared,
     kind::{JobKind, Runs, Words, inputs, quoted},
 };
 use hushwire_garble::Scheme;
@@ -45,7 +45,7 @@ impl Runs for CircuitJob {
 }
 
 /// Outputs with the names that the job gives them, in the job's order.
-fn named(plan: &Plan, learnt: &Outputs) -> impl Iterator<Item = (String, String)> {
+fn named(plan: &CircuitPlan, learnt: &Outputs) -> impl Iterator<Item = (String, String)> {
     learnt.digits.iter().map(|(j, digits)| (plan.outputs[*j].0.clone(), digits.clone()))
 }
 

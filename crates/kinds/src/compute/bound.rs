@@ -31,7 +31,7 @@ pub(crate) struct Extent {
     pub(crate) scalar: Scalar,
     pub(crate) lengths: Vec<usize>,
     pub(crate) rows: usize,
-    /// Of shares of it: of bit planes, or of words.
+    /// How shares of it add up: as bit planes, or as words.
     pub(crate) addition: Addition,
 }
 
@@ -155,15 +155,16 @@ impl Extent {
 /// A computation whose lengths all have numbers, between members of a job, cut into what each does
 /// alone and the rest.
 #[derive(Clone)]
-pub struct Bound {
+pub struct BoundComputation {
     /// The computation.
     pub computation: Arc<Computation>,
     cut: Arc<Cut<Member>>,
     public: Arc<Public>,
-    /// Of the rest's inputs and outputs.
+    /// The seats of the rest's inputs and outputs.
     pub(crate) seats: Seats,
-    /// Of the rest, in order.
+    /// The extents of the rest's inputs, in order.
     pub(crate) inputs: Vec<Extent>,
+    /// The extents of the rest's outputs, in order.
     pub(crate) outputs: Vec<Extent>,
 }
 
@@ -178,7 +179,7 @@ pub(super) fn places<'e>(extents: impl Iterator<Item = &'e Extent>) -> Vec<Range
 }
 
 /// The form in which parties run a computation.
-pub(crate) enum Form {
+pub(crate) enum RunForm {
     /// Steps on shares of numbers and of bits.
     Steps(Plan),
     /// A circuit, once.
@@ -188,19 +189,19 @@ pub(crate) enum Form {
     Pair(hushwire_two::Plan),
 }
 
-impl Form {
+impl RunForm {
     /// ANDs of a circuit; 0 of steps.
     pub(crate) fn ands(&self) -> u64 {
         match self {
-            Form::Steps(_) => 0,
-            Form::Circuit(program) => program.ands(),
+            RunForm::Steps(_) => 0,
+            RunForm::Circuit(program) => program.ands(),
             #[cfg(feature = "two")]
-            Form::Pair(_) => 0,
+            RunForm::Pair(_) => 0,
         }
     }
 }
 
-impl Bound {
+impl BoundComputation {
     pub(super) fn new(
         computation: Computation,
         cut: Cut<Member>,
@@ -213,12 +214,19 @@ impl Bound {
         let outputs = outputs.collect::<Result<_, _>>()?;
         let owners = cut.brought().iter().map(|(owner, _)| owner.clone()).collect();
         let (computation, cut) = (Arc::new(computation), Arc::new(cut));
-        Ok(Bound { computation, cut, public, seats: Seats { owners, recipients }, inputs, outputs })
+        Ok(BoundComputation {
+            computation,
+            cut,
+            public,
+            seats: Seats { owners, recipients },
+            inputs,
+            outputs,
+        })
     }
 
     /// The same with values in the form in which that one takes and gives them.
-    pub(super) fn through(mut self, form: &Form) -> Self {
-        if let Form::Steps(plan) = form {
+    pub(super) fn through(mut self, form: &RunForm) -> Self {
+        if let RunForm::Steps(plan) = form {
             let doors = plan.inputs().iter().copied().chain(plan.outputs());
             let extents = self.inputs.iter_mut().chain(&mut self.outputs);
             extents.zip(doors).for_each(|(extent, door)| extent.addition = door.addition());
@@ -238,7 +246,7 @@ impl Bound {
     /// # Errors
     /// It is too large to be run.
     pub fn course(&self, chosen: Chosen) -> Result<Vec<(u64, Value)>, Fault> {
-        let Form::Steps(plan) = self.form(chosen)? else { return Ok(vec![]) };
+        let RunForm::Steps(plan) = self.form(chosen)? else { return Ok(vec![]) };
         let of = |node: Value| self.cut.origins()[node.0 as usize];
         Ok(plan.course().iter().map(|leg| (leg.done as u64, of(leg.node))).collect())
     }
@@ -273,20 +281,20 @@ impl Bound {
 
     /// The form in which the protocol's parties run it, which follows from the computation alone: a
     /// circuit where there is no other.
-    pub(crate) fn form(&self, chosen: Chosen) -> Result<Form, Fault> {
+    pub(crate) fn form(&self, chosen: Chosen) -> Result<RunForm, Fault> {
         self.form_within(chosen, None)
     }
 
     /// The same; a circuit whose bits take more than `most` bytes is refused before it is made.
-    pub(super) fn form_within(&self, chosen: Chosen, most: Option<u64>) -> Result<Form, Fault> {
+    pub(super) fn form_within(&self, chosen: Chosen, most: Option<u64>) -> Result<RunForm, Fault> {
         let steps = match chosen.protocol {
             Protocol::Rep3 => Plan::new(self.rest()).ok(),
             #[cfg(feature = "two")]
-            Protocol::Two => return self.pair(chosen.linear, most).map(Form::Pair),
+            Protocol::Two => return self.pair(chosen.linear, most).map(RunForm::Pair),
             _ => None,
         };
         match steps {
-            Some(plan) => Ok(Form::Steps(plan)),
+            Some(plan) => Ok(RunForm::Steps(plan)),
             None => {
                 let bits = most.map(|most| usize::try_from(most / BIT_BYTES).unwrap_or(usize::MAX));
                 let program = match bits {
@@ -298,7 +306,7 @@ impl Bound {
                         e => refused(None, &e),
                     })?,
                 };
-                Ok(Form::Circuit(Arc::new(program)))
+                Ok(RunForm::Circuit(Arc::new(program)))
             }
         }
     }
@@ -339,7 +347,8 @@ impl Bound {
     }
 
     /// The forecasts of a run of two parties on numbers with each of these extensions, on CPUs with
-    /// AES instructions: the same at both, whatever theirs are. None of a run of another form.
+    /// AES instructions: the same at both, whatever theirs are. A run of another form has no such
+    /// forecasts.
     ///
     /// # Errors
     /// It is too large to be run.
@@ -352,7 +361,7 @@ impl Bound {
     ) -> Result<Vec<Forecast>, Fault> {
         match self.form(chosen)? {
             #[cfg(feature = "two")]
-            Form::Pair(plan) => {
+            RunForm::Pair(plan) => {
                 let with = |ot: &hushwire_ot::Protocol| Chosen { ot: Some(*ot), ..chosen };
                 Ok(of.iter().map(|ot| Forecast::of_pair(with(ot), &plan, true)).collect())
             }
@@ -386,32 +395,32 @@ impl Bound {
         let form = self.form_within(chosen, Some(most))?;
         let (forecast, ands) = self.forecast_of(&form, chosen, aes_instructions)?;
         let memory = match &form {
-            Form::Steps(plan) => Some(plan.memory(far(threads))),
+            RunForm::Steps(plan) => Some(plan.memory(far(threads))),
             #[cfg(feature = "two")]
-            Form::Pair(plan) => Some(plan.memory(hushwire_two::Distance::Far)),
-            Form::Circuit(_) => None,
+            RunForm::Pair(plan) => Some(plan.memory(hushwire_two::Distance::Far)),
+            RunForm::Circuit(_) => None,
         };
         Ok((forecast, ands, memory))
     }
 
     fn forecast_of(
         &self,
-        form: &Form,
+        form: &RunForm,
         chosen: Chosen,
         aes_instructions: bool,
     ) -> Result<(Forecast, Option<u64>), Fault> {
         let bound = self.clone().through(form);
         match form {
-            Form::Circuit(program) => {
+            RunForm::Circuit(program) => {
                 let ands = Some(program.ands());
                 Ok((Forecast::of_program(chosen, program, &self.seats, aes_instructions), ands))
             }
             #[cfg(feature = "two")]
-            Form::Pair(plan) => {
+            RunForm::Pair(plan) => {
                 let triples = plan.tally(hushwire_two::Distance::Near).triples;
                 Ok((Forecast::of_pair(chosen, plan, aes_instructions), Some(triples)))
             }
-            Form::Steps(plan) => {
+            RunForm::Steps(plan) => {
                 let refused = |e: ThreeError| match e {
                     ThreeError::Compute(e) => refused(None, &e),
                     e => Fault::internal("the computation", e),

@@ -2,7 +2,7 @@
 //! on them.
 
 use super::{
-    bound::{Bound, Extent, Form},
+    bound::{BoundComputation, Extent, RunForm},
     engine::{Engine, GoOn, Links, Records},
     lengths::{Lengths, Told},
 };
@@ -49,12 +49,12 @@ impl Engine for Circuits {
     fn run(
         &mut self,
         member: &MemberSession,
-        bound: &Bound,
-        form: &Form,
+        bound: &BoundComputation,
+        form: &RunForm,
         own: Vec<Records>,
         _: GoOn<'_>,
     ) -> Result<Vec<Records>, Fault> {
-        let Form::Circuit(program) = form else {
+        let RunForm::Circuit(program) = form else {
             return Err(Fault::internal(COMPUTE, "these parties have no steps"));
         };
         let inputs = inputs(&self.me, bound, &own)?;
@@ -83,7 +83,7 @@ impl Engine for Circuits {
 }
 
 /// The planes of a party's inputs, from their records in order: a byte a register.
-fn inputs(me: &Member, bound: &Bound, own: &[Records]) -> Result<Planes, Fault> {
+fn inputs(me: &Member, bound: &BoundComputation, own: &[Records]) -> Result<Planes, Fault> {
     let mut registers = Zeroizing::new(vec![]);
     for ((_, extent), records) in bound.inputs_of(me).zip(own) {
         let start = registers.len();
@@ -94,7 +94,7 @@ fn inputs(me: &Member, bound: &Bound, own: &[Records]) -> Result<Planes, Fault> 
 }
 
 /// The records of the outputs that a party learns, from their planes.
-fn outputs(me: &Member, bound: &Bound, learnt: &Planes) -> Vec<Records> {
+fn outputs(me: &Member, bound: &BoundComputation, learnt: &Planes) -> Vec<Records> {
     let mut at = 0;
     let output = |extent: &Extent| {
         at += extent.bits();

@@ -1,7 +1,7 @@
 //! A client: it shares its inputs to three parties, and adds up what it learns.
 
 use super::{
-    bound::{Bound, Form, places},
+    bound::{BoundComputation, RunForm, places},
     engine::{Engine, GoOn, Links, Records},
     lengths::{Lengths, Told},
 };
@@ -57,8 +57,8 @@ impl Engine for Client {
     fn run(
         &mut self,
         member: &MemberSession,
-        bound: &Bound,
-        _: &Form,
+        bound: &BoundComputation,
+        _: &RunForm,
         own: Vec<Records>,
         _: GoOn<'_>,
     ) -> Result<Vec<Records>, Fault> {

@@ -2,7 +2,7 @@
 
 use super::{
     ComputeTask,
-    bound::{Bound, Form},
+    bound::{BoundComputation, RunForm},
     lengths::{Lengths, Told},
 };
 use hushwire_fault::code;
@@ -31,7 +31,7 @@ pub(super) trait Engine: Send {
     fn agree(&mut self, member: &MemberSession, lengths: Lengths) -> Result<Told, Fault>;
 
     /// Fits the next run to the memory that it may take.
-    fn fit(&mut self, form: &Form, task: &ComputeTask, told: &Told) -> Result<(), Fault> {
+    fn fit(&mut self, form: &RunForm, task: &ComputeTask, told: &Told) -> Result<(), Fault> {
         let _ = (form, task, told);
         Ok(())
     }
@@ -41,8 +41,8 @@ pub(super) trait Engine: Send {
     fn run(
         &mut self,
         member: &MemberSession,
-        bound: &Bound,
-        form: &Form,
+        bound: &BoundComputation,
+        form: &RunForm,
         own: Vec<Records>,
         go_on: GoOn<'_>,
     ) -> Result<Vec<Records>, Fault>;

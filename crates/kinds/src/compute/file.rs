@@ -8,7 +8,7 @@ use hushwire_ot::Protocol as Extension;
 use hushwire_session::{
     Fault, Linear, Member, Protocol, open_input,
     protocol::{self, by_name},
-    toml_file::{Section, Value},
+    toml_file::{Section, TomlValue},
 };
 use serde::{Deserialize, Serialize};
 use std::{
@@ -95,8 +95,9 @@ pub struct ComputeJob {
     pub ahead: Option<bool>,
     /// The computation.
     pub computation: ComputationSource,
-    /// Of members of the computation, which members of the job they are. Those that are not here
-    /// are the clients of their names, or the parties `party0`, `party1`, `party2`.
+    /// The members of the job that members of the computation are, by the names of the latter.
+    /// Members of the computation that are not here are the clients of their names, or the parties
+    /// `party0`, `party1`, `party2`.
     pub members: BTreeMap<String, Member>,
     /// Lengths that are agreed before the run; owners' inputs say the others.
     pub symbols: BTreeMap<String, u64>,
@@ -106,16 +107,16 @@ pub struct ComputeJob {
     /// Values of public inputs, which all members have alike.
     #[serde(default)]
     pub public: BTreeMap<String, PublicPlace>,
-    /// Of secret inputs, who brings them.
+    /// Who brings each secret input.
     #[serde(default)]
     pub owners: BTreeMap<String, Member>,
     /// Compute threads of each of three or n parties; two have one.
     #[serde(default)]
     pub threads: Option<u16>,
-    /// Bytes that values and work on them may take at each party. Of three, pieces of columns are
-    /// shortened to keep to it, and a computation that takes more in any pieces is refused; of
-    /// others one whose values, or whose circuit's bits, take more. `None`: any, but 2 GiB where
-    /// owners say lengths that nobody bounds.
+    /// Bytes that values and work on them may take at each party. Three parties shorten pieces of
+    /// columns to keep to it, and refuse a computation that takes more in any pieces; other parties
+    /// refuse a computation whose values, or whose circuit's bits, take more. `None`: any, but
+    /// 2 GiB where owners say lengths that nobody bounds.
     #[serde(default)]
     pub memory: Option<u64>,
 }
@@ -150,7 +151,7 @@ impl ComputeJob {
         let ahead = top.parsed("ahead", protocol::ahead_or_auto, "write ahead = \"auto\"")?;
         let ahead = ahead.flatten();
         let computation = top.need("computation", "computation = \"bill.hwc\"")?.path()?;
-        let who = |value: Value<'_>| value.parsed(str::parse, "write \"party0\" or \"client:alice\"");
+        let who = |value: TomlValue<'_>| value.parsed(str::parse, "write \"party0\" or \"client:alice\"");
         let members = table(&mut top, "members", who)?;
         let (mut symbols, mut bounds) = (BTreeMap::new(), BTreeMap::new());
         for (name, length) in table(&mut top, "symbols", |value| length(&value))? {
@@ -189,7 +190,7 @@ enum Length {
 }
 
 /// `100`, or `"<= 100"` where inputs say it.
-fn length(value: &Value<'_>) -> Result<Length, Fault> {
+fn length(value: &TomlValue<'_>) -> Result<Length, Fault> {
     let Ok(text) = value.text() else { return value.number(0..=1 << 40).map(Length::Is) };
     let most = text.trim().strip_prefix("<=").and_then(|n| n.trim().parse().ok());
     let wrong = || {
@@ -199,7 +200,7 @@ fn length(value: &Value<'_>) -> Result<Length, Fault> {
 }
 
 /// Compute threads, and bytes of memory, where a job says so.
-fn parameters(value: Value<'_>) -> Result<(Option<u16>, Option<u64>), Fault> {
+fn parameters(value: TomlValue<'_>) -> Result<(Option<u16>, Option<u64>), Fault> {
     let mut section = value.section()?;
     let threads = section.number("threads", 1..=128)?;
     let memory = section.number("memory", 1..=1 << 50)?;
@@ -211,8 +212,10 @@ fn parameters(value: Value<'_>) -> Result<(Option<u16>, Option<u64>), Fault> {
 fn table<T>(
     top: &mut Section<'_>,
     key: &'static str,
-    read: impl Fn(Value<'_>) -> Result<T, Fault>,
+    read: impl Fn(TomlValue<'_>) -> Result<T, Fault>,
 ) -> Result<BTreeMap<String, T>, Fault> {
-    let Some(section) = top.take(key).map(Value::section).transpose()? else { return Ok(BTreeMap::new()) };
+    let Some(section) = top.take(key).map(TomlValue::section).transpose()? else {
+        return Ok(BTreeMap::new());
+    };
     section.rest().into_iter().map(|(name, value)| Ok((name, read(value)?))).collect()
 }

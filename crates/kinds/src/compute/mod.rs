@@ -45,7 +45,7 @@ mod three;
 mod values;
 mod words;
 
-pub use bound::{Bound, fits};
+pub use bound::{BoundComputation, fits};
 pub use file::{ComputationSource, ComputeJob};
 pub use outputs::{Computed, Shown};
 pub use part::ComputePart;

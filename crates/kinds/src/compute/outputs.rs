@@ -24,7 +24,7 @@ pub struct Shown {
 }
 
 impl Shown {
-    /// Of records, one after the other.
+    /// The elements of records that lie one after the other.
     #[must_use]
     pub fn new(scalar: Scalar, lengths: &[usize], records: &[u8]) -> Self {
         let elements = records.chunks_exact(scalar.record()).map(|record| scalar.show(record));

@@ -2,7 +2,7 @@
 
 use super::{
     ComputeTask,
-    bound::{Bound, Extent, Form, ROOM},
+    bound::{BoundComputation, Extent, ROOM, RunForm},
     delay,
     engine::{Engine, GoOn, Links, Records, cancelled},
     lengths::{Lengths, Told, says},
@@ -21,7 +21,7 @@ use hushwire_two::{Distance, Party, TwoError};
 use zeroize::Zeroizing;
 
 /// A party's links and its side of the protocol.
-pub(super) struct Pair {
+pub(super) struct PairEngine {
     me: Member,
     seat: Seat,
     control: Vec<Channel>,
@@ -30,7 +30,7 @@ pub(super) struct Pair {
     distance: Distance,
 }
 
-impl Pair {
+impl PairEngine {
     pub(super) fn open(member: &mut MemberSession, chosen: Chosen) -> Result<Self, Fault> {
         let (seat, mut control) = Seat::take(member)?;
         let (channels, ots) = (seat.channels(member, 0)?, seat.channels(member, 1)?.pop());
@@ -49,7 +49,7 @@ impl Pair {
     }
 }
 
-impl Engine for Pair {
+impl Engine for PairEngine {
     fn agree(&mut self, member: &MemberSession, lengths: Lengths) -> Result<Told, Fault> {
         let mut control: Vec<_> = self.control.iter_mut().collect();
         lengths.at_party(&member.agreement, &mut control, std::iter::empty())
@@ -57,9 +57,9 @@ impl Engine for Pair {
 
     /// If the pieces for the parties' distance take more memory than they may, it uses the short
     /// pieces of near parties; it refuses a run that takes more even in these.
-    fn fit(&mut self, form: &Form, task: &ComputeTask, told: &Told) -> Result<(), Fault> {
+    fn fit(&mut self, form: &RunForm, task: &ComputeTask, told: &Told) -> Result<(), Fault> {
         self.party.set_distance(self.distance);
-        let (Form::Pair(plan), Some(most)) = (form, task.most_memory(told)) else { return Ok(()) };
+        let (RunForm::Pair(plan), Some(most)) = (form, task.most_memory(told)) else { return Ok(()) };
         if plan.within(self.distance, most).is_err() {
             let kept = plan.within(Distance::Near, most);
             kept.map_err(|e| says(told, e.fault().remedied(ROOM).during("the computation")))?;
@@ -71,12 +71,12 @@ impl Engine for Pair {
     fn run(
         &mut self,
         _: &MemberSession,
-        bound: &Bound,
-        form: &Form,
+        bound: &BoundComputation,
+        form: &RunForm,
         own: Vec<Records>,
         go_on: GoOn<'_>,
     ) -> Result<Vec<Records>, Fault> {
-        let Form::Pair(plan) = form else {
+        let RunForm::Pair(plan) = form else {
             return Err(Fault::internal(COMPUTE, "two parties on numbers have a plan of their own"));
         };
         let value = |((_, extent), records): ((usize, &Extent), &Records)| {

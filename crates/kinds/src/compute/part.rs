@@ -2,7 +2,7 @@
 
 use super::{
     ComputeTask, Computed,
-    bound::Bound,
+    bound::BoundComputation,
     outputs::{Sink, sinks},
     run,
     values::Values,
@@ -29,7 +29,7 @@ pub struct ComputePart {
     /// The numbers that its inputs, and the job, give symbols.
     symbols: BTreeMap<String, u64>,
     /// The computation with these lengths, where no others are to be heard.
-    bound: Option<Bound>,
+    bound: Option<BoundComputation>,
     ands: u64,
     from_disk: Option<FromDisk>,
     /// Remarks on its inputs for their owner.
@@ -120,8 +120,8 @@ impl ComputePart {
 
 #[cfg(any(feature = "nn", feature = "sql"))]
 impl ComputePart {
-    /// Of a kind that makes records of the elements of its members' files, and takes what they
-    /// learn by [`ComputePart::learnt`].
+    /// The part of a kind that makes records of the elements of its members' files, and takes what
+    /// they learn by [`ComputePart::learnt`].
     pub(crate) fn of(
         task: &ComputeTask,
         me: &Member,

@@ -1,7 +1,7 @@
 //! The agreement on a computation, and what its members bring and learn.
 
 use super::{
-    Bound, ComputationSource, ComputeJob,
+    BoundComputation, ComputationSource, ComputeJob,
     bound::{fits, plannable, within},
     file::{self, refused},
     lengths::{Open, Told, says},
@@ -11,7 +11,7 @@ use super::{
 };
 use hushwire_compute::{Computation, ComputeError, Dim, Tensor, Type, Visibility};
 use hushwire_fault::code;
-use hushwire_session::{Agreement, Chosen, Fault, Field, Member, Protocol, protocol};
+use hushwire_session::{AgreedField, Agreement, Chosen, Fault, Member, Protocol, protocol};
 use std::{collections::BTreeMap, sync::Arc};
 
 /// AGREEMENT: bytes that a computation may take at each party where members tell lengths, and
@@ -31,7 +31,7 @@ pub struct ComputeTask {
     /// The owners of the computation's inputs; none for an input that all know.
     owners: Vec<Option<Member>>,
     public: Arc<Public>,
-    /// Of the computation's outputs.
+    /// The recipients of the computation's outputs.
     recipients: Vec<Vec<Member>>,
     /// The member of the job that each of the computation's is.
     members: Vec<Member>,
@@ -278,12 +278,16 @@ impl ComputeTask {
     ///
     /// # Errors
     /// A symbol has no number, an operation does not take these lengths, or a value is too large.
-    pub fn bound(&self, symbols: &BTreeMap<String, u64>) -> Result<Bound, Fault> {
+    pub fn bound(&self, symbols: &BTreeMap<String, u64>) -> Result<BoundComputation, Fault> {
         self.bound_within(symbols, &Told::new())
     }
 
     /// The same where members told lengths: it takes no more memory for them than was agreed on.
-    pub(super) fn bound_within(&self, symbols: &BTreeMap<String, u64>, told: &Told) -> Result<Bound, Fault> {
+    pub(super) fn bound_within(
+        &self,
+        symbols: &BTreeMap<String, u64>,
+        told: &Told,
+    ) -> Result<BoundComputation, Fault> {
         let refused = |e: &ComputeError| says(told, self.refused(e));
         let computation = self.computation.bind(symbols).map_err(|e| refused(&e))?;
         // What follows from public values may have had no length before.
@@ -302,7 +306,7 @@ impl ComputeTask {
         let owners: Vec<_> = inputs.map(|(input, owner)| owner.clone().or_else(|| first(input))).collect();
         let numbers = self.job.protocol == Protocol::Rep3;
         let cut = computation.cut(&owners, &self.public.values, numbers).map_err(|e| self.refused(&e))?;
-        Bound::new(computation, cut, self.public.clone(), self.recipients.clone())
+        BoundComputation::new(computation, cut, self.public.clone(), self.recipients.clone())
     }
 
     /// Names the runs that may replace each other's file of output `name`: those of the same
@@ -330,29 +334,35 @@ impl ComputeTask {
             protocol: self.job.protocol,
             clients: self.clients.clone(),
             fields: vec![
-                Field::new("protocol", format!("{}, compute version {PLAN_VERSION}", self.chosen.agreed()))
-                    .meaning(self.chosen.to_string()),
-                Field {
+                AgreedField::new(
+                    "protocol",
+                    format!("{}, compute version {PLAN_VERSION}", self.chosen.agreed()),
+                )
+                .meaning(self.chosen.to_string()),
+                AgreedField {
                     shown: Some(format!("{name}, digest {}", &digest[..16])),
-                    ..Field::new("computation", digest.clone())
+                    ..AgreedField::new("computation", digest.clone())
                 },
-                Field::new(
+                AgreedField::new(
                     "members",
                     join(members.map(|(name, is)| format!("{name}: {}", is.key())).collect()),
                 ),
-                Field { term: self.free_symbols(), ..Field::size("symbols", join(symbols.collect())) },
-                Field::size("threads", self.threads.to_string()),
+                AgreedField {
+                    term: self.free_symbols(),
+                    ..AgreedField::size("symbols", join(symbols.collect()))
+                },
+                AgreedField::size("threads", self.threads.to_string()),
                 // Pieces depend on it.
-                Field::size(
+                AgreedField::size(
                     "memory",
                     self.job.memory.map_or("any".to_owned(), |bytes| format!("{bytes} bytes")),
                 ),
-                Field::new("owners", join(owners.collect())),
-                Field {
+                AgreedField::new("owners", join(owners.collect())),
+                AgreedField {
                     shown: Some(join(
                         public.iter().map(|(name, hex)| format!("{name} {}", &hex[..16])).collect(),
                     )),
-                    ..Field::new(
+                    ..AgreedField::new(
                         "public values",
                         join(public.iter().map(|(name, hex)| format!("{name}: {hex}")).collect()),
                     )

@@ -5,7 +5,7 @@ use super::file::unfit;
 use super::values::Values;
 use hushwire_compute::{Computation, Tensor, Type, Visibility};
 use hushwire_fault::code;
-use hushwire_session::{Fault, InputPlace, as_text, input_place, resolve, suggest, toml_file::Value};
+use hushwire_session::{Fault, InputPlace, as_text, input_place, resolve, suggest, toml_file::TomlValue};
 use serde::{Deserialize, Serialize};
 use std::{
     collections::BTreeMap,
@@ -36,7 +36,7 @@ impl From<&Tensor> for PublicPlace {
 
 impl PublicPlace {
     /// The place that a job file names.
-    pub(super) fn of(value: Value<'_>) -> Result<Self, Fault> {
+    pub(super) fn of(value: TomlValue<'_>) -> Result<Self, Fault> {
         let line = value.error("is no place of elements", "write a file, a csv with its column, or values");
         let remedy = "put the file beside the job or below it, and name it from there";
         let outside = value.error("is no file below the job's folder", remedy);

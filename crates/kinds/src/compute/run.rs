@@ -1,10 +1,10 @@
 //! A member's side of computations: its engine, opened, and runs on it.
 
 #[cfg(feature = "two")]
-use super::pair::Pair;
+use super::pair::PairEngine;
 use super::{
     ComputeTask,
-    bound::Bound,
+    bound::BoundComputation,
     circuits::Circuits,
     client::Client,
     engine::{Engine, GoOn, Records, cancelled},
@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 /// A computation's outputs at a member: lengths, and the records of those that it learns.
 pub(super) struct Ran {
     pub(super) symbols: BTreeMap<String, u64>,
-    pub(super) bound: Bound,
+    pub(super) bound: BoundComputation,
     pub(super) ands: u64,
     pub(super) learnt: Vec<Records>,
 }
@@ -34,7 +34,7 @@ pub(super) fn open(
         (me @ Member::Client(_), _) => Box::new(Client::open(member, brings(&me))?),
         (Member::Party(index), Protocol::Rep3) => Box::new(Three::open(member, index, threads, brings)?),
         #[cfg(feature = "two")]
-        (Member::Party(_), Protocol::Two) => Box::new(Pair::open(member, chosen)?),
+        (Member::Party(_), Protocol::Two) => Box::new(PairEngine::open(member, chosen)?),
         (Member::Party(_), _) => Box::new(Circuits::open(member, chosen, threads)?),
     })
 }
@@ -45,7 +45,7 @@ pub(super) fn run(
     engine: &mut dyn Engine,
     member: &MemberSession,
     task: &ComputeTask,
-    (mut symbols, ready): (BTreeMap<String, u64>, Option<Bound>),
+    (mut symbols, ready): (BTreeMap<String, u64>, Option<BoundComputation>),
     own: BTreeMap<String, Values>,
     go_on: GoOn<'_>,
 ) -> Result<Ran, Fault> {

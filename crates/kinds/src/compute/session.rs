@@ -11,8 +11,8 @@ use hushwire_compute::{Computation, Scalar, Tensor, Visibility};
 use hushwire_fault::code;
 use hushwire_machine::{PartyId, Process, Reason, Watch};
 use hushwire_session::{
-    Agreement, Chosen, Event, Fault, Field, Kind, Member, MemberConfig, Observer, Protocol, Stats, Task,
-    explain,
+    AgreedField, Agreement, Chosen, Event, Fault, Kind, Member, MemberConfig, Observer, Protocol, Stats,
+    Task, explain,
     run::{ADMISSION, COMPUTING, MemberSession},
 };
 use std::{
@@ -143,7 +143,7 @@ pub struct ComputeSession {
     engine: Box<dyn Engine>,
     chosen: Chosen,
     members: BTreeMap<String, Member>,
-    /// Of secret inputs.
+    /// The owners of secret inputs.
     owners: BTreeMap<String, Member>,
     /// Bytes that a computation may take, where more or less than by default.
     memory: Option<u64>,
@@ -160,9 +160,9 @@ fn agreement(chosen: Chosen, threads: u16, clients: &[String]) -> Agreement {
         protocol: chosen.protocol,
         clients: clients.to_vec(),
         fields: vec![
-            Field::new("protocol", format!("{}, compute session version {VERSION}", chosen.agreed())),
-            Field::new("threads", threads.to_string()),
-            Field::new("clients", clients.join(", ")),
+            AgreedField::new("protocol", format!("{}, compute session version {VERSION}", chosen.agreed())),
+            AgreedField::new("threads", threads.to_string()),
+            AgreedField::new("clients", clients.join(", ")),
         ],
         lanes: cut::lanes(chosen.protocol, threads),
         client_lanes: 1,

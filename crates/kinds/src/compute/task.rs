@@ -1,6 +1,6 @@
 //! A computation's job as a task.
 
-use super::{ComputationSource, ComputePart, ComputeTask, bound::Form, lengths::Told};
+use super::{ComputationSource, ComputePart, ComputeTask, bound::RunForm, lengths::Told};
 use hushwire_fault::code;
 use hushwire_session::{Agreement, Chosen, Fault, Forecast, MemberConfig, Preparable, Protocol, Task, Wants};
 use std::path::PathBuf;
@@ -45,7 +45,7 @@ impl Task for ComputeTask {
 }
 
 impl Preparable for ComputeTask {
-    /// Of the circuit that it is.
+    /// The preprocessing of the circuit that the computation is.
     fn wants(&self) -> Result<Wants, Fault> {
         self.complete()?;
         if let Some(symbol) = self.unbound().first() {
@@ -55,7 +55,8 @@ impl Preparable for ComputeTask {
             return Err(Fault::new(code::COMPUTATION, "preprocessing", cause, remedy));
         }
         let bound = self.bound(self.known())?;
-        let Form::Circuit(program) = bound.form_within(self.chosen(), self.most_memory(&Told::new()))? else {
+        let RunForm::Circuit(program) = bound.form_within(self.chosen(), self.most_memory(&Told::new()))?
+        else {
             return Err(Fault::internal("preprocessing", "its protocol runs no circuits"));
         };
         Ok(Wants::once(self.chosen(), &program, &bound.seats, self.threads()))

@@ -2,7 +2,7 @@
 
 use super::{
     ComputeTask,
-    bound::{Bound, Extent, Form, places},
+    bound::{BoundComputation, Extent, RunForm, places},
     delay,
     engine::{Engine, GoOn, Links, Records, cancelled},
     lengths::{Lengths, Told},
@@ -15,7 +15,7 @@ use hushwire_prg::Seed;
 use hushwire_rep3::{CircuitBatch, CircuitWorkspace, Party, Rep3Error, Role, Shares};
 use hushwire_session::{
     Fault, Member,
-    doors::{Doors, Way, channels_of_clients, receive_seeds},
+    doors::{Doors, SharedValue, channels_of_clients, receive_seeds},
     explain,
     run::{self, MemberSession},
     threads::{COMPUTE, Failed},
@@ -87,8 +87,8 @@ impl Three {
     /// Values in, shares between, values out.
     fn shares(
         &mut self,
-        bound: &Bound,
-        form: &Form,
+        bound: &BoundComputation,
+        form: &RunForm,
         own: &[u8],
         go_on: GoOn<'_>,
     ) -> Result<Zeroizing<Vec<u8>>, Failed> {
@@ -102,7 +102,7 @@ impl Three {
         // A sort opens comparisons: before, clients' shares are known to be whole.
         self.doors.compared()?;
         let shares = match form {
-            Form::Circuit(program) => {
+            RunForm::Circuit(program) => {
                 let (shares, ws) = (circuit_of(&bound.inputs, &shares), std::mem::take(&mut self.ws));
                 let run = CircuitBatch::new(program.clone(), batch.context(), &shares, 1, ws);
                 let mut run = run.map_err(|e| internal(&e))?;
@@ -111,7 +111,7 @@ impl Three {
                 self.ws = run.into_workspace();
                 shares
             }
-            Form::Steps(plan) => {
+            RunForm::Steps(plan) => {
                 let part = |place: &Range<usize>| {
                     let [own, next] = [&shares.own, &shares.next].map(|share| share[place.clone()].to_vec());
                     Shares { own, next }
@@ -131,7 +131,7 @@ impl Three {
                 all(&outputs.map_err(of_steps)?)
             }
             #[cfg(feature = "two")]
-            Form::Pair(_) => return Err(internal(&"three parties have no plan of two")),
+            RunForm::Pair(_) => return Err(internal(&"three parties have no plan of two")),
         };
         let outputs = bound.seats.recipients.iter().zip(&bound.outputs).map(|(to, of)| way(&to[..], of));
         self.doors.open(&mut batch, &outputs.collect::<Vec<_>>(), shares)
@@ -144,9 +144,9 @@ impl Engine for Three {
         lengths.at_party(&member.agreement, &mut [forward, backward], self.doors.clients.iter_mut())
     }
 
-    fn fit(&mut self, form: &Form, task: &ComputeTask, _: &Told) -> Result<(), Fault> {
+    fn fit(&mut self, form: &RunForm, task: &ComputeTask, _: &Told) -> Result<(), Fault> {
         self.cut = match form {
-            Form::Steps(plan) => within(plan, self.usual, task.job().memory)?,
+            RunForm::Steps(plan) => within(plan, self.usual, task.job().memory)?,
             _ => self.cut,
         };
         Ok(())
@@ -155,8 +155,8 @@ impl Engine for Three {
     fn run(
         &mut self,
         member: &MemberSession,
-        bound: &Bound,
-        form: &Form,
+        bound: &BoundComputation,
+        form: &RunForm,
         own: Vec<Records>,
         go_on: GoOn<'_>,
     ) -> Result<Vec<Records>, Fault> {
@@ -185,8 +185,8 @@ impl Engine for Three {
     }
 }
 
-fn way<W>(who: W, extent: &Extent) -> Way<W> {
-    Way { who, bytes: extent.bytes(), addition: extent.addition }
+fn way<W>(who: W, extent: &Extent) -> SharedValue<W> {
+    SharedValue { who, bytes: extent.bytes(), addition: extent.addition }
 }
 
 /// Shares of all values, one after the other.

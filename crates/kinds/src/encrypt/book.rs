@@ -2,9 +2,9 @@
 //! the result has its name.
 
 use super::{
-    cut::Terms,
+    cut::AesCtrTerms,
     key_dir::{KeyDir, Locked},
-    ledger::{GIVEN, Ledger, Range, now},
+    ledger::{CounterRange, GIVEN, Ledger, now},
 };
 use hushwire_session::Fault;
 use hushwire_session::Iv;
@@ -27,14 +27,14 @@ impl Book {
     }
 
     /// Puts the counters of `terms` into the ledger; it is on the disk when this returns.
-    pub(super) fn reserve(&mut self, terms: &Terms) -> Result<(), Fault> {
+    pub(super) fn reserve(&mut self, terms: &AesCtrTerms) -> Result<(), Fault> {
         let Some(lock) = &self.lock else {
             return Err(Fault::internal("reserving counters", "the ledger is open to others"));
         };
         if let Some(id) = &terms.key_id {
             self.ledger.key_id = Some(id.clone());
         }
-        self.ledger.ranges.push(Range {
+        self.ledger.ranges.push(CounterRange {
             iv: terms.iv,
             blocks: terms.blocks(),
             bytes: terms.bytes,
@@ -61,7 +61,7 @@ impl Book {
             let cause = "it was there when the run began, and has gone";
             Fault::file("write", &self.dir.path().join("ledger.json"), cause, "restore it, and run again")
         })?;
-        let ours = |r: &&mut Range| r.iv == iv && r.out == self.out && !r.written;
+        let ours = |r: &&mut CounterRange| r.iv == iv && r.out == self.out && !r.written;
         if let Some(range) = ledger.ranges.iter_mut().rev().find(ours) {
             range.written = true;
             range.digest = digest;

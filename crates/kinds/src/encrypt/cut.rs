@@ -55,7 +55,7 @@ impl KeyMode {
 
 /// One run, as all four agree on it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Terms {
+pub struct AesCtrTerms {
     /// The first counter block.
     pub iv: Iv,
     /// The length of the file.
@@ -67,12 +67,12 @@ pub struct Terms {
     /// The key's name where it is kept, as hexadecimal digits.
     pub key_id: Option<String>,
     /// The cut of the file.
-    pub cut: Cut,
+    pub cut: FileCut,
 }
 
 /// The cut of a file into chunks, and the S-box that computes them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Cut {
+pub struct FileCut {
     /// The S-box on shares.
     #[serde(with = "by_name")]
     pub sbox: Sbox,
@@ -87,7 +87,7 @@ pub struct Cut {
     pub hdl: Option<Vec<u8>>,
 }
 
-impl Terms {
+impl AesCtrTerms {
     /// The size of the key.
     #[must_use]
     pub fn size(&self) -> KeySize {
@@ -104,7 +104,7 @@ impl Terms {
         16 * u64::from(self.cut.chunk_blocks)
     }
 
-    /// Chunks of the file; `Cut::fit` made sure that they can be counted.
+    /// Chunks of the file; `FileCut::fit` made sure that they can be counted.
     #[must_use]
     pub fn chunks(&self) -> u32 {
         self.bytes.div_ceil(self.chunk_bytes()) as u32
@@ -183,7 +183,7 @@ pub enum Unfit {
     },
 }
 
-impl Cut {
+impl FileCut {
     /// Memory of one process that computes so.
     fn memory(sbox: Sbox, chunk_blocks: u32, threads: u16, lanes: u16) -> u64 {
         let lanes = u64::from(threads) * u64::from(lanes);
@@ -197,7 +197,7 @@ impl Cut {
     /// # Errors
     /// The memory is too little, or the file too long.
     pub fn fit(sbox: Sbox, bytes: u64, threads: u16, memory: u64) -> Result<Self, Unfit> {
-        let cut = |chunk_blocks, lanes| Cut { sbox, chunk_blocks, threads, lanes, hdl: None };
+        let cut = |chunk_blocks, lanes| FileCut { sbox, chunk_blocks, threads, lanes, hdl: None };
         let mut choices = vec![];
         let mut chunk = CHUNK_BLOCKS;
         while chunk >= LEAST_CHUNK_BLOCKS {
@@ -213,7 +213,7 @@ impl Cut {
         // A short file needs fewer connections.
         let threads = u64::from(threads).min(chunks.max(1)) as u16;
         let lanes = u64::from(lanes).min(chunks.div_ceil(u64::from(threads)).max(1)) as u16;
-        Ok(Cut { threads, ..cut(chunk_blocks, lanes) })
+        Ok(FileCut { threads, ..cut(chunk_blocks, lanes) })
     }
 
     /// For runs with hardware parties: batches of a device with one lane, a few of them under way
@@ -229,7 +229,7 @@ impl Cut {
             return Err(Unfit::Memory(DEVICES_BYTES));
         }
         let chunks = count(bytes, DEVICE_INSTANCES)?;
-        Ok(Cut {
+        Ok(FileCut {
             sbox,
             chunk_blocks: DEVICE_INSTANCES,
             threads: 1,
@@ -281,9 +281,9 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn terms(bytes: u64, threads: u16, memory: u64) -> Terms {
-        let cut = Cut::fit(Sbox::Tower, bytes, threads, memory).unwrap_or_else(|e| panic!("{e:?}"));
-        Terms { iv: Iv(u128::MAX - 5), bytes, key: KeyMode::Given, key_bits: 128, key_id: None, cut }
+    fn terms(bytes: u64, threads: u16, memory: u64) -> AesCtrTerms {
+        let cut = FileCut::fit(Sbox::Tower, bytes, threads, memory).unwrap_or_else(|e| panic!("{e:?}"));
+        AesCtrTerms { iv: Iv(u128::MAX - 5), bytes, key: KeyMode::Given, key_bits: 128, key_id: None, cut }
     }
 
     #[test]
@@ -296,17 +296,17 @@ mod tests {
 
     #[test]
     fn too_little_memory_names_the_minimum() {
-        let Err(Unfit::Memory(least)) = Cut::fit(Sbox::Bp32, 1 << 30, 4, 1 << 20) else {
+        let Err(Unfit::Memory(least)) = FileCut::fit(Sbox::Bp32, 1 << 30, 4, 1 << 20) else {
             panic!("a MiB is enough")
         };
-        assert!(Cut::fit(Sbox::Bp32, 1 << 30, 4, least).is_ok());
-        assert!(Cut::fit(Sbox::Bp32, 1 << 30, 4, least - (2 << 20)).is_err());
+        assert!(FileCut::fit(Sbox::Bp32, 1 << 30, 4, least).is_ok());
+        assert!(FileCut::fit(Sbox::Bp32, 1 << 30, 4, least - (2 << 20)).is_err());
     }
 
     #[test]
     fn a_file_with_too_many_chunks_is_refused() {
-        assert!(Cut::fit(Sbox::Tower, u64::MAX, 1, 1 << 30).is_err());
-        assert!(Cut::fit(Sbox::Tower, 500 << 40, 1, 1 << 30).is_ok());
+        assert!(FileCut::fit(Sbox::Tower, u64::MAX, 1, 1 << 30).is_err());
+        assert!(FileCut::fit(Sbox::Tower, 500 << 40, 1, 1 << 30).is_ok());
     }
 
     proptest! {

@@ -12,7 +12,7 @@ const LONGEST: u64 = 128;
 
 /// An AES key that the user gave. No `Debug`; zeroized when dropped.
 #[derive(Zeroize, ZeroizeOnDrop)]
-pub struct Key(Bytes);
+pub struct AesKey(Bytes);
 
 #[derive(Zeroize, ZeroizeOnDrop)]
 enum Bytes {
@@ -21,7 +21,7 @@ enum Bytes {
     Aes256([u8; 32]),
 }
 
-impl Key {
+impl AesKey {
     /// From 16, 24 or 32 bytes.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
@@ -54,7 +54,7 @@ impl Key {
         Self::from_reader(file, path)
     }
 
-    /// As [`Key::from_file`], from anything that is called `path` in messages.
+    /// As [`AesKey::from_file`], from anything that is called `path` in messages.
     ///
     /// # Errors
     /// The same.
@@ -123,11 +123,11 @@ mod tests {
     fn keys_are_read_from_digits() {
         let digits = "000102030405060708090A0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
         for (len, size) in [(32, KeySize::Aes128), (48, KeySize::Aes192), (64, KeySize::Aes256)] {
-            let key = Key::from_hex(&digits[..len]).unwrap_or_else(|e| panic!("{e}"));
+            let key = AesKey::from_hex(&digits[..len]).unwrap_or_else(|e| panic!("{e}"));
             assert_eq!((key.expose()[10..12].to_vec(), key.size()), (vec![10, 11], size));
         }
         for bad in ["", "00", "zz0102030405060708090a0b0c0d0e0f", "000102030405060708090a0b0c0d0e0f00"] {
-            let error = Key::from_hex(bad).err().unwrap_or_else(|| panic!("{bad} was taken"));
+            let error = AesKey::from_hex(bad).err().unwrap_or_else(|| panic!("{bad} was taken"));
             assert!(bad.len() < 4 || !error.contains(bad), "the error repeats the key");
         }
     }
@@ -149,7 +149,7 @@ mod tests {
             (vec![b'0'; 1000], false),
         ] {
             std::fs::write(&path, &text).unwrap_or_else(|e| panic!("{e}"));
-            let key = Key::from_file(&path);
+            let key = AesKey::from_file(&path);
             assert_eq!(key.is_ok(), good, "{text:?}");
             assert!(key.is_err() || key.is_ok_and(|k| k.expose() == raw));
         }

@@ -1,7 +1,7 @@
 //! The engines with which a party computes shares of the keystream: AES's own kernels, its circuit
 //! in software, or a device.
 
-use super::cut::Terms;
+use super::cut::AesCtrTerms;
 use hushwire_circuit::{Layered, Planes, Program, named, planes};
 use hushwire_hdl::{Device, HdlBatch, Microcode};
 use hushwire_machine::Cost;
@@ -66,7 +66,7 @@ impl Engine {
     /// The device failed.
     pub(super) fn new(
         party: &Party,
-        terms: &Terms,
+        terms: &AesCtrTerms,
         keys: ExpandedKeys,
         device: Option<Device>,
     ) -> Result<Self, Fault> {
@@ -107,7 +107,7 @@ impl Engine {
     pub(super) fn begin(
         &self,
         cx: Context,
-        terms: &Terms,
+        terms: &AesCtrTerms,
         c: u32,
         number: usize,
         spare: &mut Spare,

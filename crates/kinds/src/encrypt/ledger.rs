@@ -16,12 +16,12 @@ pub struct Ledger {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub history_lost: bool,
     /// The ranges that were used, oldest first.
-    pub ranges: Vec<Range>,
+    pub ranges: Vec<CounterRange>,
 }
 
 /// The counters `iv`, `iv + 1`, …, `iv + blocks - 1`, modulo 2^128.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Range {
+pub struct CounterRange {
     /// The first.
     pub iv: Iv,
     /// The number of blocks.
@@ -64,9 +64,9 @@ pub(super) enum NoIv {
     /// The ledger is empty.
     Empty,
     /// The file was encrypted under another kind of key than the one at hand.
-    OtherKey(Box<Range>),
+    OtherKey(Box<CounterRange>),
     /// The file was written under this name, and is another one now.
-    Changed(Box<Range>),
+    Changed(Box<CounterRange>),
     /// No file with this content was encrypted.
     Unknown,
 }
@@ -74,7 +74,7 @@ pub(super) enum NoIv {
 impl Ledger {
     /// The first range that `blocks` counters from `iv` would run into. Ranges under other keys
     /// count as well: an imported key may be the one that was given earlier.
-    pub(super) fn clash(&self, iv: Iv, blocks: u64) -> Option<&Range> {
+    pub(super) fn clash(&self, iv: Iv, blocks: u64) -> Option<&CounterRange> {
         self.ranges.iter().find(|range| overlap(range.iv.0, range.blocks, iv.0, blocks))
     }
 
@@ -112,9 +112,9 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::HashSet;
 
-    fn range(iv: u128, blocks: u64, out: &str, key_id: &str) -> Range {
+    fn range(iv: u128, blocks: u64, out: &str, key_id: &str) -> CounterRange {
         let (out, key_id) = (out.to_owned(), key_id.to_owned());
-        Range {
+        CounterRange {
             iv: Iv(iv),
             blocks,
             bytes: 16 * blocks,
@@ -166,7 +166,8 @@ mod tests {
         let mut ledger = Ledger::default();
         let find =
             |ledger: &Ledger, name, digest, key_id| ledger.find(&Wanted { name, bytes: 64, digest, key_id });
-        let with = |iv, out, digest: &str| Range { digest: Some(digest.into()), ..range(iv, 4, out, "k") };
+        let with =
+            |iv, out, digest: &str| CounterRange { digest: Some(digest.into()), ..range(iv, 4, out, "k") };
         assert_eq!(find(&ledger, "a", "1", "k"), Err(NoIv::Empty));
         ledger.ranges.push(with(1, "a", "1"));
         ledger.ranges.push(with(90, "a", "2"));
@@ -176,7 +177,7 @@ mod tests {
         assert!(matches!(find(&ledger, "a", "1", GIVEN), Err(NoIv::OtherKey(_))));
         assert!(matches!(find(&ledger, "a", "3", "k"), Err(NoIv::Changed(range)) if range.iv == Iv(90)));
         assert_eq!(find(&ledger, "b", "3", "k"), Err(NoIv::Unknown));
-        ledger.ranges.push(Range { written: false, ..with(130, "a", "4") });
+        ledger.ranges.push(CounterRange { written: false, ..with(130, "a", "4") });
         assert_eq!(find(&ledger, "a", "2", "k"), Ok(Iv(90)), "a run that failed replaced nothing");
     }
 

@@ -42,11 +42,11 @@ mod stream;
 mod wire;
 mod words;
 
-pub use cut::{Cut, KeyMode, Terms, Unfit};
+pub use cut::{AesCtrTerms, FileCut, KeyMode, Unfit};
 pub use hushwire_session::{Iv, KeyPlaces as AesCtrPlaces, Said, draw};
-pub use key::Key;
+pub use key::AesKey;
 pub use key_dir::{Holds, KeyDir};
-pub use ledger::{Ledger, Range};
+pub use ledger::{CounterRange, Ledger};
 pub use party::DeviceUse;
 pub use share_file::KeyId;
 pub use spec::{AesCtrJob, Direction, KeySource};
@@ -56,23 +56,23 @@ use hushwire_session::{
     run::{Links, MemberSession},
 };
 use owner::Owner;
-use party::Party;
+use party::AesCtrParty;
 use serde::{Deserialize, Serialize};
 
 /// The end of an encryption at one member.
 #[derive(Default, Serialize, Deserialize)]
 pub struct Learnt {
     /// The terms on which it ran; always there in the end.
-    pub terms: Option<Terms>,
-    /// Of the owner, where counters were used up: BLAKE3 of the output.
+    pub terms: Option<AesCtrTerms>,
+    /// At the owner, where counters were used up: BLAKE3 of the output.
     pub digest: Option<String>,
-    /// Of the owner, where it asked for that: the output, in a file without a name.
+    /// At the owner, where it asked for that: the output, in a file without a name.
     #[serde(skip)]
     pub output: Option<NewFile>,
-    /// Of the owner, where it asked for that: the output.
+    /// At the owner, where it asked for that: the output.
     #[serde(skip)]
     pub bytes: Option<Vec<u8>>,
-    /// Of a party that is hardware: the work of its device.
+    /// At a party that is hardware: the work of its device.
     pub device: Option<DeviceUse>,
 }
 
@@ -86,7 +86,7 @@ impl Task for AesCtrJob {
 
     fn forecast(&self, aes_instructions: bool, bytes: Option<u64>) -> Option<Forecast> {
         // Devices are as fast as they are.
-        let Cut { sbox, chunk_blocks, threads, lanes, hdl: None } = self.cut else { return None };
+        let FileCut { sbox, chunk_blocks, threads, lanes, hdl: None } = self.cut else { return None };
         let bytes = bytes?;
         let cut = Batching { instances: bytes.div_ceil(16), batch: chunk_blocks, threads, lanes };
         Some(Forecast::of_bytes(self.size(), sbox, bytes, cut, aes_instructions))
@@ -94,7 +94,7 @@ impl Task for AesCtrJob {
 
     fn open(&self, config: &mut MemberConfig) -> Result<AesCtrPart, Fault> {
         Ok(AesCtrPart(match config.me {
-            Member::Party(index) => PartyOrOwner::Party(Box::new(Party::open(self, index, config)?)),
+            Member::Party(index) => PartyOrOwner::Party(Box::new(AesCtrParty::open(self, index, config)?)),
             Member::Client(_) => PartyOrOwner::Owner(Box::new(Owner::new(self, open::open(self, config)?))),
         }))
     }
@@ -104,7 +104,7 @@ impl Task for AesCtrJob {
 pub struct AesCtrPart(PartyOrOwner);
 
 enum PartyOrOwner {
-    Party(Box<Party>),
+    Party(Box<AesCtrParty>),
     Owner(Box<Owner>),
 }
 

@@ -2,10 +2,10 @@
 
 use super::{
     book::Book,
-    key::Key,
+    key::AesKey,
     key_dir::KeyDir,
-    ledger::{GIVEN, Ledger, NoIv, Range, Wanted},
-    owner::{Expected, Input, Output, OwnersFiles},
+    ledger::{CounterRange, GIVEN, Ledger, NoIv, Wanted},
+    owner::{DataInput, Expected, Output, OwnersFiles},
     party::nothing_else,
     spec::{AesCtrJob, KeySource},
 };
@@ -98,7 +98,7 @@ pub(super) fn open(job: &AesCtrJob, config: &mut MemberConfig) -> Result<OwnersF
 
 /// The file that goes in.
 struct Data {
-    from: Box<dyn Input>,
+    from: Box<dyn DataInput>,
     /// As messages name it.
     path: PathBuf,
     bytes: u64,
@@ -142,13 +142,13 @@ fn data(config: &MemberConfig) -> Result<Data, Fault> {
     Ok(Data { from: Box::new(file), path, bytes: meta.len() })
 }
 
-fn key(job: &AesCtrJob, config: &MemberConfig) -> Result<Key, Fault> {
+fn key(job: &AesCtrJob, config: &MemberConfig) -> Result<AesKey, Fault> {
     let key = match config.inputs.get(AesCtrJob::KEY) {
-        Some(InputPlace::File(path) | InputPlace::HexFile(path)) => Key::from_file(path)?,
-        Some(InputPlace::Hex(digits)) => Key::from_hex(digits)
+        Some(InputPlace::File(path) | InputPlace::HexFile(path)) => AesKey::from_file(path)?,
+        Some(InputPlace::Hex(digits)) => AesKey::from_hex(digits)
             .map_err(|e| usage(format!("input key: {e}"), "correct it, or name a file"))?,
-        Some(InputPlace::Memory(bytes)) => Key::from_reader(&bytes[..], Path::new("input key"))?,
-        Some(InputPlace::Open(file, path)) => Key::from_reader(&**file, path)?,
+        Some(InputPlace::Memory(bytes)) => AesKey::from_reader(&bytes[..], Path::new("input key"))?,
+        Some(InputPlace::Open(file, path)) => AesKey::from_reader(&**file, path)?,
         None | Some(InputPlace::Csv(..) | InputPlace::Values(_)) => {
             return Err(usage(
                 "the job's key comes from its owner, and this member's file names none",
@@ -311,7 +311,7 @@ fn no_iv(why: &NoIv, ledger: &Ledger, path: &Path, input: &Path, said: Said) -> 
             format!("restore it; to decrypt it all the same, add {}", iv(range.iv)),
         ),
         NoIv::Unknown => {
-            let range = |r: &Range| format!("{} ({}, {} bytes, {})", iv(r.iv), r.out, r.bytes, r.date);
+            let range = |r: &CounterRange| format!("{} ({}, {} bytes, {})", iv(r.iv), r.out, r.bytes, r.date);
             let all = ledger.ranges.iter().map(range).collect::<Vec<_>>().join(", ");
             let by = said.choose("with it", "here");
             find(format!("{} is none of the files that were encrypted {by}: {all}", input.display()), give)

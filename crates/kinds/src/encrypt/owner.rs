@@ -3,8 +3,8 @@
 use super::{
     Learnt,
     book::Book,
-    cut::{KeyMode, Terms},
-    key::Key,
+    cut::{AesCtrTerms, KeyMode},
+    key::AesKey,
     share_file::KeyId,
     spec::{AesCtrJob, KeySource},
     wire::{self, HELD, HELD_STEP, KEPT_STEP, TERMS_STEP, plain_share},
@@ -33,7 +33,7 @@ const RECEIVE: &str = "receiving the result";
 /// counters are free.
 pub(super) struct OwnersFiles {
     /// The file that goes in, at its begin.
-    pub(super) input: Box<dyn Input>,
+    pub(super) input: Box<dyn DataInput>,
     /// Its path, for messages.
     pub(super) from: PathBuf,
     /// Its length.
@@ -45,7 +45,7 @@ pub(super) struct OwnersFiles {
     /// The first counter block.
     pub(super) iv: Iv,
     /// The key, where the owner brings it.
-    pub(super) key: Option<Key>,
+    pub(super) key: Option<AesKey>,
     /// The key that the parties must keep.
     pub(super) expects: Expected,
     /// The name of a key that will be new.
@@ -55,9 +55,9 @@ pub(super) struct OwnersFiles {
 }
 
 /// A file, or bytes in memory.
-pub(super) trait Input: Read + Seek + Send {}
+pub(super) trait DataInput: Read + Seek + Send {}
 
-impl<T: Read + Seek + Send> Input for T {}
+impl<T: Read + Seek + Send> DataInput for T {}
 
 /// The place of the result.
 pub(super) enum Output {
@@ -202,7 +202,7 @@ impl Owner {
 
     /// The terms, once the parties have named the keys that they keep: these must be of one key,
     /// and of the expected one.
-    fn terms(&self, held: &[Option<KeyId>; 3]) -> Result<Terms, Fault> {
+    fn terms(&self, held: &[Option<KeyId>; 3]) -> Result<AesCtrTerms, Fault> {
         let (key, key_id) = match self.job.key {
             KeySource::Given => (KeyMode::Given, None),
             KeySource::Imported => (KeyMode::Imported, Some(self.files.new_id)),
@@ -221,14 +221,14 @@ impl Owner {
             let cause = "it is longer than can be counted in chunks of the job's `batch`";
             return Err(Fault::file("encrypt", &self.files.from, cause, "raise `batch`, or split the file"));
         }
-        Ok(Terms { iv, bytes, key, key_bits, key_id: key_id.map(hex::encode), cut })
+        Ok(AesCtrTerms { iv, bytes, key, key_bits, key_id: key_id.map(hex::encode), cut })
     }
 
     /// The first message to each party.
     fn secrets(
         &mut self,
         backend: Backend,
-        terms: &Terms,
+        terms: &AesCtrTerms,
         seeds: &[Seed; 3],
     ) -> Result<[Zeroizing<Vec<u8>>; 3], Fault> {
         let wrong = || Fault::internal(KEY, "the terms cannot be encoded");
@@ -319,7 +319,7 @@ fn expected(expects: &Expected, found: Option<&str>) -> Result<(), Fault> {
     }
 }
 
-/// The links of a direction that is done. Of one that failed they close now, and before that
+/// The links of a direction that is done. If the direction failed, they close now, and before that
 /// everybody hears that this member failed: it did not die.
 fn end(
     ended: Result<(), Fault>,
@@ -336,11 +336,11 @@ fn end(
 }
 
 struct Sending<'a> {
-    terms: &'a Terms,
+    terms: &'a AesCtrTerms,
     agreement: &'a Agreement,
     backend: Backend,
     seeds: [Seed; 3],
-    input: Box<dyn Input>,
+    input: Box<dyn DataInput>,
     path: &'a PathBuf,
 }
 
@@ -357,7 +357,7 @@ impl Sending<'_> {
                 io::ErrorKind::UnexpectedEof => self.changed("it became shorter while it was read"),
                 _ => Fault::io("read", self.path, &e),
             })?;
-            let party = Terms::explicit(c);
+            let party = AesCtrTerms::explicit(c);
             for other in [(party + 1) % 3, (party + 2) % 3] {
                 plain_share(self.backend, &self.seeds[other], c, &mut mask);
                 xor_into(&mut data, &mask);
@@ -378,11 +378,11 @@ impl Sending<'_> {
 }
 
 struct Receiving<'a> {
-    terms: &'a Terms,
+    terms: &'a AesCtrTerms,
     agreement: &'a Agreement,
     output: Box<dyn Write + 'a>,
     path: &'a PathBuf,
-    /// Of the output, where its digest is wanted.
+    /// The hash of the output, where its digest is wanted.
     hash: Option<blake3::Hasher>,
 }
 

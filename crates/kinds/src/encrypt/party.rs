@@ -3,7 +3,7 @@
 
 use super::{
     Learnt,
-    cut::{KeyMode, Terms},
+    cut::{AesCtrTerms, KeyMode},
     keystream::{Batch, Engine},
     share_file::{self, KeyId},
     spec::{AesCtrJob, KeySource},
@@ -32,7 +32,7 @@ const COMPARE: &str = "comparing terms and shares of the key";
 const STORE: &str = "storing the share of the key";
 
 /// A party that has read its own files.
-pub(super) struct Party {
+pub(super) struct AesCtrParty {
     job: AesCtrJob,
     role: Role,
     /// The share that it keeps.
@@ -46,7 +46,7 @@ pub(super) struct Party {
 /// The rings and the channel to the owner while the key is set up.
 struct Desk<'a> {
     agreement: &'a Agreement,
-    /// Of the key and the terms.
+    /// The batch of the key and the terms.
     batch: rep3::Batch,
     /// To the right neighbour and from the left one, against the direction of products.
     forward: Channel,
@@ -61,7 +61,7 @@ impl Desk<'_> {
     }
 }
 
-impl Party {
+impl AesCtrParty {
     /// Reads the share of a key that is kept, holds the place of one that will be, and starts the
     /// device of a party that is hardware.
     pub(super) fn open(job: &AesCtrJob, index: u8, config: &mut MemberConfig) -> Result<Self, Fault> {
@@ -174,7 +174,7 @@ impl Party {
         desk: &mut Desk<'_>,
         member: &MemberSession,
         owner: Option<PartyId>,
-    ) -> Result<(Terms, Secrets), Fault> {
+    ) -> Result<(AesCtrTerms, Secrets), Fault> {
         let held = wire::encode_held(self.key_id());
         desk.owner.send(HELD_STEP, &held).map_err(|e| desk.failed(e))?;
         let mut message = Zeroizing::new(vec![0; wire::terms_len(&self.job)]);
@@ -221,7 +221,7 @@ impl Party {
     fn keys(
         &mut self,
         desk: &mut Desk<'_>,
-        terms: &Terms,
+        terms: &AesCtrTerms,
         expanded: Option<Shares>,
     ) -> Result<ExpandedKeys, Fault> {
         let size = terms.size();

@@ -29,7 +29,7 @@ pub fn key_size(path: &Path) -> KeySize {
 pub fn read(path: &Path, role: Role) -> Result<(KeyId, Shares), Fault> {
     let io = |e| Fault::io("read the share", path, &e);
     let file = File::open(path).map_err(io)?;
-    // Of the file that was opened, whatever has its name by now.
+    // The permissions of the file that was opened, whatever has its name by now.
     let mode = file.metadata().map_err(io)?.permissions().mode() & 0o777;
     if mode & 0o077 != 0 {
         let shown = path.display();

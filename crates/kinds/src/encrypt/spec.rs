@@ -2,14 +2,14 @@
 //! compute.
 
 use super::{
-    cut::{CHUNK_BLOCKS, Cut, DEVICE_CONTEXTS, DEVICE_INSTANCES, LANES},
+    cut::{CHUNK_BLOCKS, DEVICE_CONTEXTS, DEVICE_INSTANCES, FileCut, LANES},
     keystream,
 };
 use hushwire_rep3::{KeySize, Sbox};
 use hushwire_session::{
-    Agreement, Fault, Field, Member, Protocol,
+    AgreedField, Agreement, Fault, Member, Protocol,
     suggest::Unknown,
-    toml_file::{Section, Value},
+    toml_file::{Section, TomlValue},
 };
 use serde::{Deserialize, Serialize};
 use std::str::FromStr;
@@ -120,7 +120,7 @@ pub struct AesCtrJob {
     /// 128, 192 or 256.
     pub key_bits: usize,
     /// How the file is cut and computed.
-    pub cut: Cut,
+    pub cut: FileCut,
 }
 
 impl AesCtrJob {
@@ -136,8 +136,13 @@ impl AesCtrJob {
     /// A job for the file of client `owner`, under a key of AES-128 that the parties draw and keep.
     #[must_use]
     pub fn new(owner: &str) -> Self {
-        let cut =
-            Cut { sbox: Sbox::Tower, chunk_blocks: CHUNK_BLOCKS, threads: THREADS, lanes: LANES, hdl: None };
+        let cut = FileCut {
+            sbox: Sbox::Tower,
+            chunk_blocks: CHUNK_BLOCKS,
+            threads: THREADS,
+            lanes: LANES,
+            hdl: None,
+        };
         let direction = Direction::Encrypt;
         Self { owner: owner.to_owned(), direction, key: KeySource::Kept, key_bits: 128, cut }
     }
@@ -163,14 +168,14 @@ impl AesCtrJob {
         top.finish()?;
         let (batch, threads, lanes) = parameters.unwrap_or_default();
         let cut = match hardware {
-            Some(parties) => Cut {
+            Some(parties) => FileCut {
                 sbox: sbox.unwrap_or(Sbox::Bp32),
                 chunk_blocks: DEVICE_INSTANCES,
                 threads: 1,
                 lanes: DEVICE_CONTEXTS,
                 hdl: Some(parties),
             },
-            None => Cut {
+            None => FileCut {
                 sbox: sbox.unwrap_or(Sbox::Tower),
                 chunk_blocks: batch.unwrap_or(CHUNK_BLOCKS),
                 threads: threads.unwrap_or(THREADS),
@@ -191,19 +196,19 @@ impl AesCtrJob {
     /// The agreement of the three parties and the owner.
     #[must_use]
     pub fn agreement(&self) -> Agreement {
-        let Cut { sbox, chunk_blocks, threads, lanes, hdl } = &self.cut;
+        let FileCut { sbox, chunk_blocks, threads, lanes, hdl } = &self.cut;
         let hardware = hdl.iter().flatten().map(|index| Member::Party(*index).key());
         let fields = vec![
-            Field::new("protocol", format!("{}, aes-ctr version {VERSION}", Protocol::Rep3))
+            AgreedField::new("protocol", format!("{}, aes-ctr version {VERSION}", Protocol::Rep3))
                 .meaning(Protocol::Rep3.to_string()),
-            Field::new("owner", self.owner.clone()),
-            Field::new("direction", self.direction.name()),
-            Field::new("key", self.key.name()),
-            Field::new("key bits", self.key_bits.to_string()),
-            Field::size("S-box", sbox.name()),
-            Field::size("hardware", hardware.collect::<Vec<_>>().join(", ")),
+            AgreedField::new("owner", self.owner.clone()),
+            AgreedField::new("direction", self.direction.name()),
+            AgreedField::new("key", self.key.name()),
+            AgreedField::new("key bits", self.key_bits.to_string()),
+            AgreedField::size("S-box", sbox.name()),
+            AgreedField::size("hardware", hardware.collect::<Vec<_>>().join(", ")),
             // In one: the first eight fields are named where members differ.
-            Field::size("batch, threads and lanes", format!("{chunk_blocks}, {threads} and {lanes}")),
+            AgreedField::size("batch, threads and lanes", format!("{chunk_blocks}, {threads} and {lanes}")),
         ];
         Agreement {
             kind: Self::KIND,
@@ -231,7 +236,7 @@ fn client(text: &str) -> Result<String, String> {
     }
 }
 
-fn key_bits(value: &Value<'_>) -> Result<usize, Fault> {
+fn key_bits(value: &TomlValue<'_>) -> Result<usize, Fault> {
     match value.number(0..=u64::from(u16::MAX))? {
         bits @ (128 | 192 | 256) => Ok(bits as usize),
         _ => Err(value.error("is no length of an AES key", "write 128, 192 or 256")),
@@ -239,7 +244,7 @@ fn key_bits(value: &Value<'_>) -> Result<usize, Fault> {
 }
 
 /// The parties that are hardware, in order.
-fn hardware(value: Value<'_>, sbox: Option<Sbox>, key_bits: usize) -> Result<Vec<u8>, Fault> {
+fn hardware(value: TomlValue<'_>, sbox: Option<Sbox>, key_bits: usize) -> Result<Vec<u8>, Fault> {
     if sbox.is_some_and(|sbox| keystream::circuit(sbox).is_none()) || key_bits != 128 {
         return Err(value.error(
             "runs AES-128 as a Boolean circuit",
@@ -266,7 +271,7 @@ fn hardware(value: Value<'_>, sbox: Option<Sbox>, key_bits: usize) -> Result<Vec
 /// Blocks at once, threads and lanes.
 type Parameters = (Option<u32>, Option<u16>, Option<u16>);
 
-fn parameters(value: Value<'_>, hardware: bool) -> Result<Parameters, Fault> {
+fn parameters(value: TomlValue<'_>, hardware: bool) -> Result<Parameters, Fault> {
     let mut section = value.section()?;
     let mut number = |key, most| {
         let Some(value) = section.take(key) else { return Ok(None) };
@@ -300,7 +305,7 @@ mod tests {
     fn hardware_says_how_all_parties_compute() {
         let soft = job("").unwrap_or_else(|e| panic!("{e}"));
         let hard = job("hardware = [\"party2\", \"party0\"]").unwrap_or_else(|e| panic!("{e}"));
-        let Cut { sbox, chunk_blocks, threads, lanes, hdl } = hard.cut.clone();
+        let FileCut { sbox, chunk_blocks, threads, lanes, hdl } = hard.cut.clone();
         assert_eq!((sbox, hdl.as_deref()), (Sbox::Bp32, Some(&[0, 2][..])));
         assert_eq!((chunk_blocks, threads, lanes), (DEVICE_INSTANCES, 1, DEVICE_CONTEXTS));
         assert_eq!([0, 1, 2].map(|party| hard.cut.device(party).is_some()), [true, false, true]);

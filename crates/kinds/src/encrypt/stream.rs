@@ -2,7 +2,7 @@
 //! data is added.
 
 use super::{
-    cut::Terms,
+    cut::AesCtrTerms,
     keystream::{Batch, Engine, Spare},
     wire::plain_share,
 };
@@ -17,10 +17,10 @@ use std::sync::Arc;
 
 /// Everything that the threads of a party have in common.
 pub(super) struct Shared {
-    pub(super) terms: Terms,
+    pub(super) terms: AesCtrTerms,
     pub(super) engine: Engine,
     pub(super) seed: Seed,
-    /// Of all threads, in bytes.
+    /// The progress of all threads, in bytes.
     pub(super) progress: Progress,
 }
 
@@ -76,7 +76,7 @@ impl Work<Batch> for Stream {
         let c = self.end;
         self.end += u32::from(terms.cut.threads);
         self.next.resize(terms.bytes_of(c), 0);
-        let explicit = Terms::explicit(c) == self.party.role().index();
+        let explicit = AesCtrTerms::explicit(c) == self.party.role().index();
         let into = if explicit { &mut self.next[..] } else { &mut [] };
         // The result before goes out while this one's data comes in.
         if explicit || !self.out.is_empty() {

@@ -10,7 +10,7 @@
 //! ```
 
 use super::{
-    cut::{KeyMode, Terms},
+    cut::{AesCtrTerms, KeyMode},
     share_file::KeyId,
     spec::{AesCtrJob, KeySource},
 };
@@ -55,7 +55,7 @@ pub(super) fn decode_held(message: &[u8; HELD]) -> Option<Option<KeyId>> {
 
 /// The secrets that the owner gives one party.
 pub(super) struct Secrets {
-    /// Of its shares of the data.
+    /// The seed of its shares of the data.
     pub(super) seed: Seed,
     /// Shares of the round keys, where the owner brings the key.
     pub(super) expanded: Option<Shares>,
@@ -68,7 +68,7 @@ pub(super) fn terms_len(job: &AesCtrJob) -> usize {
 
 /// The owner's first message to one party. `expanded` is there where the owner brings the key.
 pub(super) fn encode_terms(
-    terms: &Terms,
+    terms: &AesCtrTerms,
     seed: &Seed,
     expanded: Option<&Shares>,
 ) -> Option<Zeroizing<Vec<u8>>> {
@@ -85,7 +85,7 @@ pub(super) fn encode_terms(
 }
 
 /// The part of the owner's message that is no secret among the parties.
-pub(super) fn public(terms: &Terms) -> Option<[u8; TERMS]> {
+pub(super) fn public(terms: &AesCtrTerms) -> Option<[u8; TERMS]> {
     let mut message = [0; TERMS];
     message[..16].copy_from_slice(&terms.iv.0.to_le_bytes());
     message[16..24].copy_from_slice(&terms.bytes.to_le_bytes());
@@ -102,7 +102,7 @@ pub(super) fn decode_terms(
     job: &AesCtrJob,
     held: Option<&KeyId>,
     message: &[u8],
-) -> Result<(Terms, Secrets), String> {
+) -> Result<(AesCtrTerms, Secrets), String> {
     let (Some((public, rest)), true) =
         (message.split_first_chunk::<TERMS>(), message.len() == terms_len(job))
     else {
@@ -139,7 +139,7 @@ pub(super) fn decode_terms(
         false => None,
     };
     let key_id = (wanted != KeyMode::Given).then(|| hex::encode(id));
-    let terms = Terms { iv, bytes, key: wanted, key_bits: job.key_bits, key_id, cut: job.cut.clone() };
+    let terms = AesCtrTerms { iv, bytes, key: wanted, key_bits: job.key_bits, key_id, cut: job.cut.clone() };
     Ok((terms, Secrets { seed: Seed::from_bytes(*own), expanded }))
 }
 
@@ -151,18 +151,18 @@ pub(super) fn plain_share(backend: Backend, seed: &Seed, c: u32, out: &mut [u8])
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::encrypt::Cut;
+    use crate::encrypt::FileCut;
     use hushwire_rep3::Sbox;
     use hushwire_testkit::{Digests, Trace};
 
     fn job(key: KeySource) -> AesCtrJob {
-        let cut = Cut { sbox: Sbox::Tower, chunk_blocks: 256, threads: 1, lanes: 1, hdl: None };
+        let cut = FileCut { sbox: Sbox::Tower, chunk_blocks: 256, threads: 1, lanes: 1, hdl: None };
         AesCtrJob { key, key_bits: 192, cut, ..AesCtrJob::new("alice") }
     }
 
-    fn terms(key: KeyMode, key_id: Option<&str>) -> Terms {
+    fn terms(key: KeyMode, key_id: Option<&str>) -> AesCtrTerms {
         let cut = job(KeySource::Kept).cut;
-        Terms {
+        AesCtrTerms {
             iv: Iv(u128::MAX - 3),
             bytes: 4711,
             key,
@@ -250,7 +250,8 @@ mod tests {
     #[test]
     fn terms_for_another_key_are_refused() {
         let kept = job(KeySource::Kept);
-        let said = |terms: &Terms| encode_terms(terms, &Seed::from_bytes([9; 16]), None).unwrap_or_default();
+        let said =
+            |terms: &AesCtrTerms| encode_terms(terms, &Seed::from_bytes([9; 16]), None).unwrap_or_default();
         for (mode, id, held) in [
             (KeyMode::Kept, ID, Some([1; 16])),
             (KeyMode::Drawn, ID, Some([1; 16])),
@@ -260,7 +261,7 @@ mod tests {
             let error = decode_terms(&kept, held.as_ref(), &said(&terms(mode, Some(id)))).err();
             assert!(error.is_some_and(|e| e.contains("another key")), "{mode:?}");
         }
-        let long = Terms { bytes: u64::MAX, ..terms(KeyMode::Drawn, Some(ID)) };
+        let long = AesCtrTerms { bytes: u64::MAX, ..terms(KeyMode::Drawn, Some(ID)) };
         let error = decode_terms(&kept, None, &said(&long)).err();
         assert!(error.is_some_and(|e| e.contains("more than can be counted")));
     }

@@ -5,7 +5,7 @@ use hushwire_ot::Protocol as Extension;
 use hushwire_session::{
     Fault, Linear, Link, Member, Protocol,
     protocol::{self, by_name},
-    toml_file::{Section, Value},
+    toml_file::{Section, TomlValue},
 };
 use serde::{Deserialize, Serialize};
 
@@ -50,7 +50,7 @@ pub struct InferJob {
 }
 
 /// Bits of numbers, or `"auto"`.
-fn bits(value: &Value<'_>) -> Result<Option<u8>, Fault> {
+fn bits(value: &TomlValue<'_>) -> Result<Option<u8>, Fault> {
     if value.text().is_ok_and(|text| text == "auto") {
         return Ok(None);
     }

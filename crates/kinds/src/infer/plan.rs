@@ -1,7 +1,7 @@
 //! The agreement on an inference, and the computation that it is.
 
 use super::{InferJob, InferPart};
-use crate::{Bound, ComputeJob, ComputeTask};
+use crate::{BoundComputation, ComputeJob, ComputeTask};
 use hushwire_compute::Computation;
 use hushwire_fault::code;
 use hushwire_nn::{Members, Numbers};
@@ -130,7 +130,7 @@ impl InferTask {
     ///
     /// # Errors
     /// It is too large for this machine.
-    pub fn bound(&self) -> Result<Bound, Fault> {
+    pub fn bound(&self) -> Result<BoundComputation, Fault> {
         self.compute.bound(&BTreeMap::new())
     }
 

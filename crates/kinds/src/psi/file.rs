@@ -7,7 +7,7 @@ use hushwire_psi::{KeyColumn, KeySpec, MOST_PAYLOAD_BYTES, Method, Normal, Store
 use hushwire_session::{
     Fault, Member, Protocol,
     protocol::{self, by_name},
-    toml_file::{Section, Value},
+    toml_file::{Section, TomlValue},
 };
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
@@ -232,7 +232,7 @@ fn method(top: &mut Section<'_>) -> Result<Option<PsiMethod>, Fault> {
 }
 
 /// One number for both parties, or that of each; 0 would refuse every set.
-fn most_items(value: Value<'_>) -> Result<[Option<u64>; 2], Fault> {
+fn most_items(value: TomlValue<'_>) -> Result<[Option<u64>; 2], Fault> {
     let wrong =
         value.error("is neither one number nor two", "write most-items = 1000000, or [1000000, 5000]");
     if let Ok(both) = value.number(1..=u64::MAX) {
@@ -278,9 +278,9 @@ fn columns(top: &mut Section<'_>) -> Result<[Vec<String>; 2], Fault> {
 }
 
 /// The columns of one file's key.
-fn names(value: Value<'_>) -> Result<Vec<String>, Fault> {
+fn names(value: TomlValue<'_>) -> Result<Vec<String>, Fault> {
     let empty = value.error("is empty", "name the column with the keys");
-    let named = |value: Value<'_>| match value.text()?.trim() {
+    let named = |value: TomlValue<'_>| match value.text()?.trim() {
         "" => Err(value.error("is empty", "name the column with the keys")),
         name => Ok(name.to_owned()),
     };
@@ -288,7 +288,7 @@ fn names(value: Value<'_>) -> Result<Vec<String>, Fault> {
     if names.is_empty() { Err(empty) } else { Ok(names) }
 }
 
-fn forms(value: Value<'_>) -> Result<Vec<Normal>, Fault> {
+fn forms(value: TomlValue<'_>) -> Result<Vec<Normal>, Fault> {
     let empty = value.error("is empty", "leave it out, or name a form");
     let remedy = "write words such as \"nfc case\", \"email\", \"phone:+49\" or \"exact\"";
     let forms = value.list()?.into_iter().map(|form| form.parsed(str::parse, remedy));
@@ -296,7 +296,7 @@ fn forms(value: Value<'_>) -> Result<Vec<Normal>, Fault> {
     if forms.is_empty() { Err(empty) } else { Ok(forms) }
 }
 
-fn recipients(value: Value<'_>) -> Result<Vec<Member>, Fault> {
+fn recipients(value: TomlValue<'_>) -> Result<Vec<Member>, Fault> {
     let empty = value.error("is empty", "leave it out, or name who learns the result");
     let mut to = vec![];
     for item in value.list()? {

@@ -52,7 +52,7 @@ pub(super) enum Learnt {
 pub(super) struct Theirs {
     carried: Carried,
     payloads: Payloads,
-    /// Of each row, which of the common keys it has.
+    /// Which of the common keys each row has.
     of_row: Vec<Option<u32>>,
     /// Whether a payload did not open, or does not have these columns.
     ///

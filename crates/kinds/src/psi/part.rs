@@ -3,7 +3,7 @@
 use super::{
     Common, Intersection, PsiReveal, PsiTask,
     found::{Ended, Find, Learnt, Theirs},
-    plan::Way,
+    plan::MethodPlan,
     rows::{Refused, Table},
 };
 use hushwire_files::{FileError, csv_line, is_parquet};
@@ -29,9 +29,9 @@ pub struct PsiPart {
     spec: KeySpec,
     /// Until they are digests, or to the end where keys themselves go back to the caller.
     keys: Option<TableKeys>,
-    /// Of each row, where they are added up.
+    /// The amount of each row, where amounts are added up.
     amounts: Zeroizing<Vec<i64>>,
-    /// Of each different key, where the other party learns columns.
+    /// The payload of each different key, where the other party learns columns.
     pub(super) payloads: Payloads,
     file: Option<NewFile>,
     /// Whether that is Parquet.
@@ -170,9 +170,11 @@ impl Part for PsiPart {
         let find = Find { task: &self.task, index: self.index, context, observer: &mut hears };
         let keys = self.keys.take().unwrap_or_default();
         let ended = match &self.task.way {
-            Way::Vole => find.by_vole(&mut channel, keys, self.shows, std::mem::take(&mut self.payloads)),
-            Way::Bins(reveal) => find.by_bins(&mut channel, keys, self.shows, &self.amounts, *reveal),
-            Way::Circuit(terms) => find.by_circuit(&mut channel, keys, terms),
+            MethodPlan::Vole => {
+                find.by_vole(&mut channel, keys, self.shows, std::mem::take(&mut self.payloads))
+            }
+            MethodPlan::Bins(reveal) => find.by_bins(&mut channel, keys, self.shows, &self.amounts, *reveal),
+            MethodPlan::Circuit(terms) => find.by_circuit(&mut channel, keys, terms),
         };
         let (ended, keys) = ended.map_err(|e| {
             if let (PsiError::Malformed { .. } | PsiError::Abort { .. }, Some(watch)) =
@@ -211,7 +213,7 @@ impl Part for PsiPart {
                 match self.table.write_file(reveal, flags, beside, file, self.as_parquet) {
                     Ok(()) => {}
                     Err(Refused::Disk(e)) => return Err(e),
-                    // Of rows that are common: the peer hears of them from nobody.
+                    // The error is about common rows: the peer hears of these rows from nobody.
                     Err(Refused::Rows(e)) => self.late = self.late.take().or(Some(of_file(e))),
                 }
             }

@@ -9,7 +9,7 @@ use hushwire_fault::{PartyId, Text, code};
 use hushwire_files::{check_output, is_parquet};
 use hushwire_psi::{Carried, Method, Most, PsiSide, PsiTerms, Reveal, Store, circuit};
 use hushwire_session::{
-    Agreement, Fault, Field, Forecast, InputPlace, Member, MemberConfig, OutputPlace, Protocol, Task,
+    AgreedField, Agreement, Fault, Forecast, InputPlace, Member, MemberConfig, OutputPlace, Protocol, Task,
     as_text, by_name, suggest,
 };
 use serde::{Deserialize, Serialize};
@@ -81,7 +81,7 @@ pub struct Intersection {
 #[derive(Clone, Debug)]
 pub struct PsiTask {
     pub(super) job: PsiJob,
-    pub(super) way: Way,
+    pub(super) way: MethodPlan,
     protocol: Protocol,
     scheme: Option<hushwire_garble::Scheme>,
     /// The kind of the stores; none of circuits of whole sets.
@@ -93,7 +93,7 @@ pub struct PsiTask {
 
 /// A method, and what it takes.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Way {
+pub(super) enum MethodPlan {
     Vole,
     Bins(circuit::Reveal),
     Circuit(PsiTerms),
@@ -190,10 +190,10 @@ impl PsiTask {
         let (one, both) = (to.len() == 1, job.reveal.of_sets());
         let [of_a, of_b] = job.most_items;
         let way = match (method, both) {
-            (Chosen::Vole, _) => Way::Vole,
-            (Chosen::Bins, None) => Way::Bins(circuit::Reveal::Sum),
-            (Chosen::Bins, Some(Reveal::Size)) => Way::Bins(circuit::Reveal::Size),
-            (Chosen::Bins, Some(_)) if one => Way::Bins(circuit::Reveal::Flags),
+            (Chosen::Vole, _) => MethodPlan::Vole,
+            (Chosen::Bins, None) => MethodPlan::Bins(circuit::Reveal::Sum),
+            (Chosen::Bins, Some(Reveal::Size)) => MethodPlan::Bins(circuit::Reveal::Size),
+            (Chosen::Bins, Some(_)) if one => MethodPlan::Bins(circuit::Reveal::Flags),
             (Chosen::Bins, Some(_)) => {
                 let cause = "the method circuit tells one party which items are common, or both how many";
                 return Err(wrong(cause, &format!("{ONE}, or take the method vole")));
@@ -201,7 +201,7 @@ impl PsiTask {
             (Chosen::Circuit(_), None) => {
                 return Err(wrong("circuits of whole sets add nothing up", "take the method circuit"));
             }
-            (Chosen::Circuit(circuit), Some(reveal)) => Way::Circuit(PsiTerms {
+            (Chosen::Circuit(circuit), Some(reveal)) => MethodPlan::Circuit(PsiTerms {
                 protocol,
                 circuit,
                 scheme: scheme.unwrap_or_default(),
@@ -236,7 +236,7 @@ impl PsiTask {
     /// The protocol of the circuits, where there are any.
     #[must_use]
     pub fn protocol(&self) -> Option<Protocol> {
-        matches!(self.way, Way::Circuit(_)).then_some(self.protocol)
+        matches!(self.way, MethodPlan::Circuit(_)).then_some(self.protocol)
     }
 
     /// The job.
@@ -391,9 +391,9 @@ impl Task for PsiTask {
         let to: Vec<_> = self.to.iter().map(Member::key).collect();
         let payload_bytes = self.carried.as_ref().map_or("none".to_owned(), |c| c.bytes().to_string());
         let (protocol, method) = match &self.way {
-            Way::Vole => (self.job.security.to_string(), PsiMethod::Vole.name()),
-            Way::Bins(_) => (self.job.security.to_string(), PsiMethod::Bins.name()),
-            Way::Circuit(terms) => {
+            MethodPlan::Vole => (self.job.security.to_string(), PsiMethod::Vole.name()),
+            MethodPlan::Bins(_) => (self.job.security.to_string(), PsiMethod::Bins.name()),
+            MethodPlan::Circuit(terms) => {
                 let method = terms.circuit.map_or("that with fewer ANDs", Method::name);
                 (format!("{}{scheme}, ot {}", self.protocol, terms.ot), method)
             }
@@ -405,14 +405,15 @@ impl Task for PsiTask {
             protocol: self.protocol,
             clients: vec![],
             fields: vec![
-                Field::new("protocol", format!("{protocol}, psi version {PLAN_VERSION}")).meaning(protocol),
-                Field::new("method", format!("{method}{store}")).meaning(method),
-                Field::new("reveal", reveal.to_string()),
-                Field::new("to", to.join(" and ")),
-                Field::new("columns", format!("{a} and {b}")),
-                Field::size("most items", Most(self.job.most_items).to_string()),
-                Field::new("normalise", self.forms()),
-                Field::new("payload-bytes", payload_bytes),
+                AgreedField::new("protocol", format!("{protocol}, psi version {PLAN_VERSION}"))
+                    .meaning(protocol),
+                AgreedField::new("method", format!("{method}{store}")).meaning(method),
+                AgreedField::new("reveal", reveal.to_string()),
+                AgreedField::new("to", to.join(" and ")),
+                AgreedField::new("columns", format!("{a} and {b}")),
+                AgreedField::size("most items", Most(self.job.most_items).to_string()),
+                AgreedField::new("normalise", self.forms()),
+                AgreedField::new("payload-bytes", payload_bytes),
             ],
             lanes: 2,
             client_lanes: 1,
@@ -421,7 +422,7 @@ impl Task for PsiTask {
 
     fn forecast(&self, aes_instructions: bool, ands: Option<u64>) -> Option<Forecast> {
         // The others take seconds for millions of items.
-        ands.filter(|_| matches!(self.way, Way::Circuit(_)))
+        ands.filter(|_| matches!(self.way, MethodPlan::Circuit(_)))
             .map(|ands| Forecast::of_two(self.scheme, ands, aes_instructions))
     }
 

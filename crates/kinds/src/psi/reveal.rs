@@ -13,7 +13,7 @@ use std::{fmt, path::Path, str::FromStr};
 pub enum PsiReveal {
     /// Which keys are in both sets.
     Items,
-    /// Of each of a party's rows, whether its key is in both sets.
+    /// For each of a party's rows, whether its key is in both sets.
     Flags,
     /// To both: the number of common keys.
     Size,

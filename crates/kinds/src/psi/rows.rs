@@ -18,7 +18,7 @@ use zeroize::Zeroizing;
 /// The rows, and their name in messages.
 pub(super) struct Table {
     path: PathBuf,
-    rows: Source,
+    rows: KeyOrigin,
 }
 
 /// The end of a result that was not written.
@@ -29,7 +29,7 @@ pub(super) enum Refused {
     Rows(FileError),
 }
 
-enum Source {
+enum KeyOrigin {
     File(Stamp),
     Memory(Arc<Zeroizing<Vec<u8>>>),
 }
@@ -63,11 +63,12 @@ impl Table {
     /// Rows that are read once, or `again` for a result.
     pub(super) fn new(place: &InputPlace, again: bool) -> Result<Self, Fault> {
         match place {
-            InputPlace::Memory(bytes) => {
-                Ok(Self { path: PathBuf::from(format!("input {CSV}")), rows: Source::Memory(bytes.clone()) })
-            }
+            InputPlace::Memory(bytes) => Ok(Self {
+                path: PathBuf::from(format!("input {CSV}")),
+                rows: KeyOrigin::Memory(bytes.clone()),
+            }),
             InputPlace::File(path) if again && read_once(path) => Err(refuse_once(path)),
-            InputPlace::File(path) => Ok(Self { path: path.clone(), rows: Source::File(Stamp::of(path)) }),
+            InputPlace::File(path) => Ok(Self { path: path.clone(), rows: KeyOrigin::File(Stamp::of(path)) }),
             _ => Err(Fault::internal("reading inputs", "rows are text")),
         }
     }
@@ -78,8 +79,8 @@ impl Table {
 
     pub(super) fn open(&self) -> Result<Rows<'_>, FileError> {
         match &self.rows {
-            Source::Memory(bytes) => Rows::new(&self.path, &bytes[..]),
-            Source::File(stamp) => stamp.rows(&self.path),
+            KeyOrigin::Memory(bytes) => Rows::new(&self.path, &bytes[..]),
+            KeyOrigin::File(stamp) => stamp.rows(&self.path),
         }
     }
 

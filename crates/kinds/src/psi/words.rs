@@ -53,11 +53,11 @@ pub struct PsiReport {
     /// Rows of this party's file with a common key, where it learns which.
     #[serde(skip_serializing_if = "Option::is_none")]
     rows: Option<u64>,
-    /// Of a column, over the rows with a common key.
+    /// The sum of a column, over the rows with a common key.
     #[serde(skip_serializing_if = "Option::is_none")]
     sum: Option<i64>,
-    /// Of the other party's file, where one party learns them; and the bytes of text that a row of
-    /// them has at most.
+    /// The columns of the other party's file, where one party learns them; and the bytes of text
+    /// that a row of them has at most.
     #[serde(skip_serializing_if = "Option::is_none")]
     columns: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -65,10 +65,10 @@ pub struct PsiReport {
     /// With items that are in no file: which.
     #[serde(skip_serializing_if = "Option::is_none")]
     items: Option<Vec<String>>,
-    /// Of each of these the other party's fields in `columns`.
+    /// The other party's fields in `columns`, for each of these items.
     #[serde(skip_serializing_if = "Option::is_none")]
     values: Option<Vec<Vec<String>>>,
-    /// With flags that are in no file: of each of this party's rows.
+    /// With flags that are in no file: the flag of each of this party's rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     flags: Option<Vec<bool>>,
     value_bits: usize,

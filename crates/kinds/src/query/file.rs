@@ -75,7 +75,7 @@ impl QueryPartOf {
 }
 
 /// Texts of a list.
-fn texts(value: hushwire_session::toml_file::Value<'_>) -> Result<Vec<String>, Fault> {
+fn texts(value: hushwire_session::toml_file::TomlValue<'_>) -> Result<Vec<String>, Fault> {
     value.list()?.iter().map(|v| Ok(v.text()?.to_owned())).collect()
 }
 
@@ -92,7 +92,7 @@ impl QueryTable {
         for mut table in top.need("tables", "[[tables]] with name and columns")?.sections()? {
             let declared = QueryTable::declared(&mut table)?;
             table.finish()?;
-            // Of two the first alone would count, its key with it.
+            // If there were two, the first alone would count, its key with it.
             if tables.iter().any(|known| known.name == declared.name) {
                 let step = format!("reading {}", path.display());
                 let cause = format!("it declares table {} twice", declared.name);

@@ -1,10 +1,10 @@
 //! The agreement on a query, and the computation that it is.
 
 use super::{QueryJob, QueryPart};
-use crate::{Bound, ComputationSource, ComputeJob, ComputeTask};
+use crate::{BoundComputation, ComputationSource, ComputeJob, ComputeTask};
 use hushwire_fault::code;
 use hushwire_session::{
-    Agreement, Fault, Field, Forecast, Member, MemberConfig, Protocol, Task, Terms, suggest,
+    AgreedField, Agreement, Fault, Forecast, Member, MemberConfig, Protocol, Task, Terms, suggest,
 };
 use hushwire_sql::{Catalog, Options, relation, schema};
 use hushwire_tables::{
@@ -196,7 +196,7 @@ impl QueryTask {
     ///
     /// # Errors
     /// It is too large for this machine.
-    pub fn bound(&self) -> Result<Bound, Fault> {
+    pub fn bound(&self) -> Result<BoundComputation, Fault> {
         self.compute.bound(&BTreeMap::new())
     }
 
@@ -244,13 +244,16 @@ impl Task for QueryTask {
         let inner = self.compute.agreement();
         let digest = blake3::hash(self.job.sql.as_bytes());
         // Shown as people wrote them: the digest that operators know is that of all terms.
-        let sql =
-            Field { shown: Some(begin(&self.job.sql)), ..Field::new("sql", digest.to_hex().to_string()) };
+        let sql = AgreedField {
+            shown: Some(begin(&self.job.sql)),
+            ..AgreedField::new("sql", digest.to_hex().to_string())
+        };
         // Types that lead to one computation may still be different ones: a decimal's point is in
         // no share.
         let names: Vec<&str> = self.job.tables.iter().map(|table| table.name.as_str()).collect();
         let tables = format!("{:?}", self.job.tables);
-        let tables = Field { shown: Some(begin(&names.join(", "))), ..Field::new("tables", tables) };
+        let tables =
+            AgreedField { shown: Some(begin(&names.join(", "))), ..AgreedField::new("tables", tables) };
         let fields = [sql, tables].into_iter().chain(inner.fields).collect();
         Agreement { kind: "query", title: "query".to_owned(), fields, ..inner }
     }

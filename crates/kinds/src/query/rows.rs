@@ -1,6 +1,6 @@
 //! Rows from files, and as files.
 
-use super::source::Source;
+use super::source::TableFile;
 #[cfg(feature = "parquet")]
 use hushwire_fault::Excuse;
 use hushwire_fault::code;
@@ -70,8 +70,8 @@ const PIECE: usize = 1 << 12;
 ///
 /// The columns in the places `ascii` hold no other characters.
 ///
-/// Of keys a digest of 128 bits is kept, by which a row that repeats one is found; that two of n
-/// keys have one is less likely than n² / 2^129.
+/// A digest of 128 bits of each key is kept, by which a row that repeats a key is found; the
+/// probability that two of n keys have the same digest is less than n² / 2^129.
 ///
 /// # Errors
 /// The file lacks a column, a field is no value of its column's type, or two rows have the same
@@ -83,7 +83,7 @@ pub(super) fn read(
     ascii: &[usize],
     mut take: impl FnMut(&[Row]) -> Result<(), Fault>,
 ) -> Result<(), Fault> {
-    let mut file = Source::open(&table.name, place)?;
+    let mut file = TableFile::open(&table.name, place)?;
     let columns = table.schema.columns();
     file.choose(columns.iter().map(|column| column.name.as_str()))?;
     let path = file.path().to_owned();
@@ -180,10 +180,10 @@ fn of_column(step: String, name: &str, e: &Fault) -> Fault {
 /// type holds.
 pub fn infer(files: &[&InputPlace]) -> Result<InferredTable, Fault> {
     let (mut names, mut seen, mut counts) = (vec![], vec![], vec![]);
-    // Of each column, the place of the first number that no type holds.
+    // For each column, the place of its first number that no type holds.
     let mut odd: Vec<Option<String>> = vec![];
     for place in files {
-        let mut file = Source::open(STREAM, place)?;
+        let mut file = TableFile::open(STREAM, place)?;
         let path = file.path().to_owned();
         let header = file.names();
         if header.is_empty() {
@@ -237,7 +237,7 @@ pub fn infer(files: &[&InputPlace]) -> Result<InferredTable, Fault> {
 /// # Errors
 /// It cannot be read.
 pub fn count(place: &InputPlace) -> Result<u64, Fault> {
-    let mut file = Source::open(STREAM, place)?;
+    let mut file = TableFile::open(STREAM, place)?;
     file.choose([].into_iter())?;
     let mut rows = 0;
     while file.read()?.is_some() {

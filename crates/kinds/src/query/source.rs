@@ -25,7 +25,7 @@ enum Of<'a> {
 }
 
 /// The chosen columns of a table's file, row by row.
-pub(super) struct Source<'a> {
+pub(super) struct TableFile<'a> {
     path: PathBuf,
     of: Of<'a>,
     places: Vec<usize>,
@@ -84,7 +84,7 @@ fn opened(path: &Path, _: Option<&std::fs::File>) -> Result<Of<'static>, Fault> 
     Err(Fault::internal("reading a table", "a build without Parquet takes it for one with"))
 }
 
-impl Source<'static> {
+impl TableFile<'static> {
     /// A file by its name.
     pub(super) fn file(path: &Path) -> Result<Self, Fault> {
         let of = if is_parquet(path) {
@@ -96,15 +96,15 @@ impl Source<'static> {
     }
 }
 
-impl<'a> Source<'a> {
+impl<'a> TableFile<'a> {
     /// The file of an input's place; `name` is the table's.
     pub(super) fn open(name: &str, place: &'a InputPlace) -> Result<Self, Fault> {
         let csv = |path: PathBuf, rows: Result<Rows<'a>, _>| {
             Ok(Self { path, of: Of::Csv(Box::new(rows.map_err(of_file)?)), places: vec![] })
         };
         match place {
-            InputPlace::File(path) => Source::file(path),
-            InputPlace::Csv(of, _) => Source::open(name, of),
+            InputPlace::File(path) => TableFile::file(path),
+            InputPlace::Csv(of, _) => TableFile::open(name, of),
             InputPlace::Memory(bytes) => {
                 let path = PathBuf::from(format!("table {name}"));
                 csv(path.clone(), Rows::new(&path, &bytes[..]))
@@ -139,8 +139,8 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The types of chosen columns that the file declares, as SQL; a string's has no length. None
-    /// of CSV.
+    /// The types of chosen columns that the file declares, as SQL; a string's has no length. A CSV
+    /// file declares no type.
     pub(super) fn declared(&self) -> Vec<Option<String>> {
         match &self.of {
             Of::Csv(_) => vec![None; self.places.len()],

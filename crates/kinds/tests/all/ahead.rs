@@ -179,8 +179,8 @@ fn files_that_are_put_back_end_the_run() {
     }
 }
 
-/// Of runs at the same time, each with processes of all parties on the same shelves, one at most
-/// has a file.
+/// At most one of several runs at the same time has a file, where each run has processes of all
+/// parties on the same shelves.
 #[test]
 fn of_runs_at_once_one_takes_a_file() {
     for up_to in [Phase::FunctionIndependent, Phase::FunctionDependent] {

@@ -12,7 +12,7 @@ const JOB: &str = "protocol = \"rep3\"\ncircuit-file = \"sums.txt\"\ninstances =
     [[outputs]]\nto = \"client:c\"\n[[outputs]]\nto = \"client:c\"\n";
 const SUMS: &str = "2 5\n3 1 1 1\n2 1 1\n\n2 1 0 2 3 XOR\n2 1 1 2 4 XOR\n";
 
-/// A client that keeps the three shares apart. Of a party's input one share is zero and one is
+/// A client that keeps the three shares apart. One share of a party's input is zero and one is
 /// random, so that without a mask the shares of two linear outputs would give t away: x_2 of v ⊕ t
 /// is a random c, x_0 of u ⊕ t is t ⊕ c.
 #[test]

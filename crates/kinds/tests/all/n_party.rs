@@ -32,7 +32,7 @@ fn any_party_brings_and_learns() {
     check(&among(3), "add:4", 3, &["party1", "party1"], &[&[]], "");
 }
 
-/// Three parties are those that there are without a word, and the command line's name is that of a
+/// There are three parties by default, and the name on the command line is also the name in a
 /// file.
 #[test]
 fn the_number_of_parties() {
@@ -237,7 +237,7 @@ impl Kept {
         (sent.into_iter().sum(), from_disk)
     }
 
-    /// Preprocessing for so many runs.
+    /// Makes the preprocessing for `times` runs.
     fn prepare(&self, times: u32) {
         self.prepare_up_to(times, Phase::FunctionIndependent);
     }

@@ -2,7 +2,7 @@
 //! differs.
 
 use hushwire_circuit::named;
-use hushwire_kinds::{BitOrderChoice, CircuitJob, Plan};
+use hushwire_kinds::{BitOrderChoice, CircuitJob, CircuitPlan};
 use hushwire_session::{Member, Protocol};
 use std::path::Path;
 
@@ -24,19 +24,19 @@ threads = 2
 lanes = 3
 "#;
 
-fn plan_of(text: &str) -> Result<Plan, String> {
+fn plan_of(text: &str) -> Result<CircuitPlan, String> {
     let job = CircuitJob::parse(text, Path::new("job.toml")).map_err(|e| e.to_string())?;
     let hushwire_kinds::CircuitSource::Builtin(name) = &job.circuit else { return Err("a built-in".into()) };
     let program = named::program(name).map_err(|e| e.to_string())?;
-    Plan::new(&job, &program, BitOrderChoice::Lsb).map_err(|e| e.to_string())
+    CircuitPlan::new(&job, &program, BitOrderChoice::Lsb).map_err(|e| e.to_string())
 }
 
-fn plan(text: &str) -> Plan {
+fn plan(text: &str) -> CircuitPlan {
     plan_of(text).unwrap_or_else(|e| panic!("{e}"))
 }
 
 /// Every field of the agreement.
-fn texts(plan: &Plan) -> Vec<String> {
+fn texts(plan: &CircuitPlan) -> Vec<String> {
     plan.agreement().fields.into_iter().map(|field| field.text).collect()
 }
 
@@ -210,7 +210,7 @@ fn what_a_protocol_does_not_have_is_refused() {
     let job = CircuitJob::parse(&JOB.replace("client:alice", "party2"), Path::new("job.toml"));
     let job = CircuitJob { protocol: Protocol::Gmw, ..job.unwrap_or_else(|e| panic!("{e}")) };
     let program = named::program("less:32").unwrap_or_else(|e| panic!("{e}"));
-    let error = Plan::new(&job, &program, BitOrderChoice::Lsb).err().map(|e| e.to_string());
+    let error = CircuitPlan::new(&job, &program, BitOrderChoice::Lsb).err().map(|e| e.to_string());
     assert!(
         error.as_ref().is_some_and(|e| e.contains("party2: protocol gmw has parties 0 and 1")),
         "{error:?}"

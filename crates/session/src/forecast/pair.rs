@@ -65,7 +65,7 @@ struct Lanes {
 
 /// Both lanes between parties that are near and far.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Pair {
+pub(super) struct PairCosts {
     near: Lanes,
     far: Lanes,
     /// What a meter counts at the party that sends most, where parties are near and far.
@@ -76,7 +76,7 @@ pub(super) struct Pair {
     ahead: Option<bool>,
 }
 
-impl Pair {
+impl PairCosts {
     /// With the party that sends most; and the OTs that a party sends and receives, and what a
     /// meter counts where parties are near.
     pub(super) fn new(plan: &Plan, ot: Protocol, ahead: Option<bool>, aes: bool) -> (Self, u64, Cost) {
@@ -133,7 +133,7 @@ mod tests {
         let near = Lanes { ots: lane(1000, 0, 1), ..lanes };
         let net = net.parse().expect(net);
         [Some(false), Some(true), None].map(|ahead| {
-            Pair { near, far: lanes, all: [Cost::default(); 2], alone: Duration::from_secs(2), ahead }
+            PairCosts { near, far: lanes, all: [Cost::default(); 2], alone: Duration::from_secs(2), ahead }
                 .seconds(net)
         })
     }

@@ -56,8 +56,8 @@ struct Want {
 }
 
 impl Wants {
-    /// Of a program, with the instances of each thread's batches, in turn; LOCAL: `beside` threads
-    /// share the work of each of these.
+    /// The preprocessing of a program, with the instances of each thread's batches, in turn; LOCAL:
+    /// `beside` threads share the work of each of these threads.
     pub fn new<B: Iterator<Item = u64> + Clone>(
         chosen: Chosen,
         program: &Program,

@@ -3,7 +3,7 @@
 
 use super::{STEP, Want, Wants, garbled_prefix, prefix, refused, shelf};
 use crate::{
-    Agreement, Fault, Field, Forecast, MemberConfig, Part, Task, Terms,
+    AgreedField, Agreement, Fault, Forecast, MemberConfig, Part, Task, Terms,
     engine::{Failure, Seat},
     run::{Links, MemberSession},
     threads::{COMPUTE, on_threads},
@@ -110,7 +110,8 @@ impl Task for Preparation {
         // Whoever runs the job meets nobody who prepares it.
         agreement.kind = "preprocessing";
         agreement.title = format!("preprocessing for {}", agreement.title);
-        let ours = [Field::new("runs", self.times.to_string()), Field::new("up to", self.up_to.name())];
+        let ours =
+            [AgreedField::new("runs", self.times.to_string()), AgreedField::new("up to", self.up_to.name())];
         // First, so that they are named where they differ.
         agreement.fields.splice(0..0, ours);
         agreement

@@ -14,7 +14,7 @@ use std::{
 /// Everybody would wait for so long in vain.
 const PATIENT: &str = "5m";
 /// The longest time to everybody's end. It takes one or two seconds; a busy host may take longer to
-/// start so many processes.
+/// start this many processes.
 const LIMIT: Duration = Duration::from_secs(45);
 /// The time for which all wait for a member that cannot prove who it is.
 const WAIT: &str = "10s";

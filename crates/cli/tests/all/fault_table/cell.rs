@@ -8,8 +8,7 @@ pub(crate) enum Protocol {
     Rep3,
     Yao,
     Gmw,
-    /// Circuits of whole sets; then the methods that people have without a word, for items and for
-    /// sizes.
+    /// Circuits of whole sets; then the methods that are the default, for items and for sizes.
     Psi,
     PsiVole,
     PsiBins,

@@ -349,7 +349,7 @@ impl Row {
                 true => choices.iter().map(|choice| text.replacen(place, choice, 1)).collect(),
                 false => vec![text.clone()],
             };
-            // A place may stand there more than once.
+            // A place may be there more than once.
             for _ in 0..3 {
                 texts = texts.iter().flat_map(each).collect();
             }
@@ -358,13 +358,13 @@ impl Row {
     }
 }
 
-/// Notes say what is true when they are said.
+/// Notes say what is true when they are written.
 fn notes(cell: &Cell, ended: &Ended) {
     let victim = named(cell.protocol, cell.member);
     let lines = |words: &'static str| ended.err.lines().filter(move |line| line.contains(words));
     match cell.fault {
-        // A run that never stood was never called complete, and whoever has come is no longer said
-        // to be missing.
+        // A run that was never complete was never called complete, and whoever has come is no
+        // longer called missing.
         Fault::Absent | Fault::Unwritable | Fault::WrongPin | Fault::MistakenPin => {
             let complete = lines("connected").find(|line| line.ends_with("connected"));
             assert!(complete.is_none(), "{cell}: {}: {complete:?}", ended.name);

@@ -1,7 +1,7 @@
 //! A job's members as threads over TCP with TLS on loopback.
 
 use hushwire_circuit::{Planes, eval, planes};
-use hushwire_kinds::{CircuitJob, CircuitSource, Outputs, Plan, Prepared};
+use hushwire_kinds::{CircuitJob, CircuitPlan, CircuitSource, Outputs, Prepared};
 use hushwire_session::{Fault, InputPlace, Member, MemberConfig, Outcome, OutputPlace, Peer, Stats, run};
 use hushwire_wire::{Identity, Listener};
 use std::{collections::BTreeMap, fs, path::PathBuf, sync::Arc, thread, time::Duration};
@@ -64,7 +64,7 @@ pub(crate) type Ended = Result<Outcome<Outputs>, Fault>;
 /// A job and a directory.
 pub(crate) struct World {
     pub(crate) prepared: Prepared,
-    pub(crate) plan: Arc<Plan>,
+    pub(crate) plan: Arc<CircuitPlan>,
     dir: tempfile::TempDir,
 }
 

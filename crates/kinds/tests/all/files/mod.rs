@@ -1,7 +1,7 @@
 //! CircuitJob, party and client files of any bytes: for tests and the fuzzer.
 
 use hushwire_circuit::{Program, named};
-use hushwire_kinds::{BitOrderChoice, CircuitJob, Plan};
+use hushwire_kinds::{BitOrderChoice, CircuitJob, CircuitPlan};
 use hushwire_session::{ClientFile, Fault, Kind, PartyFile};
 use std::{path::Path, sync::OnceLock};
 
@@ -19,7 +19,7 @@ pub(crate) fn fed(bytes: &[u8]) {
         Err(e) => told(&e, lines),
         Ok(job) => {
             assert!(job.instances >= 1 && !job.members().is_empty());
-            match Plan::new(&job, program(), BitOrderChoice::Lsb) {
+            match CircuitPlan::new(&job, program(), BitOrderChoice::Lsb) {
                 Ok(plan) => fits(&plan),
                 Err(e) => {
                     assert!(
@@ -50,7 +50,7 @@ fn told(e: &Fault, lines: usize) {
 }
 
 /// Every instance is in a batch, and every batch has one.
-fn fits(plan: &Plan) {
+fn fits(plan: &CircuitPlan) {
     let (batch, batches) = (u64::from(plan.batch), u64::from(plan.batches()));
     assert!(batch >= 1 && batches * batch >= plan.instances && (batches - 1) * batch < plan.instances);
     assert!(plan.threads >= 1 && plan.lanes >= 1 && u64::from(plan.threads) <= batches);
