@@ -300,7 +300,7 @@ impl Channel {
         }
     }
 
-    /// The time that a message of so many bytes, both ways, may take from its first wait on.
+    /// The time that a message of `bytes` bytes, both ways, may take from its first wait on.
     fn most(&self, bytes: usize) -> Duration {
         self.stall.saturating_mul(PAUSES).saturating_add(Duration::from_secs(bytes as u64 / LEAST_RATE))
     }

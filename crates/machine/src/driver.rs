@@ -178,7 +178,7 @@ impl Driver {
     /// Runs `machine` to its end on `channel`.
     ///
     /// # Errors
-    /// Those of the machine and the channel.
+    /// The errors of the machine and the channel.
     ///
     /// # Panics
     /// If the machine has more than one slot (the caller's bug).

@@ -84,7 +84,7 @@ pub struct Chunks {
 }
 
 impl Chunks {
-    /// Those of an end that was just set up.
+    /// The chunks of an end that was just set up.
     #[must_use]
     pub fn new(protocol: Protocol) -> Self {
         Self { core: protocol.core(), left: 0, trees: 0 }
@@ -220,8 +220,8 @@ fn checked_turns(chunks: usize) -> Vec<Turn> {
     turns
 }
 
-/// Where the sender speaks. Payload of the oldest chunk is in every tick of the sender for which
-/// choices were said.
+/// The bytes that each party sends in each tick. Where choices have come whose payload has not been
+/// sent, a tick of the sender carries the payload of the oldest such chunk.
 fn silent_ticks(
     chunks: &[(usize, usize)],
     turns: &[Turn],
@@ -274,7 +274,7 @@ fn row_chunk(kind: Kind, len: usize) -> (usize, usize) {
 }
 
 /// OTs and message bytes of each chunk: trees, and their share of the round's refill; a segment's
-/// first chunk lends 128 OTs to its check. Where `count` was said to be the limit, the last round
+/// first chunk lends 128 OTs to its check. Where `count` was set as the limit, the last round
 /// has no refill.
 pub(crate) fn tree_chunks(
     set: &Set,

@@ -33,8 +33,8 @@ fn caught(result: &Result<(), OtError>, what: &str) {
 #[test]
 fn any_flip_in_a_tree_is_caught() {
     // A round's first and fifth chunk have a tree of the refill before their own; the tenth is in
-    // the second round. A wide tree has four pieces, and a refill of one. Of four trees in a chunk
-    // each counts, and so do a round's last three.
+    // the second round. A wide tree has four pieces, and a refill of one. Each of the four
+    // trees in a chunk counts, and so do a round's last three.
     let cases = [
         (TINY, 0, 2),
         (TINY, 1, 1),

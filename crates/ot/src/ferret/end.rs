@@ -27,8 +27,8 @@ pub struct Ferret<S, E> {
     /// are the next round's base.
     made: usize,
     refilled: usize,
-    /// OTs still to be taken, where that was said, and whether this round is enough for them: it
-    /// has no refill.
+    /// OTs still to be taken, where their number was given, and whether this round is enough for
+    /// them: it then has no refill.
     left: Option<usize>,
     is_last: bool,
     /// The LPN matrix of this round.
@@ -392,7 +392,7 @@ mod tests {
     fn spare_cots_come_out_nowhere_else() {
         let (mut s, mut r) = ends::<Malicious>(Backend::best(), TINY);
         let (mut spent, mut out) = (HashSet::new(), HashSet::new());
-        // Two chunks a segment, and so many segments that a round ends.
+        // Two chunks a segment, and enough segments for a round to end.
         for segment in 0..6 {
             for _ in 0..2 {
                 let len = s.chunk_len(usize::MAX);

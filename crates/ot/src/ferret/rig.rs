@@ -1,4 +1,4 @@
-//! The ground that tests stand on: COTs that a dealer made, and runs whose messages may be changed.
+//! The rig of tests: COTs that a dealer made, and runs whose messages may be changed.
 
 use core::marker::PhantomData;
 

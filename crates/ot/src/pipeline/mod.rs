@@ -73,15 +73,15 @@ pub struct Pipeline<'e, W: Work, S: Security> {
     chosen: bool,
     /// Whether the sender sends payload.
     pays: bool,
-    /// Chunks not delivered yet, oldest first, where there are choices; those of the first `known`
-    /// have been said.
+    /// Chunks not delivered yet, oldest first, where there are choices; the choices of the first
+    /// `known` chunks have been sent.
     made: VecDeque<Made>,
     known: usize,
     /// Chunks whose messages have moved and whose choices have not.
     unsaid: usize,
-    /// The sender's, of a chunk that it made before the receiver's turn.
+    /// The sender's message of a chunk that it made before the receiver's turn.
     ahead: Option<Message>,
-    /// The receiver's, of a chunk that it makes after its turn.
+    /// The sender's message of a chunk that the receiver makes after its turn.
     behind: Option<Message>,
     /// Whether the receiver has the turn, or had it in the last tick, with a chunk that it had not
     /// made.
@@ -227,7 +227,7 @@ impl<'e, W: Work, S: Security> Pipeline<'e, W, S> {
         Ok(())
     }
 
-    /// The receiver says the choices of the oldest `chunks` whose are not said.
+    /// The receiver sends the choices of the oldest `chunks` chunks whose choices are not sent yet.
     fn say_choices(&mut self, chunks: usize, mut said: &mut [u8]) {
         for _ in 0..chunks {
             if self.is_silent() {
@@ -257,8 +257,8 @@ impl<'e, W: Work, S: Security> Pipeline<'e, W, S> {
         }
     }
 
-    /// The sender turns the oldest chunk's random choices into those that the receiver said, and
-    /// delivers it where no payload follows.
+    /// The sender turns the oldest chunk's random choices into those that the receiver sent, and
+    /// delivers the chunk where no payload follows.
     fn derandomize(&mut self) {
         let made = &mut self.made[0];
         let bits = core::mem::take(&mut made.bits);

@@ -18,7 +18,7 @@ pub(super) struct Plan {
     pub(super) chunk: Option<(usize, usize)>,
     /// Step of the check that runs.
     pub(super) check: Option<usize>,
-    /// Chunks whose choices are said, and the bytes that say them.
+    /// Chunks whose choices are sent, and the bytes of these choices.
     pub(super) choices: Option<(usize, usize)>,
     /// OTs whose payload is sent.
     pub(super) payload: Option<usize>,

@@ -28,7 +28,7 @@ pub(super) struct Segment {
     kind: Kind,
     transcript: Transcript,
     rows: Folds,
-    /// Of the messages; only pairs need them.
+    /// The folds of the messages; only pairs need them.
     sent: Folds,
     pub(super) chi: Vec<Gf128>,
     open: bool,

@@ -143,7 +143,7 @@ impl Sender {
         self.keys.verdict(different.ct_eq(&0), Check::Rows, self.steps[0].name)
     }
 
-    /// Of every pair, the two hashes that the sender can compute.
+    /// Checks, for every pair, the two hashes that the sender can compute.
     fn verify_pairs(&self, mut closed: Closed, heard: &[Block]) -> Result<(), OtError> {
         let hashes = self.hear_last(&mut closed, heard);
         let segment = closed.name();

@@ -66,7 +66,7 @@ pub(super) fn grow(
     nodes
 }
 
-/// The same tree without leaf α, given as `path`; leaf α ⊕ y stands at y, and zero at 0.
+/// The same tree without leaf α, given as `path`; leaf α ⊕ y is at y, and zero at 0.
 pub(super) fn regrow(
     backend: Backend,
     keys: &GgmKeys,

@@ -170,7 +170,7 @@ mod tests {
         Code::new(backend, [Aes128::new(&[1; 16]), Aes128::new(&[2; 16])])
     }
 
-    /// As many bytes of blocks in counter mode under a key of [`code`], block by block.
+    /// The first `bytes` bytes of counter mode under a key of [`code`], block by block.
     fn stream(key: u8, bytes: usize) -> Vec<u8> {
         let cipher = aes::Aes128::new(&[key; 16].into());
         let block = |at: usize| {

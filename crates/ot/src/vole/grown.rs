@@ -212,7 +212,7 @@ impl<S: Security, F: Field> Growing<S, F> {
                     leaves: &mut *leaves,
                 });
                 backend.tccr::<1>(&self.hash, first as u128, leaves, values);
-                // What stands at α is part of the sum, and so goes.
+                // The value at α is part of the sum, and so cancels.
                 let [of_noise, beta] = table[noise];
                 registry::once(NOISE, &[of_noise]);
                 let beta = F::Base::from_bytes(&beta.0);

@@ -19,13 +19,13 @@ pub(super) struct Turn {
 }
 
 impl Turn {
-    /// A round of `set` that makes the base of a round of `next` with so many `trees`, and `out`
-    /// trees.
+    /// A round of `set` that makes the base of a round of `next` with `trees` trees, and `out`
+    /// trees besides.
     fn before(set: &Set, next: &Set, trees: usize, out: usize) -> Self {
         Self { set: *set, refill: (next.secrets() + trees).div_ceil(set.leaves()), out }
     }
 
-    /// A round of `set` that makes nothing but so many entries.
+    /// A round of `set` that makes nothing but `entries` entries.
     fn last(set: &Set, entries: usize) -> Self {
         Self { set: *set, refill: 0, out: entries.div_ceil(set.leaves()) }
     }

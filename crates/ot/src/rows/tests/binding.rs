@@ -100,7 +100,7 @@ fn coefficients_bind_kind_and_message_and_the_last_column_its_own() {
     ];
     for (i, [chunk, last]) in runs.iter().enumerate() {
         assert!(runs[..i].iter().all(|other| other[1] != *last), "the last column of run {i}");
-        // A chunk's coefficients are drawn before the last column is said.
+        // A chunk's coefficients are drawn before the last column is sent.
         let new = runs[..i].iter().all(|other| other[0] != *chunk);
         assert_eq!(new, i < 4, "the chunk of run {i}");
     }
@@ -116,7 +116,7 @@ fn every_segment_has_a_name_of_its_own() {
     assert_eq!(names.len(), 3);
 }
 
-/// The set-up's name in challenges: another where either party said something else.
+/// The set-up's name in challenges: it differs where either party sent something else.
 #[test]
 fn the_set_up_s_name_binds_what_both_parties_said() {
     let run = |kind: Kind, sender: u64, receiver: u64| {
