@@ -7,7 +7,7 @@ use crate::{
     ferret::Set,
     pipeline::{GROUP, SEGMENT},
     protocol::Core,
-    rows::Kind,
+    rows::RowKind,
 };
 
 /// A functionality, for its cost.
@@ -259,7 +259,7 @@ fn silent_ticks(
 }
 
 /// OTs and message bytes of each chunk: 8192, the last one's columns a multiple of 512.
-pub(crate) fn row_chunks(kind: Kind, count: usize) -> Vec<(usize, usize)> {
+pub(crate) fn row_chunks(kind: RowKind, count: usize) -> Vec<(usize, usize)> {
     let lens = (0..count.div_ceil(FULL)).map(|i| FULL.min(count - i * FULL));
     lens.map(|len| (len, row_chunk(kind, len).1)).collect()
 }
@@ -268,7 +268,7 @@ pub(crate) fn row_chunks(kind: Kind, count: usize) -> Vec<(usize, usize)> {
 const FULL: usize = 8192;
 
 /// OTs that a chunk for `len` makes, and its message's bytes.
-fn row_chunk(kind: Kind, len: usize) -> (usize, usize) {
+fn row_chunk(kind: RowKind, len: usize) -> (usize, usize) {
     let made = len.next_multiple_of(512);
     (made, kind.cost(Level::SemiHonest).bits_per_ot * made / 8)
 }

@@ -8,7 +8,7 @@ use hushwire_simd::clmul::Clmul;
 use super::check::LeafCheck;
 use super::params::SPARE;
 use super::rig::{DELTA, FOURS, TINY, WIDE, context, deal, ends, extend, set_up_edited, stream};
-use super::tree::{End, Grower, SpcotReceiver, SpcotSender, Tree};
+use super::tree::{Grower, SpcotEnd, SpcotReceiver, SpcotSender, Tree};
 use super::weights::Weights;
 use super::{B11, Set};
 use crate::{Check, Extension, Malicious, OtError, Role, SemiHonest, Transcript};

@@ -9,7 +9,7 @@ use zeroize::{Zeroize, Zeroizing};
 use super::check::{LeafCheck, STEPS};
 use super::nodes::Copy;
 use super::params::{SPARE, Set};
-use super::tree::{End, Grower, Tree};
+use super::tree::{Grower, SpcotEnd, Tree};
 use crate::{CheckStep, Context, Extension, Level, OtError, Role, Security};
 
 /// One end; [`super::Sender`] and [`super::Receiver`] are the two.
@@ -77,7 +77,7 @@ pub(crate) fn buffer(blocks: usize) -> Buffer {
     buffer
 }
 
-impl<S: Security, E: End> Ferret<S, E> {
+impl<S: Security, E: SpcotEnd> Ferret<S, E> {
     /// From the COTs of the first round, `set.base()` of them.
     pub(super) fn new(context: &Context, set: Set, end: E, base: Buffer) -> Self {
         assert_eq!(base.blocks().len(), set.base(), "the COTs that a round starts from");
@@ -195,7 +195,7 @@ impl<S: Security, E: End> Ferret<S, E> {
     }
 }
 
-impl<S: Security, E: End> Extension<S> for Ferret<S, E> {
+impl<S: Security, E: SpcotEnd> Extension<S> for Ferret<S, E> {
     fn role(&self) -> Role {
         E::ROLE
     }
@@ -355,7 +355,7 @@ mod tests {
     /// A receiver that notes the COTs of its trees.
     struct Noting(SpcotReceiver, Vec<Block>);
 
-    impl End for Noting {
+    impl SpcotEnd for Noting {
         const ROLE: Role = Role::Receiver;
         fn tree(&mut self, tree: Tree<'_>) -> usize {
             self.1.extend_from_slice(tree.cots);

@@ -43,14 +43,14 @@ impl Turn {
 
 /// The price of a number of entries. AGREEMENT.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Plan {
+pub(super) struct VolePlan {
     pub(super) rounds: Vec<Turn>,
     /// Packed entries and COTs that it starts from.
     pub(super) entries: usize,
     pub(super) cots: usize,
 }
 
-impl Plan {
+impl VolePlan {
     /// For `count` entries: by the first of these sets of which a round is enough, or by rounds of
     /// the last one. One round of each set before it makes the base of the next set's first, and
     /// nothing else.
