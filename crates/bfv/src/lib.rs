@@ -36,4 +36,4 @@ pub use error::BfvError;
 pub use linear::{Encryptor, Evaluator, Linear};
 #[doc(hidden)]
 pub use linear::{transform, transformed_weights};
-pub use params::{Layer, Margin, STATISTICAL, Set};
+pub use params::{LayerSizes, Margin, STATISTICAL, Set};

@@ -2,7 +2,7 @@
 //! a share.
 
 use crate::{
-    BfvError, Conv, Layer, Margin, Set,
+    BfvError, Conv, LayerSizes, Margin, Set,
     cipher::{Client, Ground, Server, packed},
     conv::Layout,
     ntt::{BITS, Prime},
@@ -34,7 +34,8 @@ impl Linear {
     /// # Errors
     /// No set of parameters has space for its noise, or for its windows.
     pub fn new(conv: Conv, ring: u32, weight: u64, coefficients: u64) -> Result<Linear, BfvError> {
-        let layer = |outputs: usize| Layer { ring, weight, terms: conv.terms(), outputs: outputs as u64 };
+        let layer =
+            |outputs: usize| LayerSizes { ring, weight, terms: conv.terms(), outputs: outputs as u64 };
         let fitting = Set::ALL.into_iter().find_map(|set| {
             let layout = Layout::new(conv, set.n())?;
             let margin = set.margin(&layer(layout.outputs.min(conv.outputs)), coefficients).ok()?;

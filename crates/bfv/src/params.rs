@@ -74,7 +74,7 @@ impl Set {
     ///
     /// # Errors
     /// Decryption might be wrong with that flooding: use another set, or products by OT.
-    pub fn margin(self, layer: &Layer, coefficients: u64) -> Result<Margin, BfvError> {
+    pub fn margin(self, layer: &LayerSizes, coefficients: u64) -> Result<Margin, BfvError> {
         let refuse = |cause: String| BfvError::Margin { cause };
         if !(1..=48).contains(&layer.ring) {
             return Err(refuse(format!("a ring of {} bits is none of 1 to 48", layer.ring)));
@@ -119,7 +119,7 @@ impl Set {
     ///
     /// # Errors
     /// The layer fits no set.
-    pub fn fitting(layer: &Layer, coefficients: u64) -> Result<Set, BfvError> {
+    pub fn fitting(layer: &LayerSizes, coefficients: u64) -> Result<Set, BfvError> {
         let fits = |set: &Set| set.margin(layer, coefficients).is_ok();
         Set::ALL
             .into_iter()
@@ -130,7 +130,7 @@ impl Set {
 
 /// The sizes on which the noise of a layer depends; all of them are agreed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Layer {
+pub struct LayerSizes {
     /// The ring's width in bits.
     pub ring: u32,
     /// The largest absolute value of a weight.
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn sets_hold_what_layers_need() {
-        let layer = |ring, weight, terms| Layer { ring, weight, terms, outputs: 1 };
+        let layer = |ring, weight, terms| LayerSizes { ring, weight, terms, outputs: 1 };
         // A single run of a small layer.
         assert_eq!(Set::fitting(&layer(16, 1 << 7, 9), 1).ok(), Some(Set::Small));
         // A network's layer, flooded for a run of four million coefficients.
@@ -194,7 +194,7 @@ mod tests {
     /// Weights of nearly no effect are flooded as widely as the fresh encryption needs.
     #[test]
     fn flooding_covers_the_fresh_encryption() {
-        let layer = Layer { ring: 16, weight: 1, terms: 1, outputs: 1 };
+        let layer = LayerSizes { ring: 16, weight: 1, terms: 1, outputs: 1 };
         for (set, n) in [(Set::Small, 4096.0f64), (Set::Large, 8192.0)] {
             let margin = set.margin(&layer, 1 << 10).expect("it fits");
             // The product of a ternary secret and an error has a deviation of σ √(2n / 3); there
@@ -208,7 +208,7 @@ mod tests {
     /// Twice the coefficients need at least as many bits, and one more at some point.
     #[test]
     fn flooding_covers_all_coefficients_of_a_run() {
-        let layer = Layer { ring: 32, weight: 4096, terms: 576, outputs: 1 };
+        let layer = LayerSizes { ring: 32, weight: 4096, terms: 576, outputs: 1 };
         let bits = |c| Set::Large.margin(&layer, c).map_or(0, |m| m.flooding);
         assert_eq!(bits(1 << 20) + 1, bits(1 << 21));
         assert!(

@@ -130,7 +130,7 @@ impl NumberKernel for Tile<'_> {
 }
 
 /// A sum of products in two halves.
-type Halves<V> = [V; 2];
+type SumHalves<V> = [V; 2];
 
 /// The arithmetic modulo p = 2^50 − c.
 #[derive(Clone, Copy)]
@@ -153,13 +153,13 @@ impl<M: Numbers> Modulus<M> {
     }
 
     #[inline(always)]
-    fn add(self, [low, high]: Halves<M::V>, a: M::V, b: M::V) -> Halves<M::V> {
+    fn add(self, [low, high]: SumHalves<M::V>, a: M::V, b: M::V) -> SumHalves<M::V> {
         [self.m.low(low, a, b), self.m.high(high, a, b)]
     }
 
     /// The residue of low + 2^52 high, below p; low < 2^64, high < 2^60.
     #[inline(always)]
-    fn residue(self, [low, high]: Halves<M::V>) -> M::V {
+    fn residue(self, [low, high]: SumHalves<M::V>) -> M::V {
         let m = self.m;
         let high = m.add(high, m.shr::<52>(low));
         // 2^50 is c: the bits above 50 of the high half, below 2^11, are multiplied by c.
@@ -238,7 +238,7 @@ fn grouped<M: Numbers, const G: usize, const EACH: bool>(tile: Tile<'_>, m: M) {
 mod tests {
     use super::*;
 
-    struct Residue(u64, Halves<Eight>);
+    struct Residue(u64, SumHalves<Eight>);
 
     impl NumberKernel for Residue {
         type Out = Eight;

@@ -9,8 +9,8 @@ use crate::{
 use clap::{Args, Subcommand};
 use hushwire::job::{Fault, network_of, read_array, samples};
 use hushwire_nn::{
-    Array, Choice, Distance, Finding, LayerReport, Members, Network, Numbers, Range, Report, Samples, Secure,
-    Wanted, judged, npy, zoo,
+    Array, Choice, Distance, Finding, LayerReport, Members, Network, NetworkReport, Numbers, SampleRange,
+    Samples, Secure, Wanted, judged, npy, zoo,
 };
 use serde::Serialize;
 use std::{
@@ -102,7 +102,7 @@ pub(crate) struct SamplesArgs {
     /// The range of made-up inputs, as in 0,255 [default: normally distributed, of mean 0 and
     /// deviation 1]
     #[arg(long, value_name = "LOW,HIGH", allow_hyphen_values = true, conflicts_with = "calibrate")]
-    pub(crate) range: Option<Range>,
+    pub(crate) range: Option<SampleRange>,
 }
 
 impl SamplesArgs {
@@ -400,7 +400,7 @@ fn check(args: &CheckArgs) -> Result<(), Error> {
     let input = given.unwrap_or_else(|| samples.first().clone());
     secure.input(&input).map_err(|e| of_file(args.input.as_deref().unwrap_or(&args.model), e))?;
     let greatest = samples.greatest(&network, &secure);
-    let report = Report::new(&network, secure.numbers(), greatest, samples.headroom(), &input);
+    let report = NetworkReport::new(&network, secure.numbers(), greatest, samples.headroom(), &input);
     let report = report.map_err(of_model)?;
     let rooms = report.layers.iter().map(|layer| (layer.name.as_str(), layer.room));
     // The input itself first: what wraps there is the cause of all else.
@@ -434,7 +434,7 @@ impl CheckedLayer {
 }
 
 /// The layers one by one, and the result.
-fn table(network: &Network, report: &Report, choice: &Choice) -> String {
+fn table(network: &Network, report: &NetworkReport, choice: &Choice) -> String {
     let mut text = format!(
         "{:<20} {:>12} {:>12} {:>12} {:>6}  layer\n",
         "operator", "greatest", "error", "deviation", "room"

@@ -2,12 +2,12 @@
 //! bytes for them.
 //!
 //! ```text
-//! Computation + lengths ─► Work (ANDs by layer) ─► Cost, by each Protocol of a table
+//! Computation + lengths ─► GateWork (ANDs by layer) ─► Cost, by each BooleanProtocol of a table
 //! ```
 //!
-//! The table is open: a caller can make a [`Protocol`] of its own in addition to [`PROTOCOLS`]. A
-//! cost covers gates only: protocols report set-up, oblivious transfers, inputs and outputs
-//! separately.
+//! The table is open: a caller can make a [`BooleanProtocol`] of its own in addition to
+//! [`PROTOCOLS`]. A cost covers gates only: protocols report set-up, oblivious transfers, inputs
+//! and outputs separately.
 
 use crate::{Computation, ComputeError, circuits};
 use core::fmt::Write;
@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 
 /// Independent ANDs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Layer {
+pub struct AndLayer {
     /// The number of ANDs of the block, at least 1.
     pub ands: usize,
     /// The number of copies of the block that run side by side.
@@ -25,23 +25,23 @@ pub struct Layer {
 
 /// The gates of a computation as a circuit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Work {
+pub struct GateWork {
     /// The layers with ANDs; each waits for those before it.
-    pub layers: Vec<Layer>,
+    pub layers: Vec<AndLayer>,
     /// The number of bits of all inputs.
     pub input_bits: usize,
     /// The number of bits of all outputs.
     pub output_bits: usize,
 }
 
-impl Work {
+impl GateWork {
     /// The work of a computation, with numbers for its symbols. The circuit is made, and nothing
     /// runs.
     ///
     /// # Errors
     /// As [`Computation::bind`] and [`circuits::program`].
     pub fn of(computation: &Computation, symbols: &BTreeMap<String, u64>) -> Result<Self, ComputeError> {
-        Ok(Work::of_program(&circuits::program(&computation.bind(symbols)?)?))
+        Ok(GateWork::of_program(&circuits::program(&computation.bind(symbols)?)?))
     }
 
     /// The work of a program.
@@ -52,9 +52,9 @@ impl Work {
         for k in 0..stages.len() {
             let (block, copies) = stages.shape(k);
             let ands = block.layers().iter().map(|layer| layer.ands.len()).filter(|ands| *ands > 0);
-            layers.extend(ands.map(|ands| Layer { ands, copies }));
+            layers.extend(ands.map(|ands| AndLayer { ands, copies }));
         }
-        Work { layers, input_bits: program.input_bits(), output_bits: program.output_bits() }
+        GateWork { layers, input_bits: program.input_bits(), output_bits: program.output_bits() }
     }
 
     /// The number of ANDs.
@@ -81,30 +81,34 @@ pub struct Cost {
 
 /// A protocol of the table.
 #[derive(Clone, Copy)]
-pub struct Protocol {
+pub struct BooleanProtocol {
     /// Its name on the command line.
     pub name: &'static str,
     /// What it needs in addition to gates, in words.
     pub besides: &'static str,
     /// The cost of gates.
-    pub cost: fn(&Work) -> Cost,
+    pub cost: fn(&GateWork) -> Cost,
 }
 
 /// The Boolean protocols, with one instance each.
-pub const PROTOCOLS: [Protocol; 3] = [
-    Protocol { name: "yao", besides: "an oblivious transfer for each bit of the evaluator", cost: yao },
-    Protocol { name: "gmw", besides: "a triple for each AND", cost: gmw },
-    Protocol { name: "rep3", besides: "nothing", cost: rep3 },
+pub const PROTOCOLS: [BooleanProtocol; 3] = [
+    BooleanProtocol {
+        name: "yao",
+        besides: "an oblivious transfer for each bit of the evaluator",
+        cost: yao,
+    },
+    BooleanProtocol { name: "gmw", besides: "a triple for each AND", cost: gmw },
+    BooleanProtocol { name: "rep3", besides: "nothing", cost: rep3 },
 ];
 
 /// Half gates take 32 bytes an AND, one way: S. Zahur, M. Rosulek, D. Evans, "Two halves make a
 /// whole", Eurocrypt 2015.
-fn yao(work: &Work) -> Cost {
+fn yao(work: &GateWork) -> Cost {
     Cost { rounds: u64::from(!work.layers.is_empty()), bytes_sent: 32 * work.ands() }
 }
 
 /// GMW takes two bits an AND. A message opens the operands of up to 2^20 ANDs.
-fn gmw(work: &Work) -> Cost {
+fn gmw(work: &GateWork) -> Cost {
     const PART: usize = 1 << 20;
     let mut cost = Cost::default();
     for layer in &work.layers {
@@ -121,8 +125,8 @@ fn gmw(work: &Work) -> Cost {
 /// A bit an AND; blocks of at least eight copies send whole bytes an AND. T. Araki, J. Furukawa, Y.
 /// Lindell, A. Nof, K. Ohara, "High-throughput semi-honest secure three-party computation with an
 /// honest majority", CCS 2016.
-fn rep3(work: &Work) -> Cost {
-    let bytes = |layer: &Layer| match layer.copies {
+fn rep3(work: &GateWork) -> Cost {
+    let bytes = |layer: &AndLayer| match layer.copies {
         ..8 => (layer.ands * layer.copies).div_ceil(8),
         copies => layer.ands * copies.div_ceil(8),
     };
@@ -131,7 +135,7 @@ fn rep3(work: &Work) -> Cost {
 
 /// The table as text, a line for each protocol.
 #[must_use]
-pub fn table(work: &Work, protocols: &[Protocol]) -> String {
+pub fn table(work: &GateWork, protocols: &[BooleanProtocol]) -> String {
     let mut out = format!("{} ANDs, {} of them one after the other\n", work.ands(), work.depth());
     for protocol in protocols {
         let Cost { rounds, bytes_sent } = (protocol.cost)(work);

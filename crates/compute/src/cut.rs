@@ -19,7 +19,7 @@
 
 use crate::{
     Computation, ComputeError, Op, Range, Scalar, Tensor, Type, Value, Visibility, draft::Draft, eval,
-    ops::Role,
+    ops::OpRole,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -276,7 +276,7 @@ impl<'c, O: Clone + PartialEq> Cutting<'c, O> {
         }
         let node = &self.computation.nodes()[at];
         let role = node.op.def().facts().role;
-        let sums = role == Role::Sums || (role == Role::Moves && self.summed[at]);
+        let sums = role == OpRole::Sums || (role == OpRole::Moves && self.summed[at]);
         for v in &node.arguments {
             self.wanted[v.0 as usize] = true;
             self.summed[v.0 as usize] |= sums;
@@ -308,7 +308,7 @@ impl<'c, O: Clone + PartialEq> Cutting<'c, O> {
                 let summed = self.numbers && self.summed[at] && to.bits() <= 64;
                 to.bits() > from.ty.scalar.bits() && to.frac() == from.ty.scalar.frac() && !summed
             }
-            op => op.def().facts().role == Role::Moves,
+            op => op.def().facts().role == OpRole::Moves,
         }
     }
 

@@ -21,19 +21,19 @@ use hushwire_block::Buffer;
 /// ([`Machine::turn`]), all of them do so here, each into its part. Beside others it waits until it
 /// is asked for, since their lengths are not known before they have read.
 pub struct Abreast<M> {
-    sides: Vec<Side<M>>,
+    sides: Vec<AbreastMachine<M>>,
     slots: usize,
 }
 
 /// One of the machines.
-struct Side<M> {
+struct AbreastMachine<M> {
     machine: M,
     /// The next message to slot 0, of a machine that makes it while it hears the last.
     ahead: Buffer,
     made: bool,
 }
 
-impl<M: Machine> Side<M> {
+impl<M: Machine> AbreastMachine<M> {
     fn runs(&self) -> bool {
         self.machine.round(0).is_some()
     }
@@ -64,7 +64,7 @@ impl<M: Machine> Abreast<M> {
     #[must_use]
     pub fn new(machines: Vec<M>) -> Self {
         let slots = machines.iter().map(Machine::slots).max().unwrap_or(1);
-        let side = |machine| Side { machine, ahead: Buffer::new(), made: false };
+        let side = |machine| AbreastMachine { machine, ahead: Buffer::new(), made: false };
         Abreast { sides: machines.into_iter().map(side).collect(), slots }
     }
 
@@ -77,7 +77,7 @@ impl<M: Machine> Abreast<M> {
     fn each(
         &mut self,
         messages: &[Exchanged<'_>],
-        mut take: impl FnMut(&mut Side<M>, &[Exchanged<'_>]) -> Result<(), M::Error>,
+        mut take: impl FnMut(&mut AbreastMachine<M>, &[Exchanged<'_>]) -> Result<(), M::Error>,
     ) -> Result<(), M::Error> {
         let mut left = messages.to_vec();
         let mut own = Vec::with_capacity(self.slots);
@@ -124,7 +124,7 @@ impl<M: Machine> Machine for Abreast<M> {
     }
 
     fn read(&mut self, messages: &[Exchanged<'_>]) -> Result<(), M::Error> {
-        self.each(messages, Side::read)
+        self.each(messages, AbreastMachine::read)
     }
 
     fn upcoming(&self) -> Option<Round> {

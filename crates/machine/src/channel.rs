@@ -8,7 +8,7 @@ use std::{
 use rustix::event::PollFlags;
 
 use crate::{
-    Cut, NetError, PartyId, Process, Rx, Tap, Tx,
+    NetError, PartyId, Process, Rx, Tap, Tx, WaitCut,
     link::wait_any,
     watch::{Hold, Waiting},
 };
@@ -49,7 +49,7 @@ pub struct Channel {
     taps: Vec<Box<dyn Tap>>,
     sending: Option<Sending>,
     dropped: bool,
-    cut: Option<Cut>,
+    cut: Option<WaitCut>,
     process: Process,
     /// Last, so that the links close before the goodbye.
     watched: Option<Hold>,
@@ -114,7 +114,7 @@ impl Channel {
     /// A step that waits fails with [`NetError::Dropped`] soon after `cut` has been cut, which is
     /// for another thread of this party that failed. `None` is for a channel that no other thread
     /// ends.
-    pub fn until(&mut self, cut: Option<&Cut>) {
+    pub fn until(&mut self, cut: Option<&WaitCut>) {
         self.cut = cut.cloned();
     }
 
@@ -300,7 +300,7 @@ impl Channel {
         }
     }
 
-    /// The time that a message of so many bytes, both ways, may take from its first wait on.
+    /// The time that a message of `bytes` bytes, both ways, may take from its first wait on.
     fn most(&self, bytes: usize) -> Duration {
         self.stall.saturating_mul(PAUSES).saturating_add(Duration::from_secs(bytes as u64 / LEAST_RATE))
     }

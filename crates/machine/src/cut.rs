@@ -8,9 +8,9 @@ use std::sync::{
 /// Ends the waits of a party's channels when one of its threads fails: see
 /// [`Channel::until`](crate::Channel::until). Clones cut together.
 #[derive(Clone, Default, Debug)]
-pub struct Cut(Arc<AtomicBool>);
+pub struct WaitCut(Arc<AtomicBool>);
 
-impl Cut {
+impl WaitCut {
     /// From now on no channel waits that goes by it.
     pub fn cut(&self) {
         self.0.store(true, Ordering::Release);

@@ -15,7 +15,7 @@
 //! counts them.
 
 pub use crate::abreast::Abreast;
-pub use crate::driver::{Driver, Lane, Run, Work, pipeline};
+pub use crate::driver::{Driver, DriverRun, Lane, Work, pipeline};
 pub use crate::gate::Latch;
 pub use crate::line::{Line, Talk};
 pub use crate::lockstep::{Lockstep, Place, Wiring};

@@ -178,7 +178,7 @@ impl Driver {
     /// Runs `machine` to its end on `channel`.
     ///
     /// # Errors
-    /// Those of the machine and the channel.
+    /// The errors of the machine and the channel.
     ///
     /// # Panics
     /// If the machine has more than one slot (the caller's bug).
@@ -193,21 +193,21 @@ impl Driver {
     }
 
     /// Begins a run whose caller has work to do between rounds.
-    pub fn begin<'d, M: Machine + ?Sized>(&'d mut self, machine: &'d mut M) -> Run<'d, M> {
-        Run { buffers: &mut self.0, machine, absorb: false }
+    pub fn begin<'d, M: Machine + ?Sized>(&'d mut self, machine: &'d mut M) -> DriverRun<'d, M> {
+        DriverRun { buffers: &mut self.0, machine, absorb: false }
     }
 }
 
 /// A machine's run, round by round.
 #[must_use = "take its steps until there is none"]
-pub struct Run<'d, M: Machine + ?Sized> {
+pub struct DriverRun<'d, M: Machine + ?Sized> {
     buffers: &'d mut Buffers,
     machine: &'d mut M,
     /// A round was exchanged that the machine has not read.
     absorb: bool,
 }
 
-impl<M: Machine + ?Sized> Run<'_, M>
+impl<M: Machine + ?Sized> DriverRun<'_, M>
 where
     M::Error: From<NetError>,
 {

@@ -32,7 +32,7 @@ pub enum NetError {
         /// The time for which it was silent; `None` when its links closed.
         silent_for: Option<Duration>,
     },
-    /// A party ended the session for all, and said because of whom.
+    /// A party ended the session for all, and told whom it blames.
     Aborted {
         /// The party to blame.
         peer: Option<PartyId>,
@@ -127,7 +127,7 @@ pub enum NetError {
     },
     /// Somebody presented a certificate, or an id, that this session does not list.
     UnknownPeer {
-        /// The party that it claims to be, if it said so.
+        /// The party that it claims to be, if it named one.
         peer: Option<PartyId>,
         /// The step under way.
         step: String,

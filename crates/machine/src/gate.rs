@@ -1,4 +1,4 @@
-//! The gate that a machine stands behind: exact lengths, calls in turn, and nothing after an error.
+//! The gate in front of a machine: exact lengths, calls in turn, and nothing after an error.
 //!
 //! ```text
 //! caller ── Machine::write, read, turn ──► gate ── say, hear, answer ──► protocol
@@ -38,19 +38,20 @@ pub struct Latch {
 }
 
 impl Latch {
-    /// Of a machine that has done nothing yet, and does not look at its own messages again.
+    /// The latch of a machine that has done nothing yet, and does not look at its own messages
+    /// again.
     #[must_use]
     pub const fn new() -> Self {
         Latch { turn: Cell::new(Turn::Speak), own: false }
     }
 
-    /// Of a machine that looks at its own messages again: they must come back in full.
+    /// The latch of a machine that looks at its own messages again: they must come back in full.
     #[must_use]
     pub const fn with_own() -> Self {
         Latch { own: true, ..Self::new() }
     }
 
-    /// Of a machine that never runs.
+    /// The latch of a machine that never runs.
     #[must_use]
     pub const fn lost(step: &'static str) -> Self {
         Latch { turn: Cell::new(Turn::Lost(step)), own: false }
@@ -61,8 +62,8 @@ impl Latch {
         Err(Misstep::Lost { step })
     }
 
-    /// The round under way of a machine whose next round is `next`. The last one stands until its
-    /// answer is heard, though the machine may be further.
+    /// The round under way of a machine whose next round is `next`. The last round stays until
+    /// its answer is heard, though the machine may be further.
     pub fn round(&self, next: impl FnOnce() -> Option<Round>) -> Option<Round> {
         match self.turn.get() {
             Turn::Speak => next(),

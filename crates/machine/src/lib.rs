@@ -53,7 +53,7 @@ mod turns;
 mod watch;
 
 pub use channel::Channel;
-pub use cut::Cut;
+pub use cut::WaitCut;
 pub use error::{NetError, OtherUser, Presented, TlsError};
 pub use hushwire_fault::{Excuse, PartyId, out_of_descriptors, printable};
 pub use id::SessionId;

@@ -264,10 +264,10 @@ pub struct Line<'a, T, E> {
 
 type Declared<'a> = Box<dyn Fn() -> Option<Cost> + Send + 'a>;
 
-type Protocol<'a, T, E> = Pin<Box<dyn Future<Output = Result<T, E>> + Send + 'a>>;
+type LineFuture<'a, T, E> = Pin<Box<dyn Future<Output = Result<T, E>> + Send + 'a>>;
 
 enum State<'a, T, E> {
-    Runs(Protocol<'a, T, E>),
+    Runs(LineFuture<'a, T, E>),
     Done(T),
     /// The step at which it failed, and the error until a step reports it. SECURITY: there is no
     /// way back.

@@ -64,13 +64,13 @@ pub struct Lockstep {
 }
 
 impl Lockstep {
-    /// Of parties on a ring, with no buffers yet; they are kept from run to run.
+    /// A driver of parties on a ring, with no buffers yet; buffers are kept from run to run.
     #[must_use]
     pub fn new() -> Self {
         Lockstep::default()
     }
 
-    /// Of parties that are joined otherwise.
+    /// A driver of parties that are joined by `wiring`.
     #[must_use]
     pub fn wired(wiring: Wiring) -> Self {
         Lockstep { wiring, ..Self::default() }

@@ -9,7 +9,7 @@ type Lane = (PartyId, u16);
 /// All half links of one party, by peer and lane, to be taken as channels.
 ///
 /// Dropping it closes the links that were not taken. When it and all its channels are dropped, the
-/// party has said goodbye to its peers; one that ends otherwise counts as dead.
+/// party has sent a goodbye to its peers; one that ends otherwise counts as dead.
 pub struct Net {
     me: PartyId,
     lanes: u16,

@@ -27,14 +27,14 @@ pub enum Edit {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum TapDirection {
     Out,
     In,
 }
 
 /// A tap that edits the messages of one channel, counted from 0 in each direction.
 pub struct Tamper {
-    edits: Vec<(Way, usize, Edit)>,
+    edits: Vec<(TapDirection, usize, Edit)>,
     seen: [Vec<Vec<u8>>; 2],
     counts: [usize; 2],
     hits: TamperHits,
@@ -62,14 +62,14 @@ impl Tamper {
     /// Also edits the outgoing message `index`.
     #[must_use]
     pub fn outgoing(mut self, index: usize, edit: Edit) -> Self {
-        self.edits.push((Way::Out, index, edit));
+        self.edits.push((TapDirection::Out, index, edit));
         self
     }
 
     /// Also edits the incoming message `index`.
     #[must_use]
     pub fn incoming(mut self, index: usize, edit: Edit) -> Self {
-        self.edits.push((Way::In, index, edit));
+        self.edits.push((TapDirection::In, index, edit));
         self
     }
 
@@ -79,7 +79,7 @@ impl Tamper {
         self.hits.clone()
     }
 
-    fn apply(&mut self, way: Way, msg: &[u8]) -> Option<Vec<u8>> {
+    fn apply(&mut self, way: TapDirection, msg: &[u8]) -> Option<Vec<u8>> {
         let index = self.counts[way as usize];
         self.counts[way as usize] += 1;
         let seen = &mut self.seen[way as usize];
@@ -118,11 +118,11 @@ impl Default for Tamper {
 
 impl Tap for Tamper {
     fn outgoing(&mut self, _to: PartyId, _lane: u16, msg: &[u8]) -> Option<Vec<u8>> {
-        self.apply(Way::Out, msg)
+        self.apply(TapDirection::Out, msg)
     }
 
     fn incoming(&mut self, _from: PartyId, _lane: u16, msg: &mut [u8]) {
-        if let Some(edited) = self.apply(Way::In, msg) {
+        if let Some(edited) = self.apply(TapDirection::In, msg) {
             msg.copy_from_slice(&edited);
         }
     }

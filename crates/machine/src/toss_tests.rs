@@ -92,7 +92,7 @@ fn an_opening_that_fits_no_commitment_is_named() {
     blamed(beside(|toss, _| toss.commitment(), |_, _| [8; 32]), Some(PartyId(1)));
 }
 
-/// The commitment and the opening of this party, said again by the other one.
+/// The peer repeats the commitment and the opening of this party.
 #[test]
 fn a_reflected_toss_is_named() {
     blamed(beside(|_, heard| heard, |_, heard| heard), Some(PartyId(1)));

@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-/// The number of times that each lane waited for the peer after it had said something, or at the
+/// The number of times that each lane waited for the peer after it had sent something, or at the
 /// start: rounds of protocols of two parties, in which a message may be one of a long stream.
 /// Clones count together.
 #[derive(Clone, Default)]
@@ -20,13 +20,13 @@ struct Turn {
 }
 
 impl Turns {
-    /// To be put on every channel that counts.
+    /// A tap to put on every channel whose rounds count.
     #[must_use]
     pub fn tap(&self) -> Box<dyn Tap> {
         Box::new(self.clone())
     }
 
-    /// Those of the busiest lane: lanes run beside each other.
+    /// The rounds of the busiest lane: lanes run beside each other.
     #[must_use]
     pub fn rounds(&self) -> u64 {
         self.lock().values().map(|turn| turn.count).max().unwrap_or(0)

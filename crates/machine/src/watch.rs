@@ -10,7 +10,7 @@ pub trait Overseer: Send + Sync {
     /// A byte or a step of this party has moved.
     fn stir(&self);
 
-    /// Whether the session still stands; costs nothing while it does.
+    /// Whether the session still runs; the call costs nothing while it does.
     ///
     /// # Errors
     /// The error that ended the session.

@@ -46,7 +46,7 @@ impl Three {
 
 gated!(fused [] Three, NetError;);
 
-/// A machine that has done so many calls.
+/// A machine that has done `calls` calls.
 fn three(latch: Latch, calls: usize) -> Three {
     let mut machine = Three { at: 0, latch };
     for call in 0..calls {

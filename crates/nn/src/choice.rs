@@ -9,7 +9,7 @@
 //! ```
 
 use crate::{
-    Array, Fault, Members, Network, Numbers, Report, Secure,
+    Array, Fault, Members, Network, NetworkReport, Numbers, Secure,
     distance::{Distance, Judge},
     report::LayerReport,
     samples::Samples,
@@ -215,7 +215,7 @@ fn faulty(judge: &Judge<'_>, numbers: Numbers, input: &Array) -> Result<(f32, (S
     let network = &judge.network;
     let secure = Secure::new(network, numbers, &Members::default())?;
     let greatest = judge.samples.greatest(network, &secure);
-    let report = Report::new(network, numbers, greatest, judge.samples.headroom(), input)?;
+    let report = NetworkReport::new(network, numbers, greatest, judge.samples.headroom(), input)?;
     let part = |layer: &LayerReport| layer.error / layer.greatest.max(f32::MIN_POSITIVE);
     let parts: Vec<f32> = report.layers.iter().map(part).collect();
     let goes_off = |at: &usize| {

@@ -4,7 +4,7 @@ use crate::{
     Array, Fault, Floats, Kind, Network, Numbers, Secure,
     array::{lines, places, steps},
     numbers::{INPUT, Members},
-    operators::{Role, Transpose},
+    operators::{ScaleRole, Transpose},
     samples::Samples,
     secure::decode,
 };
@@ -136,11 +136,11 @@ impl Network {
         loop {
             let layer = &self.layers[from];
             match layer.kind.def().role() {
-                Role::Places(axis) => {
+                ScaleRole::Places(axis) => {
                     *at = layer.reads[0];
                     return (judged, Some(axis));
                 }
-                Role::Moves => from = layer.reads[0],
+                ScaleRole::Moves => from = layer.reads[0],
                 _ => return (judged, None),
             }
         }
@@ -150,7 +150,7 @@ impl Network {
     /// greatest.
     fn order_of_places(&self) -> Vec<usize> {
         let (mut at, mut behind) = (self.outputs[0].1, vec![]);
-        while !matches!(self.layers[at].kind.def().role(), Role::Places(_)) {
+        while !matches!(self.layers[at].kind.def().role(), ScaleRole::Places(_)) {
             behind.push(at);
             at = self.layers[at].reads[0];
         }
@@ -171,7 +171,7 @@ impl Network {
     /// The approximate number of products of an evaluation.
     pub(crate) fn work(&self) -> u64 {
         let function = |at: usize| match self.layers[at].kind.def().role() {
-            Role::Function => self.layers[at].lengths.iter().product::<usize>() as u64 * FUNCTION,
+            ScaleRole::Function => self.layers[at].lengths.iter().product::<usize>() as u64 * FUNCTION,
             _ => 0,
         };
         (0..self.layers.len()).map(|at| self.products(at) + function(at)).sum()

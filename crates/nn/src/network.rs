@@ -1,6 +1,6 @@
 //! A network: layers with their weights, each after the layers that it reads.
 
-use crate::operators::{Kind, Role};
+use crate::operators::{Kind, ScaleRole};
 
 /// A layer.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,8 +50,8 @@ impl Network {
     pub fn places(&self, layer: usize) -> Option<usize> {
         let Layer { kind, reads, .. } = &self.layers[layer];
         match kind.def().role() {
-            Role::Places(axis) => Some(self.layers[reads[0]].lengths[axis]),
-            Role::Moves => self.places(reads[0]),
+            ScaleRole::Places(axis) => Some(self.layers[reads[0]].lengths[axis]),
+            ScaleRole::Moves => self.places(reads[0]),
             _ => None,
         }
     }

@@ -25,7 +25,7 @@ pub struct LayerReport {
 
 /// A network's fixed-point values against floating point.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Report {
+pub struct NetworkReport {
     /// The output in fixed point.
     pub output: Array,
     /// Every layer.
@@ -38,7 +38,7 @@ pub struct Report {
     pub agree: usize,
 }
 
-impl Report {
+impl NetworkReport {
     /// Evaluates a network on a sample input both ways. Scales come from the sizes `greatest`, with
     /// `headroom` bits left free.
     ///
@@ -83,7 +83,7 @@ impl Report {
                 output = whole;
             }
         }
-        Ok(Report { output, layers, places: outcome.1, agree: outcome.0 })
+        Ok(NetworkReport { output, layers, places: outcome.1, agree: outcome.0 })
     }
 }
 

@@ -32,25 +32,25 @@ const UNUSED: f32 = (1u32 << 20) as f32;
 
 /// The range of made-up inputs.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Range {
+pub struct SampleRange {
     low: f32,
     high: f32,
 }
 
-impl std::fmt::Display for Range {
+impl std::fmt::Display for SampleRange {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{},{}", self.low, self.high)
     }
 }
 
-impl std::str::FromStr for Range {
+impl std::str::FromStr for SampleRange {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
         let bound = |text: &str| text.trim().parse::<f32>().ok().filter(|x| x.is_finite());
         let bounds = text.split_once(',').and_then(|(low, high)| Some((bound(low)?, bound(high)?)));
         match bounds {
-            Some((low, high)) if low < high && (high - low).is_finite() => Ok(Range { low, high }),
+            Some((low, high)) if low < high && (high - low).is_finite() => Ok(SampleRange { low, high }),
             _ => Err(format!("{text:?} is no range; write two numbers, the lower one first, as in -1,1")),
         }
     }
@@ -93,11 +93,11 @@ impl Samples {
     ///
     /// # Errors
     /// The network's values on them are not finite.
-    pub fn made_up(network: &Network, range: Option<Range>) -> Result<Self, Fault> {
+    pub fn made_up(network: &Network, range: Option<SampleRange>) -> Result<Self, Fault> {
         let lengths = network.input_lengths();
         let one = |seed| match range {
             None => zoo::sample(lengths, seed),
-            Some(Range { low, high }) => {
+            Some(SampleRange { low, high }) => {
                 let mut random = Random::new(seed);
                 let data = (0..lengths.iter().product()).map(|_| low + (high - low) * random.unit());
                 Array::new(lengths, data.collect())

@@ -68,7 +68,7 @@ impl Classes {
 pub(crate) struct Scales(Vec<f64>);
 
 /// A bound on a value in the ring.
-pub(crate) struct Bound {
+pub(crate) struct ValueBound {
     pub(crate) node: usize,
     /// The value's greatest absolute value in the network.
     pub(crate) greatest: f64,
@@ -83,7 +83,7 @@ pub(crate) struct Bound {
 impl Scales {
     /// The greatest scales within all bounds; the nominal one is 2^frac, which must be within its
     /// bounds as well.
-    pub(crate) fn new(classes: &Classes, frac: u8, bounds: &[Bound]) -> Result<Self, Fault> {
+    pub(crate) fn new(classes: &Classes, frac: u8, bounds: &[ValueBound]) -> Result<Self, Fault> {
         let nominal = 2f64.powi(frac.into());
         let mut factors = vec![f64::INFINITY; classes.len()];
         factors[Classes::NOMINAL] = nominal;
@@ -125,7 +125,8 @@ mod tests {
         assert!(classes.tie(c, a, 0.5));
         assert!(classes.tie(c, b, 2.0), "it follows");
         assert!(!classes.tie(c, b, 1.0), "it does not");
-        let bound = |node, greatest| Bound { node, greatest, most: 100.0, whole: 100.0, name: String::new() };
+        let bound =
+            |node, greatest| ValueBound { node, greatest, most: 100.0, whole: 100.0, name: String::new() };
         let scales = Scales::new(&classes, 4, &[bound(a, 1.0), bound(b, 5.0)]).unwrap();
         assert_eq!([a, b, c].map(|v| scales.of(v)), [80.0, 20.0, 40.0]);
         assert!(classes.tie(b, Classes::NOMINAL, 1.0));

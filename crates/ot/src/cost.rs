@@ -7,7 +7,7 @@ use crate::{
     ferret::Set,
     pipeline::{GROUP, SEGMENT},
     protocol::Core,
-    rows::Kind,
+    rows::RowKind,
 };
 
 /// A functionality, for its cost.
@@ -84,7 +84,7 @@ pub struct Chunks {
 }
 
 impl Chunks {
-    /// Those of an end that was just set up.
+    /// The chunks of an end that was just set up.
     #[must_use]
     pub fn new(protocol: Protocol) -> Self {
         Self { core: protocol.core(), left: 0, trees: 0 }
@@ -220,8 +220,8 @@ fn checked_turns(chunks: usize) -> Vec<Turn> {
     turns
 }
 
-/// Where the sender speaks. Payload of the oldest chunk is in every tick of the sender for which
-/// choices were said.
+/// The bytes that each party sends in each tick. Where choices have come whose payload has not been
+/// sent, a tick of the sender carries the payload of the oldest such chunk.
 fn silent_ticks(
     chunks: &[(usize, usize)],
     turns: &[Turn],
@@ -259,7 +259,7 @@ fn silent_ticks(
 }
 
 /// OTs and message bytes of each chunk: 8192, the last one's columns a multiple of 512.
-pub(crate) fn row_chunks(kind: Kind, count: usize) -> Vec<(usize, usize)> {
+pub(crate) fn row_chunks(kind: RowKind, count: usize) -> Vec<(usize, usize)> {
     let lens = (0..count.div_ceil(FULL)).map(|i| FULL.min(count - i * FULL));
     lens.map(|len| (len, row_chunk(kind, len).1)).collect()
 }
@@ -268,13 +268,13 @@ pub(crate) fn row_chunks(kind: Kind, count: usize) -> Vec<(usize, usize)> {
 const FULL: usize = 8192;
 
 /// OTs that a chunk for `len` makes, and its message's bytes.
-fn row_chunk(kind: Kind, len: usize) -> (usize, usize) {
+fn row_chunk(kind: RowKind, len: usize) -> (usize, usize) {
     let made = len.next_multiple_of(512);
     (made, kind.cost(Level::SemiHonest).bits_per_ot * made / 8)
 }
 
 /// OTs and message bytes of each chunk: trees, and their share of the round's refill; a segment's
-/// first chunk lends 128 OTs to its check. Where `count` was said to be the limit, the last round
+/// first chunk lends 128 OTs to its check. Where `count` was set as the limit, the last round
 /// has no refill.
 pub(crate) fn tree_chunks(
     set: &Set,

@@ -9,12 +9,12 @@ use crate::{
     Context, Extension, Security,
     bits::{add_where_here, xor_range},
     hasher::OtHasher,
-    secret::Blocks,
+    secret::SecretBlocks,
     verified::Epochs,
 };
 
 /// An extension, the number of its next OT, and how far its checks are.
-pub(crate) struct End<S: Security> {
+pub(crate) struct ExtensionEnd<S: Security> {
     pub(crate) extension: Box<dyn Extension<S>>,
     pub(crate) hasher: OtHasher,
     pub(crate) epochs: Epochs,
@@ -27,12 +27,12 @@ pub(crate) struct End<S: Security> {
     pub(crate) busy: bool,
     /// Buffers for blocks of chunks, kept for the next ones: fresh pages cost as much as an OT.
     /// Wiped with the end.
-    pub(crate) spare: Vec<Blocks>,
+    pub(crate) spare: Vec<SecretBlocks>,
     /// A fork of it would go on with the same rows, and the same numbers of OTs.
     pub(crate) process: Process,
 }
 
-impl<S: Security> End<S> {
+impl<S: Security> ExtensionEnd<S> {
     pub(crate) fn new(context: &Context, extension: Box<dyn Extension<S>>) -> Self {
         let (hasher, process) = (OtHasher::new(context, &*extension), extension.process());
         Self {
@@ -50,7 +50,7 @@ impl<S: Security> End<S> {
 
 /// OTs of one chunk, until they are delivered.
 #[derive(ZeroizeOnDrop)]
-pub struct Made {
+pub struct ChunkOts {
     /// The number of the first one: the tweak of its hash.
     pub(crate) first: u64,
     /// The first OT's place in this call.
@@ -59,12 +59,12 @@ pub struct Made {
     /// The tick that made them.
     pub(crate) tick: u64,
     /// q or t, where the caller's buffer does not hold them.
-    pub(crate) blocks: Blocks,
+    pub(crate) blocks: SecretBlocks,
     /// The receiver: what it sends to turn random choices into its own; for bit OT, then, its pads.
     pub(crate) bits: Vec<u8>,
 }
 
-impl Made {
+impl ChunkOts {
     /// `blocks[i] ^= bits[i] · delta`.
     pub(crate) fn add_where(&mut self, backend: Backend, bits: &[u8], delta: Block) {
         add_where_here(backend, bits, delta, &mut self.blocks);

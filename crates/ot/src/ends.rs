@@ -4,19 +4,20 @@ use hushwire_block::Block;
 use hushwire_machine::passed_on;
 
 use crate::{
-    Context, Extension, OtError, Receiving, Role, Security, Sending, Verified, end::End, pipeline::Pipeline,
+    Context, Extension, OtError, Receiving, Role, Security, Sending, Verified, end::ExtensionEnd,
+    pipeline::Pipeline,
 };
 
 /// The sender's end of an OT extension at security level `S`.
 ///
 /// `extend` any number of times, in the same order as the receiver, then `verify`. Each gives a
 /// [`Machine`](crate::Machine).
-pub struct Sender<S: Security>(End<S>);
+pub struct Sender<S: Security>(ExtensionEnd<S>);
 
 /// The receiver's end of an OT extension at security level `S`.
 ///
 /// As [`Sender`].
-pub struct Receiver<S: Security>(End<S>);
+pub struct Receiver<S: Security>(ExtensionEnd<S>);
 
 impl<S: Security> Sender<S> {
     /// Functionalities over an extension's sender. `context` is agreed and no other end's.
@@ -26,7 +27,7 @@ impl<S: Security> Sender<S> {
     #[must_use]
     pub fn new(context: &Context, extension: Box<dyn Extension<S>>) -> Self {
         assert_eq!(extension.role(), Role::Sender, "a sender needs a sender's extension");
-        Self(End::new(context, extension))
+        Self(ExtensionEnd::new(context, extension))
     }
 
     /// The correlation, secret; bit 0 is 1.
@@ -35,7 +36,7 @@ impl<S: Security> Sender<S> {
         self.0.hasher.delta()
     }
 
-    pub(crate) fn end(&mut self) -> &mut End<S> {
+    pub(crate) fn end(&mut self) -> &mut ExtensionEnd<S> {
         &mut self.0
     }
 
@@ -61,10 +62,10 @@ impl<S: Security> Receiver<S> {
     #[must_use]
     pub fn new(context: &Context, extension: Box<dyn Extension<S>>) -> Self {
         assert_eq!(extension.role(), Role::Receiver, "a receiver needs a receiver's extension");
-        Self(End::new(context, extension))
+        Self(ExtensionEnd::new(context, extension))
     }
 
-    pub(crate) fn end(&mut self) -> &mut End<S> {
+    pub(crate) fn end(&mut self) -> &mut ExtensionEnd<S> {
         &mut self.0
     }
 

@@ -7,7 +7,7 @@ use zeroize::ZeroizeOnDrop;
 use crate::{
     Context, Extension, Level, Role, Security,
     bits::pair_lsbs,
-    secret::{Blocks, refit},
+    secret::{SecretBlocks, refit},
 };
 
 /// SECURITY: OTs hashed under one fixed AES key, as a power of two.
@@ -35,7 +35,7 @@ pub struct OtHasher {
     /// LOCAL: whether what a call makes goes past the caches.
     #[zeroize(skip)]
     pub(crate) streamed: bool,
-    scratch: Blocks,
+    scratch: SecretBlocks,
     pairs: Vec<[Block; 2]>,
 }
 
@@ -43,7 +43,7 @@ impl OtHasher {
     pub(crate) fn new<S: Security>(context: &Context, extension: &dyn Extension<S>) -> Self {
         let tweaked = S::LEVEL == Level::Malicious || extension.speaker() == Role::Sender;
         let delta = extension.delta().unwrap_or_default();
-        let (scratch, pairs) = (Blocks::default(), Vec::new());
+        let (scratch, pairs) = (SecretBlocks::default(), Vec::new());
         Self { context: *context, tweaked, delta, key: None, streamed: false, scratch, pairs }
     }
 
@@ -74,7 +74,7 @@ impl OtHasher {
     }
 
     /// `x[n]` becomes H(first + n, x\[n\]), to be used soon.
-    pub(crate) fn hash_here(&mut self, first: u64, x: &mut Blocks) {
+    pub(crate) fn hash_here(&mut self, first: u64, x: &mut SecretBlocks) {
         let mut out = core::mem::take(&mut self.scratch);
         out.refit(x.len());
         let streamed = core::mem::replace(&mut self.streamed, false);

@@ -1,5 +1,4 @@
-//! The gate that every machine stands behind, for machines that do not look at their own messages
-//! again.
+//! The gate in front of every machine, for machines that do not look at their own messages again.
 //!
 //! [`Machine`](crate::Machine) is implemented here alone, by [`gated!`](hushwire_machine::gated):
 //! exact lengths, calls in turn, and nothing after an error.

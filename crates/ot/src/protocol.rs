@@ -10,7 +10,7 @@ use crate::{
     AtLeast, Context, Driver, Extension, Level, OtError, Receiver, Security, Sender,
     base::BaseProtocol,
     ferret::{self, Set},
-    rows::{self, Kind},
+    rows::{self, RowKind},
 };
 
 /// An OT extension.
@@ -43,21 +43,21 @@ pub enum Protocol {
 /// The core below a protocol.
 #[derive(Clone, Copy)]
 pub(crate) enum Core {
-    Rows(Kind),
+    Rows(RowKind),
     /// A set, over rows of this kind.
-    Ferret(Set, Kind),
+    Ferret(Set, RowKind),
 }
 
 impl Core {
     /// The rows that it is, or that are below it.
-    fn rows(&self) -> Kind {
+    fn rows(&self) -> RowKind {
         let (Core::Rows(kind) | Core::Ferret(_, kind)) = *self;
         kind
     }
 }
 
 /// AGREEMENT: the rows that Ferret starts from.
-const FERRET_ROWS: Kind = Kind::SoftSpoken4;
+const FERRET_ROWS: RowKind = RowKind::SoftSpoken4;
 
 impl Protocol {
     /// All, in the order of the seed's table and of their age.
@@ -84,12 +84,12 @@ impl Protocol {
             Protocol::FerretB11 => "ferret-b11",
             Protocol::FerretB12 => "ferret-b12",
             Protocol::FerretB13 => "ferret-b13",
-            Protocol::Iknp => Kind::Iknp.name(),
-            Protocol::Alsz => Kind::Alsz.name(),
-            Protocol::Kos => Kind::Kos.name(),
-            Protocol::SoftSpoken2 => Kind::SoftSpoken2.name(),
-            Protocol::SoftSpoken4 => Kind::SoftSpoken4.name(),
-            Protocol::SoftSpoken8 => Kind::SoftSpoken8.name(),
+            Protocol::Iknp => RowKind::Iknp.name(),
+            Protocol::Alsz => RowKind::Alsz.name(),
+            Protocol::Kos => RowKind::Kos.name(),
+            Protocol::SoftSpoken2 => RowKind::SoftSpoken2.name(),
+            Protocol::SoftSpoken4 => RowKind::SoftSpoken4.name(),
+            Protocol::SoftSpoken8 => RowKind::SoftSpoken8.name(),
         }
     }
 
@@ -101,12 +101,12 @@ impl Protocol {
 
     pub(crate) fn core(self) -> Core {
         match self {
-            Protocol::Iknp => Core::Rows(Kind::Iknp),
-            Protocol::Alsz => Core::Rows(Kind::Alsz),
-            Protocol::Kos => Core::Rows(Kind::Kos),
-            Protocol::SoftSpoken2 => Core::Rows(Kind::SoftSpoken2),
-            Protocol::SoftSpoken4 => Core::Rows(Kind::SoftSpoken4),
-            Protocol::SoftSpoken8 => Core::Rows(Kind::SoftSpoken8),
+            Protocol::Iknp => Core::Rows(RowKind::Iknp),
+            Protocol::Alsz => Core::Rows(RowKind::Alsz),
+            Protocol::Kos => Core::Rows(RowKind::Kos),
+            Protocol::SoftSpoken2 => Core::Rows(RowKind::SoftSpoken2),
+            Protocol::SoftSpoken4 => Core::Rows(RowKind::SoftSpoken4),
+            Protocol::SoftSpoken8 => Core::Rows(RowKind::SoftSpoken8),
             Protocol::FerretB9 => Core::Ferret(ferret::B9, FERRET_ROWS),
             Protocol::FerretB10 => Core::Ferret(ferret::B10, FERRET_ROWS),
             Protocol::FerretB11 => Core::Ferret(ferret::B11, FERRET_ROWS),

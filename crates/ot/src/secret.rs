@@ -7,13 +7,13 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 
 /// Blocks that start on a cache line, so that no vector straddles two; wiped when they go.
 #[derive(Default)]
-pub(crate) struct Blocks {
+pub(crate) struct SecretBlocks {
     buffer: Buffer,
     /// Blocks that may hold something.
     used: usize,
 }
 
-impl Blocks {
+impl SecretBlocks {
     /// Makes them `len` blocks, as [`refit`] does; those that were never in use are zero.
     pub(crate) fn refit(&mut self, len: usize) {
         if self.used < len {
@@ -24,7 +24,7 @@ impl Blocks {
     }
 }
 
-impl Zeroize for Blocks {
+impl Zeroize for SecretBlocks {
     fn zeroize(&mut self) {
         self.buffer.set_len(16 * self.used);
         self.buffer.zeroize();
@@ -32,22 +32,22 @@ impl Zeroize for Blocks {
     }
 }
 
-impl Drop for Blocks {
+impl Drop for SecretBlocks {
     fn drop(&mut self) {
         self.zeroize();
     }
 }
 
-impl ZeroizeOnDrop for Blocks {}
+impl ZeroizeOnDrop for SecretBlocks {}
 
-impl Deref for Blocks {
+impl Deref for SecretBlocks {
     type Target = [Block];
     fn deref(&self) -> &[Block] {
         self.buffer.blocks()
     }
 }
 
-impl DerefMut for Blocks {
+impl DerefMut for SecretBlocks {
     fn deref_mut(&mut self) -> &mut [Block] {
         self.buffer.blocks_mut()
     }
@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn blocks_are_aligned_and_take_nothing_along() {
-        let mut blocks = Blocks::default();
+        let mut blocks = SecretBlocks::default();
         blocks.refit(5);
         assert!(blocks.len() == 5 && blocks.as_ptr().addr() % 64 == 0);
         blocks.fill(Block::ONES);
@@ -100,8 +100,8 @@ mod tests {
     #[test]
     fn secrets_are_wiped() {
         fn wiped<T: ZeroizeOnDrop>() {}
-        wiped::<Blocks>();
-        wiped::<crate::end::Made>();
+        wiped::<SecretBlocks>();
+        wiped::<crate::end::ChunkOts>();
         wiped::<crate::hasher::OtHasher>();
         wiped::<crate::BitTriples>();
         wiped::<crate::rows::Stock>();

@@ -1,5 +1,5 @@
-//! The adversaries that base OTs withstand, as types, so that an extension cannot stand on base OTs
-//! that are too weak for it.
+//! The adversaries that base OTs withstand, as types, so that an extension cannot depend on base
+//! OTs that are too weak for it.
 
 mod sealed {
     pub trait Sealed {}

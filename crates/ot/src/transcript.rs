@@ -55,7 +55,7 @@ impl Transcript {
 mod tests {
     use super::*;
 
-    /// All that both ends must agree on, and in which way they said it.
+    /// All that both ends must agree on, and the direction in which they sent it.
     #[test]
     fn a_challenge_binds_session_protocol_step_and_every_message() {
         let of = |sid: u8, protocol, step, messages: &[(Role, &[u8])]| {

@@ -12,7 +12,7 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 use crate::{
     Machine, OtError, Receiver, Round, Security, Sender,
     bits::{bytes, lsbs, put_range},
-    end::Made,
+    end::ChunkOts,
     hasher::OtHasher,
     machine::{Guarded, Latch, guarded},
     pipeline::Pipeline,
@@ -57,7 +57,7 @@ impl Work for Sent {
     fn is_chosen(&self) -> bool {
         false
     }
-    fn take(&mut self, hasher: &mut OtHasher, chunk: &mut Made, _: Option<&[u8]>) {
+    fn take(&mut self, hasher: &mut OtHasher, chunk: &mut ChunkOts, _: Option<&[u8]>) {
         let [zeros, sums] = &mut self.column;
         refit(zeros, bytes(chunk.len));
         refit(sums, bytes(chunk.len));
@@ -75,7 +75,7 @@ impl Work for Received {
     fn is_chosen(&self) -> bool {
         false
     }
-    fn take(&mut self, hasher: &mut OtHasher, chunk: &mut Made, _: Option<&[u8]>) {
+    fn take(&mut self, hasher: &mut OtHasher, chunk: &mut ChunkOts, _: Option<&[u8]>) {
         refit(&mut self.column, bytes(chunk.len));
         lsbs(&chunk.blocks, &mut self.column);
         put_range(&self.column, chunk.len, &mut self.b, chunk.start);

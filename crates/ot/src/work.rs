@@ -5,7 +5,7 @@ use zeroize::Zeroizing;
 
 use crate::{
     bits::{add_chosen, add_where, bytes, lsbs, put_range, xor_range},
-    end::Made,
+    end::ChunkOts,
     hasher::OtHasher,
 };
 
@@ -88,7 +88,7 @@ pub trait Work {
     fn is_chosen(&self) -> bool;
     /// The receiver, when a chunk is made; the sender, when a chunk is made and, with chosen
     /// choices, `derandomize` has come.
-    fn take(&mut self, hasher: &mut OtHasher, chunk: &mut Made, derandomize: Option<&[u8]>);
+    fn take(&mut self, hasher: &mut OtHasher, chunk: &mut ChunkOts, derandomize: Option<&[u8]>);
     /// Finds buffers that do not fit each other.
     fn assert_sizes(&self) {}
     /// The part of the caller's buffer that a chunk's blocks go to, where they can.
@@ -100,9 +100,9 @@ pub trait Work {
         0
     }
     /// The sender's messages under the pads of a chunk.
-    fn write_payload(&self, _hasher: &mut OtHasher, _chunk: &Made, _out: &mut [u8]) {}
+    fn write_payload(&self, _hasher: &mut OtHasher, _chunk: &ChunkOts, _out: &mut [u8]) {}
     /// The receiver's messages out of the sender's payload.
-    fn read_payload(&mut self, _hasher: &OtHasher, _chunk: &mut Made, _payload: &[u8]) {}
+    fn read_payload(&mut self, _hasher: &OtHasher, _chunk: &mut ChunkOts, _payload: &[u8]) {}
 }
 
 /// Only to close and check.
@@ -113,7 +113,7 @@ impl Work for () {
     fn is_chosen(&self) -> bool {
         false
     }
-    fn take(&mut self, _: &mut OtHasher, _: &mut Made, _: Option<&[u8]>) {}
+    fn take(&mut self, _: &mut OtHasher, _: &mut ChunkOts, _: Option<&[u8]>) {}
 }
 
 fn assert_bits(held: usize, count: usize) {
@@ -159,7 +159,7 @@ impl Work for Sending<'_> {
         }
     }
 
-    fn take(&mut self, hasher: &mut OtHasher, chunk: &mut Made, derandomize: Option<&[u8]>) {
+    fn take(&mut self, hasher: &mut OtHasher, chunk: &mut ChunkOts, derandomize: Option<&[u8]>) {
         let range = chunk.range();
         // Not Δ itself: bit 0 of q stays 0, and the receiver sets bit 0 of t to its choice.
         let added = hasher.delta() ^ Block::from_u128(1);
@@ -175,7 +175,7 @@ impl Work for Sending<'_> {
         }
     }
 
-    fn write_payload(&self, hasher: &mut OtHasher, chunk: &Made, out: &mut [u8]) {
+    fn write_payload(&self, hasher: &mut OtHasher, chunk: &ChunkOts, out: &mut [u8]) {
         match self {
             Sending::Ot(messages) => {
                 let out = from_bytes_mut(out).as_chunks_mut().0;
@@ -235,7 +235,7 @@ impl Work for Receiving<'_> {
         }
     }
 
-    fn take(&mut self, hasher: &mut OtHasher, chunk: &mut Made, _: Option<&[u8]>) {
+    fn take(&mut self, hasher: &mut OtHasher, chunk: &mut ChunkOts, _: Option<&[u8]>) {
         if matches!(self, Receiving::Rcot(_)) {
             return;
         }
@@ -264,7 +264,7 @@ impl Work for Receiving<'_> {
         }
     }
 
-    fn read_payload(&mut self, hasher: &OtHasher, chunk: &mut Made, payload: &[u8]) {
+    fn read_payload(&mut self, hasher: &OtHasher, chunk: &mut ChunkOts, payload: &[u8]) {
         match self {
             Receiving::Ot { choices, messages } => {
                 let pairs = from_bytes(payload).as_chunks().0;

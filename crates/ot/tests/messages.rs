@@ -122,7 +122,7 @@ fn steps_out_of_turn_end_a_machine() {
 fn a_truncated_answer_does_not_pass_ferret_s_check_of_rows() {
     let attempt = |cut: bool| {
         let context = Context { sid: Sid([9; 32]), backend: Backend::best() };
-        let kind = rows::Kind::SoftSpoken4;
+        let kind = rows::RowKind::SoftSpoken4;
         let [a, b, c] = [1, 2, 3].map(|seed| Seed::from_bytes([seed; 16]));
         let mut s = rows::SetupSender::<Malicious>::new::<Csw>(&context, kind, &a).expect("it exists");
         let mut r = rows::SetupReceiver::<Malicious>::new::<Csw>(&context, kind, &b).expect("it exists");

@@ -230,7 +230,7 @@ fn the_meter_shows_what_is_declared() {
         [Protocol::Iknp, Protocol::Alsz, Protocol::Kos, Protocol::SoftSpoken4, Protocol::FerretB10];
     for protocol in protocols {
         for what in [Rcot, Cot, Rot, RotChosen, Ot, BitOt] {
-            // Of Ferret also calls whose last segment has 16 chunks, 1, 2 and 3.
+            // Ferret also has calls whose last segment has 16 chunks, 1, 2 and 3.
             let turns = [700, 140_001, 16_256, 16_300, 17_200, 18_200];
             for &count in if protocol == Protocol::FerretB10 { &turns[..] } else { &turns[..2] } {
                 if protocol.supports(Level::SemiHonest) {

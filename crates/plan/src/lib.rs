@@ -43,4 +43,4 @@ pub use runtime::Runtime;
 pub use share::{Residue, Sharing, WordMap, flattened, gathered_bits, picked, piece, some_planes, stacked};
 pub use size::{Axis, Pooling, Size, Slot};
 pub use steps::{Extent, PlanStep, PlanSteps, StepPiece, Watch};
-pub use wave::{Flight, Group, PiecePlace, Task, Wave, home, land};
+pub use wave::{Flight, Group, PiecePlace, StepTask, Wave, home, land};

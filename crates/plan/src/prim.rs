@@ -254,7 +254,7 @@ impl<B: Primitives> Prim<B> {
         if program.ands() > 0 { Talk::Flat(program, size).into() } else { Local::Flat(program, size).into() }
     }
 
-    pub(crate) fn facts(&self, reads: &[Size]) -> Facts {
+    pub(crate) fn facts(&self, reads: &[Size]) -> PrimFacts {
         match self {
             Prim::Local(local) => local.facts(reads),
             Prim::Talk(talk) => talk.facts(reads),
@@ -263,7 +263,7 @@ impl<B: Primitives> Prim<B> {
 }
 
 /// What follows from a primitive and the sizes of what it reads.
-pub(crate) struct Facts {
+pub(crate) struct PrimFacts {
     /// The size of its value.
     pub(crate) size: Size,
     pub(crate) rows: StepRows,
@@ -271,19 +271,19 @@ pub(crate) struct Facts {
     pub(crate) same: Option<Same>,
 }
 
-impl Facts {
+impl PrimFacts {
     fn of(size: Size, rows: StepRows) -> Self {
-        Facts { size, rows, same: None }
+        PrimFacts { size, rows, same: None }
     }
 
     fn like(self, same: Same) -> Self {
-        Facts { same: Some(same), ..self }
+        PrimFacts { same: Some(same), ..self }
     }
 }
 
 impl<B: Primitives> Local<B> {
-    fn facts(&self, reads: &[Size]) -> Facts {
-        let of = |size: Size| Facts::of(size, StepRows::Whole);
+    fn facts(&self, reads: &[Size]) -> PrimFacts {
+        let of = |size: Size| PrimFacts::of(size, StepRows::Whole);
         match self {
             Local::Input(_, size) => of(*size),
             Local::Known(tensor) => of(Size::Known(tensor.scalar().bits(), tensor.len())),
@@ -314,10 +314,10 @@ fn block_size(program: &Program, reads: &[Size]) -> Size {
 }
 
 impl<B: Primitives> Talk<B> {
-    fn facts(&self, reads: &[Size]) -> Facts {
-        let whole = |size: Size| Facts::of(size, StepRows::Whole);
-        let each = |size: Size| Facts::of(size, StepRows::Each);
-        let over = |size: Size| Facts::of(size, StepRows::Over);
+    fn facts(&self, reads: &[Size]) -> PrimFacts {
+        let whole = |size: Size| PrimFacts::of(size, StepRows::Whole);
+        let each = |size: Size| PrimFacts::of(size, StepRows::Each);
+        let over = |size: Size| PrimFacts::of(size, StepRows::Over);
         match self {
             Talk::ToWords(ring) => each(Size::Words(*ring, reads[0].rows())).like(Same::ToWords(*ring)),
             Talk::Product(_) => over(reads[0]),
@@ -341,7 +341,7 @@ impl<B: Primitives> Talk<B> {
             }
             Talk::Own(own) => {
                 let (size, rows) = B::size_of_talk(own, reads);
-                Facts::of(size, rows)
+                PrimFacts::of(size, rows)
             }
         }
     }

@@ -15,7 +15,7 @@ use std::{
 };
 
 /// A step of a wave.
-pub struct Task<'p, B: Primitives> {
+pub struct StepTask<'p, B: Primitives> {
     /// The step.
     pub step: &'p PlanStep<B>,
     /// Its rows, and whether it is cut.
@@ -26,14 +26,14 @@ pub struct Task<'p, B: Primitives> {
     made: Mutex<Joined<B>>,
 }
 
-impl<'p, B: Primitives> Task<'p, B> {
+impl<'p, B: Primitives> StepTask<'p, B> {
     fn new(step: &'p PlanStep<B>, extent: Extent, reads: Vec<StepValue<B>>) -> Self {
         let mut reads: Vec<Option<StepValue<B>>> = reads.into_iter().map(Some).collect();
         let made = match home(step, extent, &mut reads).and_then(Option::take) {
             Some(form) => Joined::Over(form),
             None => Joined::Nothing,
         };
-        Task { step, extent, reads: Mutex::new(reads), made: Mutex::new(made) }
+        StepTask { step, extent, reads: Mutex::new(reads), made: Mutex::new(made) }
     }
 
     /// The values that it reads, whole; they are the caller's from then on.
@@ -75,7 +75,7 @@ pub fn home<'r, B: Primitives>(
 }
 
 /// All steps of a wave.
-pub struct Wave<'p, B: Primitives>(Vec<Arc<Task<'p, B>>>);
+pub struct Wave<'p, B: Primitives>(Vec<Arc<StepTask<'p, B>>>);
 
 /// Pieces that share rounds, not yet begun.
 pub struct Group<'p, E: Runtime>(Vec<(PiecePlace<'p, E>, E::Supplies)>);
@@ -84,11 +84,11 @@ pub struct Group<'p, E: Runtime>(Vec<(PiecePlace<'p, E>, E::Supplies)>);
 pub type Flight<'p, E> = With<Abreast<<E as Runtime>::StepMachine<'p>>, Vec<PiecePlace<'p, E>>>;
 
 /// The task that a piece is of, and its rows.
-pub type PiecePlace<'p, B> = (Arc<Task<'p, B>>, Range<usize>);
+pub type PiecePlace<'p, B> = (Arc<StepTask<'p, B>>, Range<usize>);
 
 impl<'p, B: Primitives> Wave<'p, B> {
     pub(crate) fn new(ready: impl Iterator<Item = (&'p PlanStep<B>, Extent, Vec<StepValue<B>>)>) -> Self {
-        Wave(ready.map(|(step, extent, reads)| Arc::new(Task::new(step, extent, reads))).collect())
+        Wave(ready.map(|(step, extent, reads)| Arc::new(StepTask::new(step, extent, reads))).collect())
     }
 
     /// Whether there is no step.
@@ -108,7 +108,7 @@ impl<'p, B: Primitives> Wave<'p, B> {
     /// # Panics
     /// If the step is none of it (the caller's bug).
     #[must_use]
-    pub fn task(&self, at: Slot) -> &Arc<Task<'p, B>> {
+    pub fn task(&self, at: Slot) -> &Arc<StepTask<'p, B>> {
         self.0.iter().find(|task| task.extent.at == at).expect("a step of the wave")
     }
 

@@ -2,11 +2,11 @@
 //! tables.
 //!
 //! ```text
-//! text ── sqlparser ──► its tree ── bind ──► Plan ── logical ──► emit ──► Relation
+//! text ── sqlparser ──► its tree ── bind ──► LogicalPlan ── logical ──► emit ──► Relation
 //!
-//! bind      names, types, subqueries as joins; from the Catalog: tables, columns, parts, keys
-//! Plan      operators, with columns by number
-//! logical   joins in order, conditions moved down, unread columns gone
+//! bind          names, types, subqueries as joins; from the Catalog: tables, columns, parts, keys
+//! LogicalPlan   operators, with columns by number
+//! logical       joins in order, conditions moved down, unread columns gone
 //! ```
 //!
 //! This crate does no input or output and knows no protocol. Unsupported queries are refused with

@@ -66,7 +66,7 @@ pub struct Query {
 
 /// How a query is lowered.
 #[derive(Clone, Copy, Default)]
-struct Way {
+struct LoweringOptions {
     /// Rows stay where operators leave them.
     in_place: bool,
     /// Joins with a unique side use tags of keys.
@@ -90,7 +90,7 @@ impl Query {
     /// neighbour or a running sum that would depend on the order of keys that no ORDER BY names and
     /// the result does not show.
     pub fn new(name: &str, relation: &Relation, to: &[&str]) -> Result<Query, Fault> {
-        Self::made(name, relation, to, Way::default())
+        Self::made(name, relation, to, LoweringOptions::default())
     }
 
     /// A query whose joins use tags if one side's keys are unique. Rows of both sides are matched
@@ -104,7 +104,7 @@ impl Query {
     /// # Errors
     /// As [`Query::new`].
     pub fn by_tags(name: &str, relation: &Relation, to: &[&str]) -> Result<Query, Fault> {
-        Self::made(name, relation, to, Way { tags: true, in_place: false })
+        Self::made(name, relation, to, LoweringOptions { tags: true, in_place: false })
     }
 
     /// A query that leaves rows where operators put them: nothing is moved to the front, and the
@@ -115,10 +115,10 @@ impl Query {
     /// As [`Query::new`].
     #[doc(hidden)]
     pub fn in_place(name: &str, relation: &Relation, to: &[&str], tags: bool) -> Result<Query, Fault> {
-        Self::made(name, relation, to, Way { tags, in_place: true })
+        Self::made(name, relation, to, LoweringOptions { tags, in_place: true })
     }
 
-    fn made(name: &str, relation: &Relation, to: &[&str], way: Way) -> Result<Query, Fault> {
+    fn made(name: &str, relation: &Relation, to: &[&str], way: LoweringOptions) -> Result<Query, Fault> {
         let (query, tells) = Self::lowered(name, relation, to, way)?;
         if way.in_place || (!tells.more && tells.unfair.is_none()) {
             return Ok(query);
@@ -130,7 +130,12 @@ impl Query {
     }
 
     /// The computation of a relation, and what the order of rows reveals in it.
-    fn lowered(name: &str, relation: &Relation, to: &[&str], way: Way) -> Result<(Query, Tells), Fault> {
+    fn lowered(
+        name: &str,
+        relation: &Relation,
+        to: &[&str],
+        way: LoweringOptions,
+    ) -> Result<(Query, Tells), Fault> {
         let is_result = !way.in_place;
         let b = Builder::new(name);
         let (tables, notes, lines, promises, nulls, tells) = {

@@ -16,7 +16,7 @@ use crate::{
     tally::Tally,
 };
 use hushwire_block::registry;
-use hushwire_machine::{Channel, Cut, NetError};
+use hushwire_machine::{Channel, NetError, WaitCut};
 use std::{
     collections::VecDeque,
     sync::{Condvar, Mutex, MutexGuard, PoisonError},
@@ -37,7 +37,7 @@ pub(crate) struct Shelf {
     state: Mutex<ShelfState>,
     news: Condvar,
     /// Ends the waits of the channels of both threads.
-    cut: Cut,
+    cut: WaitCut,
 }
 
 #[derive(Default)]

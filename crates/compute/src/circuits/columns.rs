@@ -7,7 +7,7 @@ use super::{
 use crate::{ComputeError, Reduction, Scalar, Scan};
 use hushwire_circuit::{Bit, Builder, words};
 
-type Made = Result<Vec<Reg>, ComputeError>;
+type LoweredRegs = Result<Vec<Reg>, ComputeError>;
 /// The elements of one series, each a list of registers.
 pub(crate) type Series = Vec<Vec<Reg>>;
 
@@ -34,7 +34,12 @@ fn tree(
 }
 
 /// Reduces series of `n` elements to one element each.
-pub(crate) fn reduce(stages: &mut Stages, reduction: Reduction, scalar: Scalar, series: Vec<Series>) -> Made {
+pub(crate) fn reduce(
+    stages: &mut Stages,
+    reduction: Reduction,
+    scalar: Scalar,
+    series: Vec<Series>,
+) -> LoweredRegs {
     let (signed, width) = (scalar.is_signed(), scalar.bits());
     let n = series.first().map_or(0, Vec::len);
     let sum = |b: &mut Builder, x: &[Bit], y: &[Bit]| words::add_mod(b, x, y);
@@ -186,7 +191,7 @@ pub(crate) fn scan(
 }
 
 /// The sums of products of each pair of series.
-pub(crate) fn dots(stages: &mut Stages, width: usize, pairs: &[(Series, Series)]) -> Made {
+pub(crate) fn dots(stages: &mut Stages, width: usize, pairs: &[(Series, Series)]) -> LoweredRegs {
     let n = pairs.first().map_or(0, |(x, _)| x.len());
     let reads =
         pairs.iter().flat_map(|(x, y)| x.iter().zip(y).flat_map(|(x, y)| [&x[..], y].concat())).collect();

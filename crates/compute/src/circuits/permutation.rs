@@ -6,7 +6,7 @@ use hushwire_circuit::{sort, words};
 use std::sync::Arc;
 
 /// A column of exchanges that touch no row twice: their rows, and the decision of each.
-struct Column {
+struct ExchangeColumn {
     pairs: Vec<(usize, usize)>,
     swaps: Vec<Reg>,
 }
@@ -23,7 +23,7 @@ fn least_exchanges(rows: usize) -> usize {
 /// The columns of one network, run forwards or backwards.
 #[derive(Clone)]
 struct Pass {
-    columns: Arc<Vec<Column>>,
+    columns: Arc<Vec<ExchangeColumn>>,
     backwards: bool,
 }
 
@@ -67,7 +67,7 @@ impl Permutation {
                 records[*a] = made[1..=wide].to_vec();
                 records[*b] = made[1 + wide..].to_vec();
             }
-            columns.push(Column { pairs, swaps });
+            columns.push(ExchangeColumn { pairs, swaps });
         }
         Ok(Permutation { rows, passes: vec![Pass { columns: Arc::new(columns), backwards: false }] })
     }

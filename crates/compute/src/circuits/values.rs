@@ -9,7 +9,7 @@ use hushwire_circuit::{Bit, Builder, words};
 use std::collections::BTreeMap;
 
 /// The registers of an operation's result: a register for each bit, element after element.
-pub(crate) type Made = Result<Vec<Reg>, ComputeError>;
+pub(crate) type LoweredRegs = Result<Vec<Reg>, ComputeError>;
 
 /// A lowered value.
 #[derive(Clone)]
@@ -106,7 +106,7 @@ impl Values {
     }
 
     /// The registers of a value; constants and permutations get registers here.
-    pub(crate) fn bits(&mut self, at: usize) -> Made {
+    pub(crate) fn bits(&mut self, at: usize) -> LoweredRegs {
         let bits = match self.values[at].clone() {
             Lowered::Bits(bits) => return Ok(bits),
             Lowered::Known(tensor) => {
@@ -141,7 +141,7 @@ impl Values {
 
     /// The operands' elements at these places, which count all operands' elements, one operand
     /// after the other.
-    pub(crate) fn moved(&mut self, args: &[usize], places: &[usize]) -> Made {
+    pub(crate) fn moved(&mut self, args: &[usize], places: &[usize]) -> LoweredRegs {
         let mut elements = vec![];
         for at in args {
             elements.extend(self.elements(*at)?);
@@ -150,7 +150,7 @@ impl Values {
     }
 
     /// Computes element by element; single numbers that all members know are built into the block.
-    pub(super) fn each(&mut self, site: Site<'_>, make: &Block<'_>) -> Made {
+    pub(super) fn each(&mut self, site: Site<'_>, make: &Block<'_>) -> LoweredRegs {
         let n = site.to.iter().product();
         let scalars: Vec<Scalar> = site.args.iter().map(|a| self.scalar(*a)).collect();
         let single = |value: &Lowered| match value {
@@ -180,8 +180,8 @@ impl Values {
         all: &[T],
         length: impl Fn(&T) -> usize,
         width: usize,
-        mut make: impl FnMut(&mut Self, &[&T]) -> Made,
-    ) -> Made {
+        mut make: impl FnMut(&mut Self, &[&T]) -> LoweredRegs,
+    ) -> LoweredRegs {
         let mut kinds: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         all.iter().enumerate().for_each(|(at, one)| kinds.entry(length(one)).or_default().push(at));
         let mut out = vec![0; all.len() * width];

@@ -24,7 +24,7 @@ use std::cell::RefCell;
 pub use tables::Groups;
 
 /// A form as text calls it.
-pub(crate) struct Form {
+pub(crate) struct DerivedForm {
     name: &'static str,
     /// The number of operands that it takes.
     pub(crate) operands: RangeInclusive<usize>,
@@ -37,19 +37,19 @@ const fn form(
     name: &'static str,
     operands: RangeInclusive<usize>,
     make: for<'b> fn(&'b Builder, &[Val<'b>], u64) -> Val<'b>,
-) -> Form {
-    Form { name, operands, rows: false, make }
+) -> DerivedForm {
+    DerivedForm { name, operands, rows: false, make }
 }
 
 /// The largest number of keys of a group.
 const KEYS: usize = 16;
 
-const FORMS: [Form; 24] = [
+const FORMS: [DerivedForm; 24] = [
     form("clamp", 3..=3, |_, v, _| v[0].clamp(v[1], v[2])),
     form("variance", 1..=1, |_, v, _| v[0].variance()),
     form("median", 1..=1, |_, v, _| v[0].median()),
     form("histogram", 2..=2, |_, v, _| v[0].histogram(v[1])),
-    Form { name: "top_k", operands: 1..=1, rows: true, make: |_, v, rows| v[0].top_k(rows) },
+    DerivedForm { name: "top_k", operands: 1..=1, rows: true, make: |_, v, rows| v[0].top_k(rows) },
     form("shift_left", 2..=2, |_, v, _| v[0].shift_left_by(v[1])),
     form("shift_right", 2..=2, |_, v, _| v[0].shift_right_by(v[1])),
     form("multiply", 2..=2, |_, v, _| v[0].multiply(v[1])),
@@ -72,14 +72,14 @@ const FORMS: [Form; 24] = [
 ];
 
 /// The form of a name.
-pub(crate) fn form_of(name: &str) -> Option<&'static Form> {
+pub(crate) fn form_of(name: &str) -> Option<&'static DerivedForm> {
     const { &FORMS }.iter().find(|form| form.name == name)
 }
 
 /// Adds a form to a draft; if it fails, the draft is of no use.
 pub(crate) fn apply(
     draft: &mut Draft,
-    form: &Form,
+    form: &DerivedForm,
     operands: &[Value],
     rows: u64,
 ) -> Result<Value, ComputeError> {

@@ -8,7 +8,7 @@ pub(super) struct Abs;
 impl Abs {
     pub(super) const DEF: OpDef<Self> = OpDef {
         syntax: Syntax::Call(&["abs"], "abs(x)", |c| Ok((Op::Abs, c.operands()?))),
-        facts: |_| facts("abs", 1, Role::Works),
+        facts: |_| facts("abs", 1, OpRole::Works),
         infer: |_, of| of.each(of.alike(Scalar::is_number, "a number")?),
         range: |_, of| {
             of.one(0, |x| match x.low >= 0 {

@@ -9,7 +9,7 @@ pub(super) struct Add;
 impl Add {
     pub(super) const DEF: OpDef<Self> = OpDef {
         syntax: Syntax::Between(&[("+", Op::Add)], 5),
-        facts: |_| facts("+", 2, Role::Sums),
+        facts: |_| facts("+", 2, OpRole::Sums),
         infer: |_, of| of.each(of.numbers()?),
         range: |_, of| {
             of.two(0, 1, |x, y| Range::around([x.low.checked_add(y.low), x.high.checked_add(y.high)]))
@@ -25,7 +25,7 @@ pub(super) struct Sub;
 impl Sub {
     pub(super) const DEF: OpDef<Self> = OpDef {
         syntax: Syntax::Between(&[("-", Op::Sub)], 5),
-        facts: |_| facts("-", 2, Role::Sums),
+        facts: |_| facts("-", 2, OpRole::Sums),
         infer: |_, of| of.each(of.numbers()?),
         range: |_, of| {
             of.two(0, 1, |x, y| Range::around([x.low.checked_sub(y.high), x.high.checked_sub(y.low)]))

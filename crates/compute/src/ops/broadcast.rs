@@ -17,7 +17,7 @@ impl<'a> Broadcast<'a> {
             let (x, to) = (c.arguments.value()?, c.arguments.shape()?);
             Ok((Op::Broadcast(to), c.only(x)?))
         }),
-        facts: |_| facts("broadcast", 1, Role::Moves),
+        facts: |_| facts("broadcast", 1, OpRole::Moves),
         infer: |p, of| {
             let (scalar, to, from) = (of.not_place()?, ranked(p.to)?, of.shape(0));
             // A single element fits any shape. A value with axes repeats those of length 1 and

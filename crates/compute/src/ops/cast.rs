@@ -20,7 +20,7 @@ impl<'a> Cast<'a> {
             }
             Ok((Op::Cast(to), c.only(x)?))
         }),
-        facts: |_| facts("cast", 1, Role::Works),
+        facts: |_| facts("cast", 1, OpRole::Works),
         infer: |p, of| {
             let to = *p.to;
             if !to.is_valid() {

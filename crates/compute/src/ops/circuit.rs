@@ -27,7 +27,7 @@ impl<'a> Circuit<'a> {
             let circuit = c.scope.circuit(name).ok_or_else(missing)?;
             Ok((Op::Circuit(circuit), c.operands()?))
         }),
-        facts: |p| facts("circuit", p.circuit.inputs().len(), Role::Works),
+        facts: |p| facts("circuit", p.circuit.inputs().len(), OpRole::Works),
         infer: |p, of| {
             for (i, width) in p.circuit.inputs().iter().enumerate() {
                 if of.scalar(i) != Scalar::Bits(*width as u16) {

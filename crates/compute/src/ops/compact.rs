@@ -15,7 +15,7 @@ impl<'a> Compact<'a> {
             let rows = rows.ok_or_else(|| c.arguments.wrong("say how many rows stay: rows=10"))?;
             Ok((Op::Compact { rows: whole(rows)? }, c.operands()?))
         }),
-        facts: |_| facts("compact", 2, Role::Works),
+        facts: |_| facts("compact", 2, OpRole::Works),
         infer: |p, of| {
             of.flagged()?;
             let mut shape = of.shape(1).clone();

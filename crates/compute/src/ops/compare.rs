@@ -25,7 +25,7 @@ impl<'a> Compare<'a> {
             ],
             COMPARISON,
         ),
-        facts: |p| facts(p.comparison.sign(), 2, Role::Works),
+        facts: |p| facts(p.comparison.sign(), 2, OpRole::Works),
         infer: |p, of| {
             if p.comparison.orders() {
                 of.numbers()?;

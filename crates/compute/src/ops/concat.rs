@@ -13,7 +13,7 @@ impl<'a> Concat<'a> {
             let axis = c.arguments.axis()?;
             Ok((Op::Concat(axis), c.operands()?))
         }),
-        facts: |_| Facts { name: "concat", arity: None, role: Role::Works },
+        facts: |_| OpFacts { name: "concat", arity: None, role: OpRole::Works },
         infer: |p, of| {
             let axis = *p.axis;
             let scalar = of.alike(|s| s != Scalar::Place, "values")?;

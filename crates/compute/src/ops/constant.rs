@@ -19,7 +19,7 @@ pub(super) struct Constant<'a> {
 impl<'a> Constant<'a> {
     pub(super) const DEF: OpDef<Self> = OpDef {
         syntax: Syntax::Call(&["const"], "const(u64[2], [1, 2])", |c| Ok((Op::Constant(read(c)?), vec![]))),
-        facts: |_| facts("constant", 0, Role::Works),
+        facts: |_| facts("constant", 0, OpRole::Works),
         infer: |p, of| {
             let scalar = p.tensor.scalar();
             if scalar == Scalar::Place || !scalar.is_valid() {

@@ -22,7 +22,7 @@ impl<'a> Conv2d<'a> {
                 Ok((Op::Conv2d { steps, groups }, c.operands()?))
             })
         },
-        facts: |_| facts("conv2d", 2, Role::Sums),
+        facts: |_| facts("conv2d", 2, OpRole::Sums),
         infer: |p, of| of.result(of.product()?, convolved(of, *p.steps, *p.groups)?),
         range: |p, of| {
             let lengths = |ty: &crate::Type| {

@@ -9,7 +9,7 @@ pub(super) struct Div;
 impl Div {
     pub(super) const DEF: OpDef<Self> = OpDef {
         syntax: Syntax::Between(&[("/", Op::Div)], 6),
-        facts: |_| facts("/", 2, Role::Works),
+        facts: |_| facts("/", 2, OpRole::Works),
         infer: |_, of| {
             let scalar = of.numbers()?;
             if scalar.frac() > 0 && scalar.bits() + usize::from(scalar.frac()) > 128 {
@@ -49,7 +49,7 @@ pub(super) struct Rem;
 impl Rem {
     pub(super) const DEF: OpDef<Self> = OpDef {
         syntax: Syntax::Between(&[("%", Op::Rem)], 6),
-        facts: |_| facts("%", 2, Role::Works),
+        facts: |_| facts("%", 2, OpRole::Works),
         infer: |_, of| of.each(of.numbers()?),
         range: |_, of| {
             of.two(0, 1, |x, y| {

@@ -9,7 +9,7 @@ pub(super) struct Min;
 impl Min {
     pub(super) const DEF: OpDef<Self> = OpDef {
         syntax: Syntax::Call(&["min"], "min(x, y)", |c| Ok((Op::Min, c.two()?))),
-        facts: |_| facts("min", 2, Role::Works),
+        facts: |_| facts("min", 2, OpRole::Works),
         infer: |_, of| of.each(of.numbers()?),
         range: |_, of| {
             of.two(0, 1, |x, y| Reach::To(Range { low: x.low.min(y.low), high: x.high.min(y.high) }))
@@ -25,7 +25,7 @@ pub(super) struct Max;
 impl Max {
     pub(super) const DEF: OpDef<Self> = OpDef {
         syntax: Syntax::Call(&["max"], "max(x, y)", |c| Ok((Op::Max, c.two()?))),
-        facts: |_| facts("max", 2, Role::Works),
+        facts: |_| facts("max", 2, OpRole::Works),
         infer: |_, of| of.each(of.numbers()?),
         range: |_, of| {
             of.two(0, 1, |x, y| Reach::To(Range { low: x.low.max(y.low), high: x.high.max(y.high) }))

@@ -8,7 +8,7 @@ pub(super) struct Gather;
 impl Gather {
     pub(super) const DEF: OpDef<Self> = OpDef {
         syntax: Syntax::Call(&["gather"], "gather(x, places)", |c| Ok((Op::Gather, c.operands()?))),
-        facts: |_| facts("gather", 2, Role::Moves),
+        facts: |_| facts("gather", 2, OpRole::Moves),
         infer: |_, of| {
             let (_, places) = of.all[1];
             let integers = matches!(places.scalar, Scalar::Int { .. });

@@ -10,7 +10,7 @@ pub(super) struct Input<'a> {
 impl<'a> Input<'a> {
     pub(super) const DEF: OpDef<Self> = OpDef {
         syntax: Syntax::Named("input x: u64[n] from shop"),
-        facts: |_| facts("input", 0, Role::Works),
+        facts: |_| facts("input", 0, OpRole::Works),
         infer: |_, _| Err(ComputeError::ty("an input has the type that is declared", "declare it")),
         range: |_, _| Reach::Unknown,
         evaluate: |p, _| p.refused(),

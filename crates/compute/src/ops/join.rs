@@ -11,7 +11,7 @@ pub(super) struct Join;
 impl Join {
     pub(super) const DEF: OpDef<Self> = OpDef {
         syntax: Syntax::Call(&["join"], "join(s, t)", |c| Ok((Op::Join, c.operands()?))),
-        facts: |_| Facts { name: "join", arity: None, role: Role::Works },
+        facts: |_| OpFacts { name: "join", arity: None, role: OpRole::Works },
         infer: |_, of| {
             let mut bits = 0usize;
             for (_, operand) in of.all {

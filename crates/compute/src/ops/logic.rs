@@ -13,7 +13,7 @@ pub(super) struct And;
 impl And {
     pub(super) const DEF: OpDef<Self> = OpDef {
         syntax: Syntax::Between(&[("&", Op::And)], 2),
-        facts: |_| facts("&", 2, Role::Works),
+        facts: |_| facts("&", 2, OpRole::Works),
         infer: |_, of| bits(of),
         range: |_, of| {
             of.two(0, 1, |x, y| match x.low >= 0 && y.low >= 0 {
@@ -42,7 +42,7 @@ pub(super) struct Or;
 impl Or {
     pub(super) const DEF: OpDef<Self> = OpDef {
         syntax: Syntax::Between(&[("|", Op::Or)], 0),
-        facts: |_| facts("|", 2, Role::Works),
+        facts: |_| facts("|", 2, OpRole::Works),
         infer: |_, of| bits(of),
         range: |_, of| of.two(0, 1, filled),
         evaluate: |_, of| Ok(of.bitwise(|x, y| x | y)),
@@ -64,7 +64,7 @@ pub(super) struct Xor;
 impl Xor {
     pub(super) const DEF: OpDef<Self> = OpDef {
         syntax: Syntax::Between(&[("^", Op::Xor)], 1),
-        facts: |_| facts("^", 2, Role::Works),
+        facts: |_| facts("^", 2, OpRole::Works),
         infer: |_, of| bits(of),
         range: |_, of| of.two(0, 1, filled),
         evaluate: |_, of| Ok(of.bitwise(|x, y| x ^ y)),
@@ -78,7 +78,7 @@ pub(super) struct Not;
 impl Not {
     pub(super) const DEF: OpDef<Self> = OpDef {
         syntax: Syntax::Before("!", &Op::Not),
-        facts: |_| facts("!", 1, Role::Works),
+        facts: |_| facts("!", 1, OpRole::Works),
         infer: |_, of| bits(of),
         range: |_, of| {
             let scalar = of.types[0].scalar;

@@ -8,7 +8,7 @@ pub(super) struct MatMul;
 impl MatMul {
     pub(super) const DEF: OpDef<Self> = OpDef {
         syntax: Syntax::Call(&["matmul"], "matmul(x, y)", |c| Ok((Op::MatMul, c.operands()?))),
-        facts: |_| facts("matmul", 2, Role::Sums),
+        facts: |_| facts("matmul", 2, OpRole::Sums),
         infer: |_, of| {
             let scalar = of.product()?;
             let [a, b] = [0, 1].map(|k: usize| &of.shape(k).0[..]);

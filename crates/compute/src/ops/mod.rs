@@ -74,7 +74,7 @@ pub(crate) struct OpDef<P> {
     /// How text calls it.
     syntax: Syntax,
     /// Its name, its arity, and its cost on shares.
-    facts: fn(&P) -> Facts,
+    facts: fn(&P) -> OpFacts,
     /// The type of the result, or the reason why the operands are refused.
     infer: fn(&P, Operands<'_>) -> Typed,
     /// The range of the result, as if its type had no bounds.
@@ -88,11 +88,11 @@ pub(crate) struct OpDef<P> {
 }
 
 /// An operation's definition with its parameters.
-struct Bound<P>(OpDef<P>, P);
+struct BoundOp<P>(OpDef<P>, P);
 
 /// The questions that are asked of an operation; see [`OpDef`].
 pub(crate) trait Definition {
-    fn facts(&self) -> Facts;
+    fn facts(&self) -> OpFacts;
     fn infer(&self, of: Operands<'_>) -> Typed;
     fn range(&self, of: &Ranges<'_>) -> Reach;
     fn evaluate(&self, of: Evaluation<'_>) -> Result<Tensor, ComputeError>;
@@ -100,8 +100,8 @@ pub(crate) trait Definition {
     fn print(&self, w: Writing<'_>) -> Printed;
 }
 
-impl<P> Definition for Bound<P> {
-    fn facts(&self) -> Facts {
+impl<P> Definition for BoundOp<P> {
+    fn facts(&self) -> OpFacts {
         (self.0.facts)(&self.1)
     }
 
@@ -128,18 +128,18 @@ impl<P> Definition for Bound<P> {
 
 /// Facts about an operation that are known without its operands.
 #[derive(Clone, Copy)]
-pub(crate) struct Facts {
+pub(crate) struct OpFacts {
     /// The name in messages and text.
     pub(crate) name: &'static str,
     /// The number of operands; `None` for any number from 1.
     pub(crate) arity: Option<usize>,
     /// Its cost on shares, which the others save if an owner computes it alone.
-    pub(crate) role: Role,
+    pub(crate) role: OpRole,
 }
 
 /// The kind of an operation's cost on shares.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Role {
+pub(crate) enum OpRole {
     /// It adds or multiplies its operands as numbers.
     Sums,
     /// It is another form of its first operand and costs nothing.
@@ -232,7 +232,7 @@ macro_rules! operations {
             pub(crate) fn def(&self) -> Box<dyn Definition + '_> {
                 match self {
                     $(Op::$op $(($($at),+))? $({ $($field),+ })? => {
-                        Box::new(Bound($file::$op::DEF, $file::$op { $($($at),+)? $($($field),+)? }))
+                        Box::new(BoundOp($file::$op::DEF, $file::$op { $($($at),+)? $($($field),+)? }))
                     })+
                 }
             }
@@ -365,6 +365,6 @@ pub(crate) fn call(name: &str) -> Option<Parse> {
 }
 
 /// The facts of an operation with this number of operands.
-const fn facts(name: &'static str, arity: usize, role: Role) -> Facts {
-    Facts { name, arity: Some(arity), role }
+const fn facts(name: &'static str, arity: usize, role: OpRole) -> OpFacts {
+    OpFacts { name, arity: Some(arity), role }
 }

@@ -38,7 +38,7 @@ impl<'a> Order<'a> {
             }
             Ok((Op::Order { descending }, keys))
         }),
-        facts: |_| Facts { name: "order", arity: None, role: Role::Works },
+        facts: |_| OpFacts { name: "order", arity: None, role: OpRole::Works },
         infer: |p, of| {
             let (keys, directions) = (of.all.len(), p.descending.len());
             if directions != keys {
@@ -72,7 +72,7 @@ impl<'a> Meet<'a> {
             let first = whole(first.ok_or_else(|| c.arguments.wrong(missing))?)?;
             Ok((Op::Meet { first }, c.operands()?))
         }),
-        facts: |_| Facts { name: "meet", arity: None, role: Role::Works },
+        facts: |_| OpFacts { name: "meet", arity: None, role: OpRole::Works },
         infer: |p, of| {
             let (shape, first) = (rows(of)?, *p.first);
             if let Some(Dim::Known(rows)) = shape.0.first()

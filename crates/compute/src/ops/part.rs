@@ -16,7 +16,7 @@ impl<'a> Part<'a> {
             let [from, to] = [from, to].map(|n| u16::try_from(n).unwrap_or(u16::MAX));
             Ok((Op::Part { from, to }, c.only(s)?))
         }),
-        facts: |_| facts("part", 1, Role::Works),
+        facts: |_| facts("part", 1, OpRole::Works),
         infer: |p, of| {
             let (from, to) = (*p.from, *p.to);
             match of.scalar(0) {

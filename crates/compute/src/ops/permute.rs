@@ -7,7 +7,7 @@ pub(super) struct Permute;
 impl Permute {
     pub(super) const DEF: OpDef<Self> = OpDef {
         syntax: Syntax::Call(&["permute"], "permute(x, p)", |c| Ok((Op::Permute, c.operands()?))),
-        facts: |_| facts("permute", 2, Role::Works),
+        facts: |_| facts("permute", 2, OpRole::Works),
         infer: |_, of| {
             if of.scalar(1) != Scalar::Place {
                 return Err(of
@@ -41,7 +41,7 @@ pub(super) struct Invert;
 impl Invert {
     pub(super) const DEF: OpDef<Self> = OpDef {
         syntax: Syntax::Call(&["invert"], "invert(p)", |c| Ok((Op::Invert, c.operands()?))),
-        facts: |_| facts("invert", 1, Role::Works),
+        facts: |_| facts("invert", 1, OpRole::Works),
         infer: |_, of| {
             if of.scalar(0) != Scalar::Place {
                 return Err(of.wrong("it takes a permutation, such as order(…) makes"));

@@ -41,7 +41,7 @@ impl<'a> Pool<'a> {
         },
         facts: |p| {
             let sums = matches!(p.reduction, Reduction::Sum | Reduction::Mean);
-            facts(name(*p.reduction), 1, if sums { Role::Sums } else { Role::Works })
+            facts(name(*p.reduction), 1, if sums { OpRole::Sums } else { OpRole::Works })
         },
         infer: |p, of| of.result(of.numbers()?, pooled_shape(of, *p.reduction, *p.size, *p.steps)?),
         range: |p, of| {

@@ -19,7 +19,7 @@ impl<'a> PrefixSum<'a> {
             let axis = c.arguments.axis()?;
             Ok((Op::PrefixSum(axis), c.operands()?))
         }),
-        facts: |_| facts("prefix_sum", 1, Role::Sums),
+        facts: |_| facts("prefix_sum", 1, OpRole::Sums),
         infer: |p, of| {
             of.axis(*p.axis)?;
             of.result(of.numbers()?, of.shape(0).clone())

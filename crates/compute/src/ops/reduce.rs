@@ -36,7 +36,7 @@ impl<'a> Reduce<'a> {
         }),
         facts: |p| {
             let sums = matches!(p.reduction, Reduction::Sum | Reduction::Mean);
-            facts(p.reduction.name(), 1, if sums { Role::Sums } else { Role::Works })
+            facts(p.reduction.name(), 1, if sums { OpRole::Sums } else { OpRole::Works })
         },
         infer: |p, of| {
             let (scalar, shape) = (of.scalar(0), of.without(*p.axis)?);

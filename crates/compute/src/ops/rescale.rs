@@ -14,7 +14,7 @@ impl<'a> Rescale<'a> {
             let by = c.arguments.number()?;
             Ok((Op::Rescale(by), c.only(x)?))
         }),
-        facts: |_| facts("rescale", 1, Role::Works),
+        facts: |_| facts("rescale", 1, OpRole::Works),
         infer: |p, of| match of.scalar(0) {
             Scalar::Fixed { bits, frac } if *p.by <= frac => {
                 of.each(Scalar::Fixed { bits, frac: frac - p.by })

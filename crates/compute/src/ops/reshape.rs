@@ -13,7 +13,7 @@ impl<'a> Reshape<'a> {
             let (x, to) = (c.arguments.value()?, c.arguments.shape()?);
             Ok((Op::Reshape(to), c.only(x)?))
         }),
-        facts: |_| facts("reshape", 1, Role::Moves),
+        facts: |_| facts("reshape", 1, OpRole::Moves),
         // Each symbol must occur equally often on both sides, and the known lengths must have the
         // same product.
         infer: |p, of| {

@@ -23,7 +23,7 @@ impl<'a> Reveal<'a> {
             };
             Ok((Op::Reveal(to), c.operands()?))
         }),
-        facts: |_| facts("reveal", 1, Role::Moves),
+        facts: |_| facts("reveal", 1, OpRole::Moves),
         infer: |p, of| {
             let (_, ty) = of.all[0];
             let visibility = match p.to {

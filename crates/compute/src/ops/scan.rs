@@ -20,7 +20,7 @@ impl<'a> Scan<'a> {
             Ok((Op::Scan(scan), c.operands()?))
         }),
         facts: |p| {
-            let role = if *p.scan == Kind::Sum { Role::Sums } else { Role::Works };
+            let role = if *p.scan == Kind::Sum { OpRole::Sums } else { OpRole::Works };
             facts(p.scan.name(), 2, role)
         },
         infer: |p, of| {

@@ -16,7 +16,7 @@ impl Select {
             operands.extend(c.scope.pair(yes, no, c.beside)?);
             Ok((Op::Select, operands))
         }),
-        facts: |_| facts("select", 3, Role::Works),
+        facts: |_| facts("select", 3, OpRole::Works),
         infer: |_, of| {
             if of.scalar(0) != Scalar::Bool {
                 let cause = format!("`select` chooses by {}", Operands { all: &of.all[..1], ..of }.told());

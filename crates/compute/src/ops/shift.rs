@@ -37,7 +37,7 @@ pub(super) struct ShiftLeft<'a> {
 impl<'a> ShiftLeft<'a> {
     pub(super) const DEF: OpDef<Self> = OpDef {
         syntax: Syntax::Shift("<<", Op::ShiftLeft),
-        facts: |_| facts("<<", 1, Role::Works),
+        facts: |_| facts("<<", 1, OpRole::Works),
         infer: |p, of| shifted(of, *p.by),
         range: |p, of| of.one(0, |x| x.map(|x| doubled(x, u32::from(*p.by)))),
         evaluate: |p, of| Ok(moved(of.x(), |i| i.checked_sub(usize::from(*p.by)), false)),
@@ -60,7 +60,7 @@ pub(super) struct ShiftRight<'a> {
 impl<'a> ShiftRight<'a> {
     pub(super) const DEF: OpDef<Self> = OpDef {
         syntax: Syntax::Shift(">>", Op::ShiftRight),
-        facts: |_| facts(">>", 1, Role::Works),
+        facts: |_| facts(">>", 1, OpRole::Works),
         infer: |p, of| shifted(of, *p.by),
         range: |p, of| of.one(0, |x| x.map(|x| Some(x >> p.by.min(&127)))),
         evaluate: |p, of| Ok(moved(of.x(), |i| Some(i + usize::from(*p.by)), of.x().scalar().is_signed())),

@@ -21,7 +21,7 @@ impl<'a> Slice<'a> {
             let axis = c.arguments.axis()?;
             Ok((Op::Slice { axis, from, to }, c.only(x)?))
         }),
-        facts: |_| facts("slice", 1, Role::Moves),
+        facts: |_| facts("slice", 1, OpRole::Moves),
         infer: |p, of| {
             let (axis, from, to) = (*p.axis, *p.from, *p.to);
             let dim = of.axis(axis)?;

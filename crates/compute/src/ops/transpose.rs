@@ -17,7 +17,7 @@ impl<'a> Transpose<'a> {
             let axes = axes.collect::<Result<_, _>>()?;
             Ok((Op::Transpose(axes), c.only(x)?))
         }),
-        facts: |_| facts("transpose", 1, Role::Moves),
+        facts: |_| facts("transpose", 1, OpRole::Moves),
         infer: |p, of| {
             let (axes, from) = (p.axes, of.shape(0));
             let mut sorted = axes.clone();

@@ -11,7 +11,7 @@ impl Wrapping {
             c.arguments.done()?;
             Ok((Op::Wrapping, vec![c.scope.value(x, c.beside)?]))
         }),
-        facts: |_| facts("wrapping", 1, Role::Moves),
+        facts: |_| facts("wrapping", 1, OpRole::Moves),
         infer: |_, of| of.each(of.numbers()?),
         range: |_, _| Reach::Unknown,
         evaluate: |_, of| Ok(of.x().clone()),

@@ -20,7 +20,7 @@ fn costs_are_those_of_the_protocols() {
         (c, symbols)
     }));
     for (c, symbols) in all {
-        let Ok(work) = cost::Work::of(&c, &symbols) else { continue };
+        let Ok(work) = cost::GateWork::of(&c, &symbols) else { continue };
         let program = circuits::program(&c.bind(&symbols).unwrap()).unwrap();
         assert_eq!((work.ands(), work.depth()), (program.ands(), program.depth() as u64));
         let of = |name: &str| {
@@ -50,8 +50,8 @@ fn costs_are_those_of_the_protocols() {
 #[test]
 fn the_table_is_open() {
     let c: Computation = "computation c\nmembers m\nsymbols n\ninput x: u8[n] from m\noutput z = x & 1 to m\noutput y = x & x + x to m\n".parse().unwrap();
-    let work = cost::Work::of(&c, &[("n".to_owned(), 4)].into()).unwrap();
-    let free = cost::Protocol { name: "plain", besides: "trust", cost: |_| cost::Cost::default() };
+    let work = cost::GateWork::of(&c, &[("n".to_owned(), 4)].into()).unwrap();
+    let free = cost::BooleanProtocol { name: "plain", besides: "trust", cost: |_| cost::Cost::default() };
     let told = cost::table(&work, &[cost::PROTOCOLS[2], free]);
     assert!(
         told.starts_with(&format!(
@@ -62,5 +62,5 @@ fn the_table_is_open() {
         "{told}"
     );
     assert!(told.ends_with("  plain: 0 rounds and 0 bytes a party for gates; besides, trust\n"), "{told}");
-    assert!(cost::Work::of(&c, &BTreeMap::new()).is_err(), "n has no number");
+    assert!(cost::GateWork::of(&c, &BTreeMap::new()).is_err(), "n has no number");
 }

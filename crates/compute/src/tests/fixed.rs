@@ -222,11 +222,11 @@ fn functions_cost_what_is_stated() {
     ];
     for (expr, thousands) in figures {
         for (ty, thousand) in [[32, 16], [64, 32]].into_iter().zip(thousands) {
-            let work = cost::Work::of(&of(ty, expr), &[("n".to_owned(), 1)].into()).unwrap();
+            let work = cost::GateWork::of(&of(ty, expr), &[("n".to_owned(), 1)].into()).unwrap();
             assert_eq!(work.ands().div_ceil(1000), thousand, "{expr} of {ty:?}");
         }
     }
-    let depth = |ty, expr| cost::Work::of(&of(ty, expr), &[("n".to_owned(), 1)].into()).unwrap().depth();
+    let depth = |ty, expr| cost::GateWork::of(&of(ty, expr), &[("n".to_owned(), 1)].into()).unwrap().depth();
     assert_eq!([[32, 16], [64, 32]].map(|ty| depth(ty, "x / y")), [1153, 4354]);
     assert_eq!([[32, 16], [64, 32]].map(|ty| depth(ty, "divide(x, y)")), [764, 1548]);
 }

@@ -121,7 +121,7 @@ impl Lower {
     }
 
     /// A derived form. Bare numbers have the first operand's type.
-    fn derived(&mut self, mut a: Arguments<'_>, form: &derive::Form) -> Lowered<Value> {
+    fn derived(&mut self, mut a: Arguments<'_>, form: &derive::DerivedForm) -> Lowered<Value> {
         let rows = match form.rows {
             true => whole(a.named("rows")?.ok_or_else(|| a.wrong("say how many rows: rows=10"))?)?,
             false => 0,

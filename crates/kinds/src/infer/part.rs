@@ -4,7 +4,9 @@ use super::{InferTask, Inferred};
 use crate::ComputePart;
 use hushwire_compute::Tensor;
 use hushwire_fault::code;
-use hushwire_nn::{Array, INPUT, Members, Network, Range, Samples, Secure, decode, encode, npy, onnx::Model};
+use hushwire_nn::{
+    Array, INPUT, Members, Network, SampleRange, Samples, Secure, decode, encode, npy, onnx::Model,
+};
 use hushwire_session::{
     Fault, InputPlace, MemberConfig, NewFile, OutputPlace, Part, open_input,
     run::{Links, MemberSession},
@@ -120,7 +122,7 @@ fn array(name: &str, place: &InputPlace) -> Result<Array, Fault> {
 pub fn samples(
     network: &Network,
     calibration: Option<&Array>,
-    range: Option<Range>,
+    range: Option<SampleRange>,
 ) -> Result<Samples, Fault> {
     let samples = match calibration {
         Some(array) => Samples::given(network, array),
@@ -133,12 +135,12 @@ pub fn samples(
 }
 
 /// The range of made-up inputs at a place of the owner's.
-fn range(place: &InputPlace) -> Result<Range, Fault> {
+fn range(place: &InputPlace) -> Result<SampleRange, Fault> {
     let InputPlace::Values(text) = place else {
         let remedy = "write range = { values = \"-1,1\" }";
         return Err(Fault::new(code::MODEL, "reading the range of inputs", "it is not two numbers", remedy));
     };
-    let range = text.parse::<Range>();
+    let range = text.parse::<SampleRange>();
     range.map_err(|cause| {
         Fault::new(code::MODEL, "reading the range of inputs", cause, "write values = \"-1,1\"")
     })

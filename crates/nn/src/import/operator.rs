@@ -7,7 +7,7 @@ use crate::{
     error::shown,
     network::Layer,
     onnx::{Attribute, Node},
-    operators::{Kind, Operator, Role},
+    operators::{Kind, Operator, ScaleRole},
     windows::Said,
 };
 use hushwire_fault::{IntoText, code};
@@ -68,8 +68,8 @@ impl Import {
     /// Whether a layer's elements are places, as from ArgMax.
     pub(crate) fn is_places(&self, layer: usize) -> bool {
         match self.layers[layer].kind.def().role() {
-            Role::Places(_) => true,
-            Role::Moves => self.is_places(self.layers[layer].reads[0]),
+            ScaleRole::Places(_) => true,
+            ScaleRole::Moves => self.is_places(self.layers[layer].reads[0]),
             _ => false,
         }
     }

@@ -4,7 +4,7 @@ use crate::Fault;
 use hushwire_fault::code;
 
 /// One field's value.
-pub(super) enum Field<'a> {
+pub(super) enum ProtoField<'a> {
     Varint(u64),
     /// Four bytes, little-endian.
     Four([u8; 4]),
@@ -55,7 +55,7 @@ impl<'a> Fields<'a> {
     }
 
     /// The next field with its number; `None` at the end.
-    pub(super) fn next(&mut self) -> Result<Option<(u64, Field<'a>)>, Fault> {
+    pub(super) fn next(&mut self) -> Result<Option<(u64, ProtoField<'a>)>, Fault> {
         if self.0.is_empty() {
             return Ok(None);
         }
@@ -65,27 +65,27 @@ impl<'a> Fields<'a> {
             0 => {
                 let (number, rest) = varint(self.0)?;
                 self.0 = rest;
-                Field::Varint(number)
+                ProtoField::Varint(number)
             }
-            1 => Field::Eight(self.fixed()?),
+            1 => ProtoField::Eight(self.fixed()?),
             2 => {
                 let (n, rest) = varint(self.0)?;
                 self.0 = rest;
                 let n =
                     usize::try_from(n).map_err(|_| broken("a field says that it is longer than the file"))?;
-                Field::Bytes(self.take(n)?)
+                ProtoField::Bytes(self.take(n)?)
             }
-            5 => Field::Four(self.fixed()?),
+            5 => ProtoField::Four(self.fixed()?),
             _ => return Err(broken("a field is of no kind that protocol buffers have today")),
         };
         Ok(Some((key >> 3, value)))
     }
 }
 
-impl<'a> Field<'a> {
+impl<'a> ProtoField<'a> {
     pub(super) fn bytes(&self) -> Result<&'a [u8], Fault> {
         match self {
-            Field::Bytes(bytes) => Ok(bytes),
+            ProtoField::Bytes(bytes) => Ok(bytes),
             _ => Err(broken("a number stands where a message belongs")),
         }
     }
@@ -97,14 +97,14 @@ impl<'a> Field<'a> {
 
     pub(super) fn int(&self) -> Result<i64, Fault> {
         match self {
-            Field::Varint(n) => Ok(n.cast_signed()),
+            ProtoField::Varint(n) => Ok(n.cast_signed()),
             _ => Err(broken("something else stands where an integer belongs")),
         }
     }
 
     pub(super) fn float(&self) -> Result<f32, Fault> {
         match self {
-            Field::Four(bytes) => Ok(f32::from_le_bytes(*bytes)),
+            ProtoField::Four(bytes) => Ok(f32::from_le_bytes(*bytes)),
             _ => Err(broken("something else stands where a number belongs")),
         }
     }
@@ -112,8 +112,8 @@ impl<'a> Field<'a> {
     /// Integers, packed or a single one.
     pub(super) fn ints(&self, to: &mut Vec<i64>) -> Result<(), Fault> {
         match self {
-            Field::Varint(n) => to.push(n.cast_signed()),
-            Field::Bytes(bytes) => {
+            ProtoField::Varint(n) => to.push(n.cast_signed()),
+            ProtoField::Bytes(bytes) => {
                 let mut bytes = *bytes;
                 while !bytes.is_empty() {
                     let (n, rest) = varint(bytes)?;
@@ -129,8 +129,8 @@ impl<'a> Field<'a> {
     /// 32-bit numbers, packed or a single one.
     pub(super) fn floats(&self, to: &mut Vec<f32>) -> Result<(), Fault> {
         match self {
-            Field::Four(bytes) => to.push(f32::from_le_bytes(*bytes)),
-            Field::Bytes(bytes) => {
+            ProtoField::Four(bytes) => to.push(f32::from_le_bytes(*bytes)),
+            ProtoField::Bytes(bytes) => {
                 let (whole, rest) = bytes.as_chunks::<4>();
                 if !rest.is_empty() {
                     return Err(broken("it ends within a number"));
@@ -145,8 +145,8 @@ impl<'a> Field<'a> {
     /// 64-bit numbers, packed or a single one.
     pub(super) fn doubles(&self, to: &mut Vec<f32>) -> Result<(), Fault> {
         match self {
-            Field::Eight(bytes) => to.push(f64::from_le_bytes(*bytes) as f32),
-            Field::Bytes(bytes) => {
+            ProtoField::Eight(bytes) => to.push(f64::from_le_bytes(*bytes) as f32),
+            ProtoField::Bytes(bytes) => {
                 let (whole, rest) = bytes.as_chunks::<8>();
                 if !rest.is_empty() {
                     return Err(broken("it ends within a number"));

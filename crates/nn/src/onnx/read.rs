@@ -3,7 +3,7 @@
 
 use super::{
     Attribute, Data, Dim, Graph, Model, Node, Tensor, ValueInfo,
-    proto::{Field, Fields},
+    proto::{Fields, ProtoField},
 };
 use crate::{Fault, error::shown};
 use hushwire_fault::code;
@@ -359,7 +359,7 @@ fn dim(bytes: &[u8]) -> Result<Dim, Fault> {
     let (mut dim, mut fields) = (Dim::Named(String::new()), Fields::new(bytes));
     while let Some((number, field)) = fields.next()? {
         match (number, &field) {
-            (1, Field::Varint(n)) => dim = Dim::Known(*n),
+            (1, ProtoField::Varint(n)) => dim = Dim::Known(*n),
             (2, _) => dim = Dim::Named(field.text()?),
             _ => {}
         }

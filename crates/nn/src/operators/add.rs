@@ -19,13 +19,13 @@ impl Definition for Add {
         "Add"
     }
 
-    fn role(&self) -> Role {
-        Role::Other
+    fn role(&self) -> ScaleRole {
+        ScaleRole::Other
     }
 
-    fn part(&self, part: Part) -> Cow<'_, [f32]> {
+    fn part(&self, part: WeightPart) -> Cow<'_, [f32]> {
         match (&self.weights, part) {
-            (Some(weights), Part::Terms) => Cow::Borrowed(&weights.data),
+            (Some(weights), WeightPart::Terms) => Cow::Borrowed(&weights.data),
             _ => Cow::Borrowed(&[]),
         }
     }
@@ -48,7 +48,8 @@ impl Definition for Add {
             Some(weights) => {
                 let own = weights.lengths.clone();
                 let frac = lower.numbers.frac;
-                let recipe = Recipe { frac, to: Some(node), ..Recipe::of(at, Part::Terms, own.clone()) };
+                let recipe =
+                    Recipe { frac, to: Some(node), ..Recipe::of(at, WeightPart::Terms, own.clone()) };
                 along(lower.weights("terms", recipe), &own, to)
             }
         };

@@ -27,14 +27,14 @@ impl Definition for Affine {
         "BatchNormalization"
     }
 
-    fn role(&self) -> Role {
-        Role::Weights
+    fn role(&self) -> ScaleRole {
+        ScaleRole::Weights
     }
 
-    fn part(&self, part: Part) -> Cow<'_, [f32]> {
+    fn part(&self, part: WeightPart) -> Cow<'_, [f32]> {
         match part {
-            Part::Factors => Cow::Borrowed(&self.scale),
-            Part::Terms => Cow::Borrowed(&self.shift),
+            WeightPart::Factors => Cow::Borrowed(&self.scale),
+            WeightPart::Terms => Cow::Borrowed(&self.shift),
             _ => Cow::Borrowed(&[]),
         }
     }

@@ -24,8 +24,8 @@ impl Definition for ArgMax {
         "ArgMax"
     }
 
-    fn role(&self) -> Role {
-        Role::Places(self.axis)
+    fn role(&self) -> ScaleRole {
+        ScaleRole::Places(self.axis)
     }
 
     fn value(&self, reads: &[Arc<Array>], to: &[usize]) -> Array {

@@ -2,7 +2,7 @@
 //! and parties against the plain evaluator.
 
 use crate::{
-    Array, Floats, INPUT, Members, Network, Numbers, Report, Secure,
+    Array, Floats, INPUT, Members, Network, NetworkReport, Numbers, Secure,
     onnx::Model,
     parties::{three, two},
     zoo,
@@ -39,7 +39,7 @@ pub(super) fn check(model: &Model, steps: f32, formula: impl Fn(&Array) -> Vec<f
     let greatest = network.calibrated([&input]).expect("it is evaluated");
     for bits in [32, 40] {
         let numbers = Numbers::of(bits);
-        let report = Report::new(&network, numbers, &greatest, 1, &input).expect("it has room");
+        let report = NetworkReport::new(&network, numbers, &greatest, 1, &input).expect("it has room");
         let step = 2f32.powi(-i32::from(numbers.frac));
         assert!(off(&report.output.data) <= steps * step, "{} steps", off(&report.output.data) / step);
         assert!(report.layers.iter().all(|layer| layer.room >= 0.0), "{:?}", report.layers);

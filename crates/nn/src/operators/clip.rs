@@ -23,14 +23,14 @@ impl Definition for Clip {
         "Clip"
     }
 
-    fn role(&self) -> Role {
-        Role::Keeps
+    fn role(&self) -> ScaleRole {
+        ScaleRole::Keeps
     }
 
-    fn part(&self, part: Part) -> Cow<'_, [f32]> {
+    fn part(&self, part: WeightPart) -> Cow<'_, [f32]> {
         let bound = match part {
-            Part::Low => self.low,
-            Part::High => self.high,
+            WeightPart::Low => self.low,
+            WeightPart::High => self.high,
             _ => None,
         };
         Cow::Owned(bound.into_iter().collect())
@@ -45,7 +45,8 @@ impl Definition for Clip {
         let held = lower.held(site.reads[0]);
         let Placed { node, wide, half } = held.placed;
         let mut x = held.val;
-        for (part, name, bound) in [(Part::Low, "low", self.low), (Part::High, "high", self.high)] {
+        for (part, name, bound) in [(WeightPart::Low, "low", self.low), (WeightPart::High, "high", self.high)]
+        {
             if bound.is_none() {
                 continue;
             }
@@ -53,7 +54,7 @@ impl Definition for Clip {
             let shift = if wide { lower.numbers.cut } else { 0 };
             let recipe = Recipe { frac, to: Some(node), shift, half, ..Recipe::of(site.at, part, vec![]) };
             let bound = lower.weights(name, recipe).broadcast(shape(site.lengths));
-            x = if part == Part::Low { x.max(bound) } else { x.min(bound) };
+            x = if part == WeightPart::Low { x.max(bound) } else { x.min(bound) };
         }
         Ok(held.with(x))
     }

@@ -19,8 +19,8 @@ impl Definition for Concat {
         "Concat"
     }
 
-    fn role(&self) -> Role {
-        Role::Other
+    fn role(&self) -> ScaleRole {
+        ScaleRole::Other
     }
 
     fn value(&self, reads: &[Arc<Array>], to: &[usize]) -> Array {

@@ -28,14 +28,14 @@ impl Definition for Conv {
         "Conv"
     }
 
-    fn role(&self) -> Role {
-        Role::Weights
+    fn role(&self) -> ScaleRole {
+        ScaleRole::Weights
     }
 
-    fn part(&self, part: Part) -> Cow<'_, [f32]> {
+    fn part(&self, part: WeightPart) -> Cow<'_, [f32]> {
         match part {
-            Part::Factors => Cow::Borrowed(&self.weights.data),
-            Part::Terms => Cow::Borrowed(&self.bias),
+            WeightPart::Factors => Cow::Borrowed(&self.weights.data),
+            WeightPart::Terms => Cow::Borrowed(&self.bias),
             _ => Cow::Borrowed(&[]),
         }
     }

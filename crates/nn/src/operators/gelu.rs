@@ -22,8 +22,8 @@ impl Definition for Gelu {
         "Gelu"
     }
 
-    fn role(&self) -> Role {
-        Role::Function
+    fn role(&self) -> ScaleRole {
+        ScaleRole::Function
     }
 
     fn value(&self, reads: &[Arc<Array>], _: &[usize]) -> Array {

@@ -11,8 +11,8 @@ impl Definition for Input {
         "Input"
     }
 
-    fn role(&self) -> Role {
-        Role::Other
+    fn role(&self) -> ScaleRole {
+        ScaleRole::Other
     }
 
     /// The evaluator passes the input's value.

@@ -69,15 +69,15 @@ impl Definition for LayerNorm {
         "LayerNormalization"
     }
 
-    fn role(&self) -> Role {
-        Role::Function
+    fn role(&self) -> ScaleRole {
+        ScaleRole::Function
     }
 
-    fn part(&self, part: Part) -> Cow<'_, [f32]> {
+    fn part(&self, part: WeightPart) -> Cow<'_, [f32]> {
         match part {
-            Part::Factors => Cow::Borrowed(&self.scale),
-            Part::Terms => Cow::Borrowed(&self.shift),
-            Part::Least => Cow::Owned(vec![self.epsilon]),
+            WeightPart::Factors => Cow::Borrowed(&self.scale),
+            WeightPart::Terms => Cow::Borrowed(&self.shift),
+            WeightPart::Least => Cow::Owned(vec![self.epsilon]),
             _ => Cow::Borrowed(&[]),
         }
     }

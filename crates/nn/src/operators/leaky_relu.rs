@@ -18,14 +18,14 @@ impl Definition for LeakyRelu {
         "LeakyRelu"
     }
 
-    fn role(&self) -> Role {
-        Role::Other
+    fn role(&self) -> ScaleRole {
+        ScaleRole::Other
     }
 
     /// The factor is the owner's secret, like the bounds of clips.
-    fn part(&self, part: Part) -> Cow<'_, [f32]> {
+    fn part(&self, part: WeightPart) -> Cow<'_, [f32]> {
         match part {
-            Part::Factors => Cow::Owned(vec![self.alpha]),
+            WeightPart::Factors => Cow::Owned(vec![self.alpha]),
             _ => Cow::Borrowed(&[]),
         }
     }
@@ -39,7 +39,7 @@ impl Definition for LeakyRelu {
     fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, Fault> {
         let cut = lower.numbers.cut;
         let x = lower.value(site.reads[0]);
-        let recipe = Recipe { frac: cut, shift: cut, ..Recipe::of(site.at, Part::Factors, vec![]) };
+        let recipe = Recipe { frac: cut, shift: cut, ..Recipe::of(site.at, WeightPart::Factors, vec![]) };
         let factor = lower.weights("weights", recipe);
         let half = lower.b.number(lower.fixed(lower.wide_frac()), 1 << (cut - 1));
         let rectified = x.max(lower.zero(x));

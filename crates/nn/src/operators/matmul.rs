@@ -17,8 +17,8 @@ impl Definition for MatMul {
         "MatMul"
     }
 
-    fn role(&self) -> Role {
-        Role::Other
+    fn role(&self) -> ScaleRole {
+        ScaleRole::Other
     }
 
     fn products(&self, made: u64, reads: &[&[usize]]) -> u64 {

@@ -42,7 +42,7 @@ use crate::{
     import::operator::{Import, Known, Reading},
     secure::{
         context::{Held, Lower, Site},
-        recipe::Part,
+        recipe::WeightPart,
         room::{Limit, Limits, Room},
     },
 };
@@ -59,14 +59,14 @@ pub(crate) use transpose::Transpose;
 
 /// The imports that files of operators need.
 mod prelude {
-    pub(super) use super::{Definition, Factors, Kind, Operator, Role};
+    pub(super) use super::{Definition, Factors, Kind, Operator, ScaleRole};
     pub(super) use crate::{
         Array, Fault, Numbers,
         error::shown,
         import::operator::{Import, Known, Reading},
         secure::{
             context::{Held, Lower, Placed, Site, along, shape},
-            recipe::{Part, Recipe, Squares},
+            recipe::{Recipe, Squares, WeightPart},
             room::{Limit, Limits, Room},
         },
     };
@@ -82,7 +82,7 @@ pub(crate) trait Definition {
     fn name(&self) -> &'static str;
 
     /// Its effect on scales and places.
-    fn role(&self) -> Role;
+    fn role(&self) -> ScaleRole;
 
     /// Computes the value, of these lengths, in floating point.
     fn value(&self, reads: &[Arc<Array>], to: &[usize]) -> Array;
@@ -94,7 +94,7 @@ pub(crate) trait Definition {
     fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, Fault>;
 
     /// A part of its weights.
-    fn part(&self, _: Part) -> Cow<'_, [f32]> {
+    fn part(&self, _: WeightPart) -> Cow<'_, [f32]> {
         Cow::Borrowed(&[])
     }
 
@@ -126,7 +126,7 @@ pub(crate) trait Definition {
 
 /// The effect of an operation on scales and places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Role {
+pub(crate) enum ScaleRole {
     /// It has weights that convert any scale to any other; its value is cut later.
     Weights,
     /// It keeps the scale of its only operand: it works element by element, or selects elements.
@@ -246,7 +246,7 @@ impl Kind {
     /// The number of its weights.
     #[must_use]
     pub fn weights(&self) -> usize {
-        let parts = [Part::Factors, Part::Terms, Part::Low, Part::High];
+        let parts = [WeightPart::Factors, WeightPart::Terms, WeightPart::Low, WeightPart::High];
         parts.iter().map(|part| self.def().part(*part).len()).sum()
     }
 }

@@ -19,13 +19,13 @@ impl Definition for Mul {
         "Mul"
     }
 
-    fn role(&self) -> Role {
-        if self.weights.is_some() { Role::Weights } else { Role::Other }
+    fn role(&self) -> ScaleRole {
+        if self.weights.is_some() { ScaleRole::Weights } else { ScaleRole::Other }
     }
 
-    fn part(&self, part: Part) -> Cow<'_, [f32]> {
+    fn part(&self, part: WeightPart) -> Cow<'_, [f32]> {
         match (&self.weights, part) {
-            (Some(weights), Part::Factors) => Cow::Borrowed(&weights.data),
+            (Some(weights), WeightPart::Factors) => Cow::Borrowed(&weights.data),
             _ => Cow::Borrowed(&[]),
         }
     }

@@ -14,8 +14,8 @@ impl Definition for Neg {
         "Neg"
     }
 
-    fn role(&self) -> Role {
-        Role::Keeps
+    fn role(&self) -> ScaleRole {
+        ScaleRole::Keeps
     }
 
     fn value(&self, reads: &[Arc<Array>], _: &[usize]) -> Array {

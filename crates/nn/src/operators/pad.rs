@@ -21,8 +21,8 @@ impl Definition for Pad {
         "Pad"
     }
 
-    fn role(&self) -> Role {
-        Role::Other
+    fn role(&self) -> ScaleRole {
+        ScaleRole::Other
     }
 
     fn value(&self, reads: &[Arc<Array>], to: &[usize]) -> Array {

@@ -87,8 +87,8 @@ impl Definition for MaxPool {
         "MaxPool"
     }
 
-    fn role(&self) -> Role {
-        Role::Keeps
+    fn role(&self) -> ScaleRole {
+        ScaleRole::Keeps
     }
 
     fn value(&self, reads: &[Arc<Array>], to: &[usize]) -> Array {
@@ -144,8 +144,8 @@ impl Definition for AveragePool {
         "AveragePool"
     }
 
-    fn role(&self) -> Role {
-        Role::Other
+    fn role(&self) -> ScaleRole {
+        ScaleRole::Other
     }
 
     fn value(&self, reads: &[Arc<Array>], to: &[usize]) -> Array {

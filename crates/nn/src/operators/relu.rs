@@ -15,8 +15,8 @@ impl Definition for Relu {
         "Relu"
     }
 
-    fn role(&self) -> Role {
-        Role::Keeps
+    fn role(&self) -> ScaleRole {
+        ScaleRole::Keeps
     }
 
     fn value(&self, reads: &[Arc<Array>], _: &[usize]) -> Array {

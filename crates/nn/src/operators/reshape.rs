@@ -37,8 +37,8 @@ impl Definition for Reshape {
         "Reshape"
     }
 
-    fn role(&self) -> Role {
-        Role::Moves
+    fn role(&self) -> ScaleRole {
+        ScaleRole::Moves
     }
 
     fn value(&self, reads: &[Arc<Array>], to: &[usize]) -> Array {

@@ -14,8 +14,8 @@ impl Definition for Sigmoid {
         "Sigmoid"
     }
 
-    fn role(&self) -> Role {
-        Role::Function
+    fn role(&self) -> ScaleRole {
+        ScaleRole::Function
     }
 
     fn value(&self, reads: &[Arc<Array>], _: &[usize]) -> Array {

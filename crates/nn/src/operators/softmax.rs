@@ -20,8 +20,8 @@ impl Definition for Softmax {
         "Softmax"
     }
 
-    fn role(&self) -> Role {
-        Role::Function
+    fn role(&self) -> ScaleRole {
+        ScaleRole::Function
     }
 
     fn value(&self, reads: &[Arc<Array>], _: &[usize]) -> Array {

@@ -20,8 +20,8 @@ impl Definition for Transpose {
         "Transpose"
     }
 
-    fn role(&self) -> Role {
-        Role::Moves
+    fn role(&self) -> ScaleRole {
+        ScaleRole::Moves
     }
 
     fn value(&self, reads: &[Arc<Array>], _: &[usize]) -> Array {

@@ -1,6 +1,6 @@
 //! A network that is being lowered to shares, as operators see it.
 
-use super::recipe::{Part, Recipe, Squares};
+use super::recipe::{Recipe, Squares, WeightPart};
 use crate::{Fault, Numbers, numbers::INPUT, scale::Classes};
 use hushwire_compute::{Builder, Dim, Member, Scalar, Shape, Tensor, Val};
 use hushwire_fault::code;
@@ -175,7 +175,7 @@ impl<'b> Lower<'b> {
             to: Some(from),
             from: Some(node),
             shift: self.numbers.cut,
-            ..Recipe::of(at, Part::One, vec![])
+            ..Recipe::of(at, WeightPart::One, vec![])
         };
         let factor = self.weights(&format!("align{place}_"), recipe);
         (val * factor).rescale(self.numbers.cut)
@@ -190,7 +190,7 @@ impl<'b> Lower<'b> {
     pub(crate) fn factors(&mut self, at: usize, lengths: Vec<usize>, from: usize, to: usize) -> Val<'b> {
         let (frac, from) = (self.numbers.cut, Some(self.node(from)));
         let recipe =
-            Recipe { frac, to: Some(to), from, shift: frac, ..Recipe::of(at, Part::Factors, lengths) };
+            Recipe { frac, to: Some(to), from, shift: frac, ..Recipe::of(at, WeightPart::Factors, lengths) };
         self.weights("weights", recipe)
     }
 
@@ -203,7 +203,7 @@ impl<'b> Lower<'b> {
     /// The summand of a wide value.
     pub(crate) fn terms(&mut self, at: usize, lengths: Vec<usize>, to: usize) -> Val<'b> {
         let (frac, shift, half) = (self.wide_frac(), self.numbers.cut, self.halved(at));
-        let recipe = Recipe { frac, to: Some(to), shift, half, ..Recipe::of(at, Part::Terms, lengths) };
+        let recipe = Recipe { frac, to: Some(to), shift, half, ..Recipe::of(at, WeightPart::Terms, lengths) };
         self.weights("bias", recipe)
     }
 
@@ -211,13 +211,14 @@ impl<'b> Lower<'b> {
     /// and matching terms.
     pub(crate) fn of_nominal(&mut self, at: usize, lengths: Vec<usize>) -> [Val<'b>; 2] {
         let (cut, nominal) = (self.numbers.cut, Some(Classes::NOMINAL));
-        let factors = Recipe { frac: cut, shift: cut, ..Recipe::of(at, Part::Factors, lengths.clone()) };
+        let factors =
+            Recipe { frac: cut, shift: cut, ..Recipe::of(at, WeightPart::Factors, lengths.clone()) };
         let terms = Recipe {
             frac: self.wide_frac(),
             to: nominal,
             shift: cut,
             half: true,
-            ..Recipe::of(at, Part::Terms, lengths)
+            ..Recipe::of(at, WeightPart::Terms, lengths)
         };
         [self.weights("weights", factors), self.weights("bias", terms)]
     }
@@ -226,7 +227,8 @@ impl<'b> Lower<'b> {
     /// another layer's values.
     pub(crate) fn least(&mut self, at: usize, from: usize, squares: Squares) -> Val<'b> {
         let (frac, from) = (2 * self.numbers.frac, Some(self.node(from)));
-        let recipe = Recipe { frac, from, squares: Some(squares), ..Recipe::of(at, Part::Least, vec![]) };
+        let recipe =
+            Recipe { frac, from, squares: Some(squares), ..Recipe::of(at, WeightPart::Least, vec![]) };
         self.weights("least", recipe)
     }
 

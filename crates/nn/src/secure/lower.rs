@@ -5,7 +5,7 @@ use super::{
     context::{Lower, Site},
     value_name,
 };
-use crate::{Fault, Kind, Members, Network, Numbers, error::shown, operators::Role, scale::Classes};
+use crate::{Fault, Kind, Members, Network, Numbers, error::shown, operators::ScaleRole, scale::Classes};
 use hushwire_compute::{Builder, Val};
 use hushwire_fault::code;
 use std::fmt::Display;
@@ -15,8 +15,8 @@ fn whole(network: &Network, mut at: usize) -> Option<usize> {
     loop {
         let layer = &network.layers[at];
         match layer.kind.def().role() {
-            Role::Weights => return Some(at),
-            Role::Keeps | Role::Moves => at = layer.reads[0],
+            ScaleRole::Weights => return Some(at),
+            ScaleRole::Keeps | ScaleRole::Moves => at = layer.reads[0],
             _ => return None,
         }
     }
@@ -73,7 +73,7 @@ pub(super) fn lowered(
 /// A value for the client: at the nominal scale, wide if it is wide.
 fn output<'b>(lower: &mut Lower<'b>, network: &Network, at: usize) -> Val<'b> {
     let held = lower.held(at);
-    let places = matches!(network.layers[at].kind.def().role(), Role::Places(_));
+    let places = matches!(network.layers[at].kind.def().role(), ScaleRole::Places(_));
     if places || lower.classes.tie(held.placed.node, Classes::NOMINAL, 1.0) {
         return held.val;
     }

@@ -15,7 +15,8 @@
 //!
 //! Sums wrap modulo 2^bits if the network's values exceed those of the calibration by more than the
 //! headroom. No run can detect that, since nobody has both model and input: [`Secure::rooms`] and
-//! the report on sample inputs ([`Report`](crate::Report)) tell how much room is left.
+//! the report on sample inputs ([`NetworkReport`](crate::NetworkReport)) tell how much room is
+//! left.
 
 pub(crate) mod context;
 mod lower;
@@ -28,13 +29,13 @@ use crate::error::{of_layer, shape};
 use crate::{
     Array, Fault, Layer, Members, Network, Numbers,
     numbers::INPUT,
-    operators::Role,
-    scale::{Bound, Classes, Scales},
+    operators::ScaleRole,
+    scale::{Classes, Scales, ValueBound},
 };
 use context::Placed;
 use hushwire_compute::{Computation, Scalar, Tensor};
 use hushwire_fault::code;
-use recipe::{Part, Recipe};
+use recipe::{Recipe, WeightPart};
 use room::Limits;
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -89,9 +90,14 @@ impl Secure {
             let room = |wide: u8| 2f64.powi(i32::from(bits - 1) - i32::from(wide));
             let free = 2f64.powi(headroom.into());
             let whole = room(if placed.wide { cut } else { 0 });
-            let bound =
-                |node, greatest, most, whole| Bound { node, greatest, most, whole, name: layer.name.clone() };
-            if matches!(layer.kind.def().role(), Role::Places(_)) {
+            let bound = |node, greatest, most, whole| ValueBound {
+                node,
+                greatest,
+                most,
+                whole,
+                name: layer.name.clone(),
+            };
+            if matches!(layer.kind.def().role(), ScaleRole::Places(_)) {
                 continue;
             }
             bounds.push(bound(placed.node, size, room(cut) / free, whole));
@@ -111,10 +117,11 @@ impl Secure {
     /// The scale of a layer's operand above which its weights would be rounded more than the
     /// operand, if the scale of its value is given.
     fn balanced(&self, layer: &Layer, node: usize, greatest: &[f32]) -> Option<f64> {
-        if layer.kind.def().role() != Role::Weights {
+        if layer.kind.def().role() != ScaleRole::Weights {
             return None;
         }
-        let weights = layer.kind.def().part(Part::Factors).iter().fold(0.0, |most: f32, x| most.max(x.abs()));
+        let weights =
+            layer.kind.def().part(WeightPart::Factors).iter().fold(0.0, |most: f32, x| most.max(x.abs()));
         let (class, times) = self.classes.find(node);
         let operand = greatest[layer.reads[0]];
         if class != Classes::NOMINAL || weights == 0.0 || operand == 0.0 {

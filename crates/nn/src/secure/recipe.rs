@@ -5,7 +5,7 @@ use hushwire_compute::Scalar;
 
 /// A part of a layer's weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum WeightPart {
     /// The factor of values.
     Factors,
     /// The summand.
@@ -26,7 +26,7 @@ pub(crate) enum Part {
 #[derive(Clone, Debug)]
 pub(crate) struct Recipe {
     pub(crate) layer: usize,
-    pub(crate) part: Part,
+    pub(crate) part: WeightPart,
     pub(crate) lengths: Vec<usize>,
     pub(crate) frac: u8,
     pub(crate) to: Option<usize>,
@@ -47,13 +47,13 @@ pub(crate) struct Squares {
 
 impl Recipe {
     /// Unmodified weights.
-    pub(crate) fn of(layer: usize, part: Part, lengths: Vec<usize>) -> Self {
+    pub(crate) fn of(layer: usize, part: WeightPart, lengths: Vec<usize>) -> Self {
         Recipe { layer, part, lengths, frac: 0, to: None, from: None, shift: 0, half: false, squares: None }
     }
 
     /// Sums of squares have 64-bit words.
     pub(super) fn scalar(&self, numbers: Numbers) -> Scalar {
-        let bits = if self.part == Part::Least { 64 } else { numbers.bits };
+        let bits = if self.part == WeightPart::Least { 64 } else { numbers.bits };
         Scalar::Fixed { bits, frac: self.frac }
     }
 }

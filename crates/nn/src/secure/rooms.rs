@@ -2,7 +2,7 @@
 
 use super::{
     Secure,
-    recipe::Part,
+    recipe::WeightPart,
     room::{Read, Room},
 };
 use crate::{Fault, Floats, Network, scale::Scales};
@@ -43,7 +43,7 @@ impl Secure {
             rooms.push(if network.places(at).is_some() { whole } else { layer.kind.def().room(&room) });
         }
         // Values times the factors that align them with others.
-        for (_, recipe) in self.recipes.iter().filter(|(_, recipe)| recipe.part == Part::One) {
+        for (_, recipe) in self.recipes.iter().filter(|(_, recipe)| recipe.part == WeightPart::One) {
             let Some(to) = recipe.to else { continue };
             let aligned = (size(recipe.layer) * scales.of(to)).log2();
             rooms[recipe.layer] = rooms[recipe.layer].min(whole - f64::from(self.numbers.cut) - aligned);

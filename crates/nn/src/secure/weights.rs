@@ -2,7 +2,7 @@
 
 use super::{
     Secure,
-    recipe::{Part, Recipe, Squares},
+    recipe::{Recipe, Squares, WeightPart},
 };
 use crate::error::of_layer;
 use crate::{Fault, Kind, Network, Numbers, operators::Factors, scale::Scales};
@@ -15,7 +15,7 @@ use std::fmt::Display;
 /// weights are left out.
 fn lines(kind: &Kind) -> Vec<f32> {
     let Some(Factors { rows, inner }) = kind.def().factors() else { return vec![] };
-    let data = kind.def().part(Part::Factors);
+    let data = kind.def().part(WeightPart::Factors);
     let across = (data.len() / rows.max(1)).max(1);
     let (mut lines, mut columns) = (vec![0f32; rows], vec![0f32; across.div_ceil(inner)]);
     for (i, w) in data.iter().enumerate() {
@@ -40,7 +40,7 @@ impl Secure {
     ) -> Result<Option<(f32, f64)>, Fault> {
         let scales = self.scales(network, greatest, headroom)?;
         let of = |node: Option<usize>| node.map_or(1.0, |node| scales.of(node));
-        let factors = self.recipes.iter().find(|(_, r)| r.layer == layer && r.part == Part::Factors);
+        let factors = self.recipes.iter().find(|(_, r)| r.layer == layer && r.part == WeightPart::Factors);
         let least = lines(&network.layers[layer].kind).into_iter().fold(f32::INFINITY, f32::min);
         Ok(factors.filter(|_| least.is_finite()).map(|(_, recipe)| {
             let times = of(recipe.to) / of(recipe.from) * 2f64.powi(recipe.shift.into());
@@ -59,7 +59,7 @@ impl Recipe {
         let layer = &network.layers[self.layer];
         let scalar = self.scalar(numbers);
         let data = match self.part {
-            Part::One => Cow::Borrowed(&[1.0][..]),
+            WeightPart::One => Cow::Borrowed(&[1.0][..]),
             part => layer.kind.def().part(part),
         };
         let place = format!("layer {}", layer.name);
@@ -86,10 +86,10 @@ impl Recipe {
         let mut all = Vec::with_capacity(data.len());
         for x in data.iter() {
             // Clip bounds beyond the ring have no effect.
-            let clips = matches!(self.part, Part::Low | Part::High);
+            let clips = matches!(self.part, WeightPart::Low | WeightPart::High);
             let steps = (f64::from(*x) * times + half).round();
             let steps = if clips { steps.clamp(1.0 - most / 2.0, most / 2.0 - 1.0) } else { steps };
-            let steps = if self.part == Part::Least && steps < 1.0 { 1.0 } else { steps };
+            let steps = if self.part == WeightPart::Least && steps < 1.0 { 1.0 } else { steps };
             if steps.abs() >= most || steps.is_nan() {
                 let fields: [(_, &dyn Display); 2] = [("weight", x), ("bits", &scalar.bits())];
                 return Err(of_layer(code::WEIGHT_TOO_LARGE, &layer.name, &fields));

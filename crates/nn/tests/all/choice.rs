@@ -3,8 +3,8 @@
 use super::{network, sample};
 use hushwire_compute::evaluate;
 use hushwire_nn::{
-    Array, Choice, Fault, Floats, INPUT, Members, Network, Numbers, Range, Samples, Secure, Wanted, decode,
-    judged,
+    Array, Choice, Fault, Floats, INPUT, Members, Network, Numbers, SampleRange, Samples, Secure, Wanted,
+    decode, judged,
     onnx::Attribute,
     zoo::{self, Random, Writer},
 };
@@ -47,7 +47,7 @@ fn raw_feature() -> (Network, Array) {
 fn small_weights_get_a_wider_ring() {
     let (network, input) = raw_feature();
     let given = Samples::given(&network, &input).unwrap();
-    let ranged = Samples::made_up(&network, "0,80000".parse::<Range>().ok()).unwrap();
+    let ranged = Samples::made_up(&network, "0,80000".parse::<SampleRange>().ok()).unwrap();
     // Also where nobody has inputs: the weights themselves tell that the features differ.
     for samples in [given, Samples::made_up(&network, None).unwrap(), ranged] {
         let chosen = choice(&network, &samples, AUTO);
@@ -168,10 +168,10 @@ fn places_that_differ_are_told() {
 #[test]
 fn ranges_are_two_numbers() {
     for good in ["0,1", "-1, 1", "-2.5,1e5"] {
-        let range: Range = good.parse().unwrap();
-        assert_eq!(range.to_string().parse::<Range>(), Ok(range), "{good}");
+        let range: SampleRange = good.parse().unwrap();
+        assert_eq!(range.to_string().parse::<SampleRange>(), Ok(range), "{good}");
     }
     for bad in ["", "1", "1,0", "0,0", "0,inf", "a,b", "0,1,2", "-3e38,3e38"] {
-        assert!(bad.parse::<Range>().is_err(), "{bad}");
+        assert!(bad.parse::<SampleRange>().is_err(), "{bad}");
     }
 }

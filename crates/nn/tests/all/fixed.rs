@@ -4,7 +4,7 @@ use super::{network, sample};
 use hushwire_compute::evaluate;
 use hushwire_fault::{Fault, code};
 use hushwire_nn::{
-    Array, Floats, INPUT, Members, Network, Numbers, Report, Secure, decode,
+    Array, Floats, INPUT, Members, Network, NetworkReport, Numbers, Secure, decode,
     onnx::{Attribute, Model, ValueInfo},
     zoo::{self, Writer},
 };
@@ -53,9 +53,9 @@ pub(super) fn every_operator(seed: u64) -> Model {
     w.finish(&x)
 }
 
-pub(super) fn report(network: &Network, numbers: Numbers, input: &Array) -> Report {
+pub(super) fn report(network: &Network, numbers: Numbers, input: &Array) -> NetworkReport {
     let greatest = network.calibrated([input]).unwrap();
-    Report::new(network, numbers, &greatest, 1, input).unwrap_or_else(|e| panic!("{e}"))
+    NetworkReport::new(network, numbers, &greatest, 1, input).unwrap_or_else(|e| panic!("{e}"))
 }
 
 #[test]
@@ -183,7 +183,7 @@ fn room_knows_the_square_within_a_gelu() {
     let room = |bits, x: f32| {
         let input = Array::new(&[1, 2], vec![x, -x]);
         let greatest = gelu.calibrated([&input]).unwrap();
-        let report = Report::new(&gelu, Numbers::of(bits), &greatest, 1, &input).unwrap();
+        let report = NetworkReport::new(&gelu, Numbers::of(bits), &greatest, 1, &input).unwrap();
         let layer = report.layers.last().unwrap().clone();
         (layer.room, layer.error)
     };
@@ -204,7 +204,7 @@ fn wraps_where_it_says(network: &Network, input: &Array, most: u32) {
     for times in 0..=most {
         let data = input.data.iter().map(|x| x * (1u32 << times) as f32).collect();
         let large = Array::new(&input.lengths, data);
-        let report = Report::new(network, Numbers::default(), &greatest, 1, &large).unwrap();
+        let report = NetworkReport::new(network, Numbers::default(), &greatest, 1, &large).unwrap();
         let wrong = report.layers.iter().position(|layer| layer.error > 0.3 * layer.greatest.max(0.1));
         let said = report.layers.iter().position(|layer| layer.room < 0.0);
         assert_eq!(said.is_some(), wrong.is_some(), "{said:?}, {wrong:?}, 2^{times}: {report:?}");

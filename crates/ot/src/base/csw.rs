@@ -115,7 +115,7 @@ struct Hashes {
     h2: Oracle,
     h3: Oracle,
     h4: Oracle,
-    /// Of a party's message, to go into Π.
+    /// The hash of a party's message that goes into Π.
     said: Oracle,
     proof: Oracle,
 }

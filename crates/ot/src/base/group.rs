@@ -31,7 +31,7 @@ pub(super) fn scalar(prg: &mut Prg) -> Scalar {
     Scalar::from_bytes_mod_order_wide(&wide)
 }
 
-/// As many uniform scalars.
+/// `count` uniform scalars.
 pub(super) fn scalars(prg: &mut Prg, count: usize) -> Vec<Scalar> {
     // With its capacity from the start: growing would leave copies behind.
     let mut all = Vec::with_capacity(count);
@@ -207,7 +207,7 @@ impl Oracle {
         Block(*hash.first_chunk().expect("a digest is longer than a block"))
     }
 
-    /// As many bytes as `out` has, from the hash of `parts` in OT `index`.
+    /// Fills `out` with bytes from the hash of `parts` in OT `index`.
     pub(super) fn fill<const N: usize>(&self, index: usize, parts: [&[u8; POINT]; N], out: &mut [u8]) {
         let mut input = Zeroizing::new([0; 9 + 3 * POINT]);
         let (head, points) = input.split_at_mut(9);

@@ -61,7 +61,7 @@ impl<P: TwoMessages> BaseProtocol for P {
         let half_t = P::half_t(&mut prg, &context.sid);
         let half_s = group::scalar(&mut prg);
         let half_t = half_t.unwrap_or_else(|| RISTRETTO_BASEPOINT_TABLE * &half_s);
-        let (hash, secrets) = (hash::<P>(&context.sid), Halves { half_t, half_s });
+        let (hash, secrets) = (hash::<P>(&context.sid), HalfSecrets { half_t, half_s });
         PassiveSender(Line::new(|talk| send::<P>(talk, hash, secrets, count)), PhantomData)
     }
 
@@ -80,7 +80,7 @@ fn hash<P: TwoMessages>(sid: &Sid) -> Oracle {
 
 /// The sender's secrets.
 #[derive(ZeroizeOnDrop)]
-struct Halves {
+struct HalfSecrets {
     half_t: RistrettoPoint,
     half_s: Scalar,
 }
@@ -103,7 +103,7 @@ impl<P> ZeroizeOnDrop for PassiveSender<P> {}
 async fn send<P: TwoMessages>(
     talk: Talk,
     hash: Oracle,
-    secrets: Halves,
+    secrets: HalfSecrets,
     count: usize,
 ) -> Result<BaseSender<Passive>, OtError> {
     talk.ready(P::FIRST, P::POINTS * POINT, 0).await;

@@ -9,7 +9,7 @@ use zeroize::{Zeroize, Zeroizing};
 
 use super::end::{Ferret, buffer};
 use super::params::{SPARE, Set};
-use super::tree::{End, SpcotReceiver, SpcotSender};
+use super::tree::{SpcotEnd, SpcotReceiver, SpcotSender};
 use crate::pipeline::SEGMENT;
 use crate::{Context, Extension, Level, OtError, Role, Security, steps::Steps};
 
@@ -49,7 +49,7 @@ impl<S: Security> Boot<S, SpcotReceiver> {
     }
 }
 
-impl<S: Security, E: End + 'static> Boot<S, E> {
+impl<S: Security, E: SpcotEnd + 'static> Boot<S, E> {
     /// `ends` are for the small set, and for the wanted one.
     fn begin(context: &Context, set: Set, rows: Box<dyn Extension<S>>, ends: [E; 2]) -> Self {
         assert_eq!(rows.role(), E::ROLE, "an end stands on the same end");
@@ -69,7 +69,7 @@ impl<S: Security, E> Boot<S, E> {
     }
 }
 
-async fn boot<S: Security, E: End>(
+async fn boot<S: Security, E: SpcotEnd>(
     talk: Talk,
     context: Context,
     set: Set,

@@ -8,7 +8,7 @@ use hushwire_simd::clmul::Clmul;
 use super::check::LeafCheck;
 use super::params::SPARE;
 use super::rig::{DELTA, FOURS, TINY, WIDE, context, deal, ends, extend, set_up_edited, stream};
-use super::tree::{End, Grower, SpcotReceiver, SpcotSender, Tree};
+use super::tree::{Grower, SpcotEnd, SpcotReceiver, SpcotSender, Tree};
 use super::weights::Weights;
 use super::{B11, Set};
 use crate::{Check, Extension, Malicious, OtError, Role, SemiHonest, Transcript};
@@ -33,8 +33,8 @@ fn caught(result: &Result<(), OtError>, what: &str) {
 #[test]
 fn any_flip_in_a_tree_is_caught() {
     // A round's first and fifth chunk have a tree of the refill before their own; the tenth is in
-    // the second round. A wide tree has four pieces, and a refill of one. Of four trees in a chunk
-    // each counts, and so do a round's last three.
+    // the second round. A wide tree has four pieces, and a refill of one. Each of the four
+    // trees in a chunk counts, and so do a round's last three.
     let cases = [
         (TINY, 0, 2),
         (TINY, 1, 1),

@@ -9,7 +9,7 @@ use zeroize::{Zeroize, Zeroizing};
 use super::check::{LeafCheck, STEPS};
 use super::nodes::Copy;
 use super::params::{SPARE, Set};
-use super::tree::{End, Grower, Tree};
+use super::tree::{Grower, SpcotEnd, Tree};
 use crate::{CheckStep, Context, Extension, Level, OtError, Role, Security};
 
 /// One end; [`super::Sender`] and [`super::Receiver`] are the two.
@@ -27,8 +27,8 @@ pub struct Ferret<S, E> {
     /// are the next round's base.
     made: usize,
     refilled: usize,
-    /// OTs still to be taken, where that was said, and whether this round is enough for them: it
-    /// has no refill.
+    /// OTs still to be taken, where their number was given, and whether this round is enough for
+    /// them: it then has no refill.
     left: Option<usize>,
     is_last: bool,
     /// The LPN matrix of this round.
@@ -77,7 +77,7 @@ pub(crate) fn buffer(blocks: usize) -> Buffer {
     buffer
 }
 
-impl<S: Security, E: End> Ferret<S, E> {
+impl<S: Security, E: SpcotEnd> Ferret<S, E> {
     /// From the COTs of the first round, `set.base()` of them.
     pub(super) fn new(context: &Context, set: Set, end: E, base: Buffer) -> Self {
         assert_eq!(base.blocks().len(), set.base(), "the COTs that a round starts from");
@@ -195,7 +195,7 @@ impl<S: Security, E: End> Ferret<S, E> {
     }
 }
 
-impl<S: Security, E: End> Extension<S> for Ferret<S, E> {
+impl<S: Security, E: SpcotEnd> Extension<S> for Ferret<S, E> {
     fn role(&self) -> Role {
         E::ROLE
     }
@@ -355,7 +355,7 @@ mod tests {
     /// A receiver that notes the COTs of its trees.
     struct Noting(SpcotReceiver, Vec<Block>);
 
-    impl End for Noting {
+    impl SpcotEnd for Noting {
         const ROLE: Role = Role::Receiver;
         fn tree(&mut self, tree: Tree<'_>) -> usize {
             self.1.extend_from_slice(tree.cots);
@@ -392,7 +392,7 @@ mod tests {
     fn spare_cots_come_out_nowhere_else() {
         let (mut s, mut r) = ends::<Malicious>(Backend::best(), TINY);
         let (mut spent, mut out) = (HashSet::new(), HashSet::new());
-        // Two chunks a segment, and so many segments that a round ends.
+        // Two chunks a segment, and enough segments for a round to end.
         for segment in 0..6 {
             for _ in 0..2 {
                 let len = s.chunk_len(usize::MAX);

@@ -70,8 +70,8 @@
 //!
 //! **Rounds and bytes.** A chunk has as many trees as the OTs that are wanted take, 8192 OTs at
 //! most: 16 h bytes a tree from the sender. It has its share of the R trees of the refill before
-//! them, but not where all OTs that will be taken were said to fit
-//! ([`Extension::limit`](crate::Extension::limit)). A check: 16 bytes from the receiver, 32 from
+//! them, but not where the round is enough for all OTs that will be taken, by the number given to
+//! [`Extension::limit`](crate::Extension::limit). A check: 16 bytes from the receiver, 32 from
 //! the sender, and 128 OTs. Set-up: `Set::rows` COTs of a row-based extension, then for all but b9
 //! one message for each 64 trees of the smallest set of which a round is enough (b9; b10 for b12,
 //! b11 for b13).

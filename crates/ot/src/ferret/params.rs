@@ -35,7 +35,7 @@ pub const B10: Set = Set::new("b10", 17, 1024, 10);
 pub const B9: Set = Set::new("b9", 16, 1024, 9);
 
 /// n = 66 560, k = 2^14, h = 7: what makes the table of b9 where VOLE entries grow, and nothing
-/// else. As many trees as that takes: fewer for the same k are harder.
+/// else. It has as many trees as that takes: fewer for the same k are harder.
 pub(crate) const B7: Set = Set::new("b7", 14, 520, 7);
 /// n = 16 928, k = 2^12, h = 5: what makes the table of b7 in the same way.
 pub(crate) const B5: Set = Set::new("b5", 12, 529, 5);
@@ -125,7 +125,7 @@ impl Set {
         wanted.saturating_add(spare).div_ceil(self.leaves()).min(self.chunk_trees()).min(self.trees - taken)
     }
 
-    /// Whether a round without a refill brings so many OTs, whatever checks take of its trees.
+    /// Whether a round without a refill brings `count` OTs, whatever checks take of its trees.
     pub(crate) fn is_enough(&self, level: Level, count: usize) -> bool {
         let spare = if level == Level::Malicious { SPARE } else { 0 };
         count <= self.trees() * (self.leaves() - spare)

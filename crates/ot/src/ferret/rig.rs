@@ -1,4 +1,4 @@
-//! The ground that tests stand on: COTs that a dealer made, and runs whose messages may be changed.
+//! The rig of tests: COTs that a dealer made, and runs whose messages may be changed.
 
 use core::marker::PhantomData;
 
@@ -150,7 +150,7 @@ pub(super) fn set_up_edited<S: Security>(
 
 /// The outputs of a run, and its messages.
 #[derive(Default, PartialEq)]
-pub(super) struct Run {
+pub(super) struct FerretRun {
     q: Vec<Block>,
     t: Vec<Block>,
     pub(super) sent: [Vec<u8>; 2],
@@ -164,8 +164,9 @@ pub(super) fn extend<S: Security>(
     count: usize,
     segment: usize,
     mut edit: impl FnMut(usize, usize, &mut Vec<u8>),
-) -> Result<Run, OtError> {
-    let mut run = Run { q: vec![Block::ZERO; count], t: vec![Block::ZERO; count], ..Run::default() };
+) -> Result<FerretRun, OtError> {
+    let mut run =
+        FerretRun { q: vec![Block::ZERO; count], t: vec![Block::ZERO; count], ..FerretRun::default() };
     let (mut at, mut chunks, mut checks, mut closed) = (0, 0, 0, false);
     while at < count || closed || s.is_open() {
         let before = closed;
@@ -205,7 +206,7 @@ pub(super) fn extend<S: Security>(
     Ok(run)
 }
 
-impl Run {
+impl FerretRun {
     pub(super) fn holds(&self) {
         let mut ones = 0;
         for (i, (q, t)) in self.q.iter().zip(&self.t).enumerate() {

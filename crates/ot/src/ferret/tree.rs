@@ -67,7 +67,7 @@ impl Drop for Grower {
 }
 
 /// The part of an end that differs: what it does with a tree's h COTs and its message of h blocks.
-pub trait End: Send {
+pub trait SpcotEnd: Send {
     /// The role of this end.
     const ROLE: Role;
 
@@ -81,7 +81,7 @@ pub trait End: Send {
     fn delta(&self) -> Option<Block>;
 }
 
-/// The arguments of [`End::tree`].
+/// The arguments of [`SpcotEnd::tree`].
 #[doc(hidden)]
 pub struct Tree<'a> {
     pub(crate) grower: &'a mut Grower,
@@ -109,7 +109,7 @@ impl Drop for SpcotSender {
     }
 }
 
-impl End for SpcotSender {
+impl SpcotEnd for SpcotSender {
     const ROLE: Role = Role::Sender;
 
     fn tree(&mut self, tree: Tree<'_>) -> usize {
@@ -133,7 +133,7 @@ impl End for SpcotSender {
 /// The receiver's: nothing but the COTs.
 pub struct SpcotReceiver;
 
-impl End for SpcotReceiver {
+impl SpcotEnd for SpcotReceiver {
     const ROLE: Role = Role::Receiver;
 
     fn tree(&mut self, tree: Tree<'_>) -> usize {

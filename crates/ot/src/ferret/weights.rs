@@ -34,7 +34,7 @@ pub(crate) struct Weights {
 }
 
 impl Weights {
-    /// For so many leaves.
+    /// The weights of `leaves` leaves.
     pub(crate) fn new(backend: Backend, challenge: &Seed, leaves: usize) -> Self {
         assert!(leaves <= CHUNK, "the bound on errors is for at most {CHUNK} leaves");
         let (clmul, key) = (Clmul::best(), Aes128::on(backend, challenge.expose()));

@@ -25,9 +25,9 @@ use std::collections::VecDeque;
 use crate::{
     Level, Machine, OtError, Role, Round, Security, Unverified, Verified,
     bits::bytes,
-    end::{End, Made},
+    end::{ChunkOts, ExtensionEnd},
     machine::{Guarded, Latch, guarded},
-    secret::Blocks,
+    secret::SecretBlocks,
     work::Work,
 };
 
@@ -35,7 +35,7 @@ mod plan;
 #[cfg(test)]
 mod tests;
 
-use plan::Plan;
+use plan::TickPlan;
 pub(crate) use plan::{GROUP, SEGMENT};
 
 /// LOCAL: bytes of output from which on they go past the caches; twice the second cache of most
@@ -60,7 +60,7 @@ const CALL: &str = "a call of an OT extension";
 /// later call of it answers [`OtError::Lost`] in its first step.
 #[must_use = "run its steps, then finish"]
 pub struct Pipeline<'e, W: Work, S: Security> {
-    end: &'e mut End<S>,
+    end: &'e mut ExtensionEnd<S>,
     work: W,
     /// The first OT's number.
     base: u64,
@@ -68,20 +68,20 @@ pub struct Pipeline<'e, W: Work, S: Security> {
     /// OTs of the chunks whose messages have moved.
     next: usize,
     now: u64,
-    plan: Option<Plan>,
+    plan: Option<TickPlan>,
     /// Whether the receiver brings choices.
     chosen: bool,
     /// Whether the sender sends payload.
     pays: bool,
-    /// Chunks not delivered yet, oldest first, where there are choices; those of the first `known`
-    /// have been said.
-    made: VecDeque<Made>,
+    /// Chunks not delivered yet, oldest first, where there are choices; the choices of the first
+    /// `known` chunks have been sent.
+    made: VecDeque<ChunkOts>,
     known: usize,
     /// Chunks whose messages have moved and whose choices have not.
     unsaid: usize,
-    /// The sender's, of a chunk that it made before the receiver's turn.
+    /// The sender's message of a chunk that it made before the receiver's turn.
     ahead: Option<Message>,
-    /// The receiver's, of a chunk that it makes after its turn.
+    /// The sender's message of a chunk that the receiver makes after its turn.
     behind: Option<Message>,
     /// Whether the receiver has the turn, or had it in the last tick, with a chunk that it had not
     /// made.
@@ -100,7 +100,7 @@ pub struct Pipeline<'e, W: Work, S: Security> {
 
 impl<'e, W: Work, S: Security> Pipeline<'e, W, S> {
     /// `close` asks for a check at the end, whatever the work.
-    pub(crate) fn new(end: &'e mut End<S>, mut work: W, close: bool) -> Self {
+    pub(crate) fn new(end: &'e mut ExtensionEnd<S>, mut work: W, close: bool) -> Self {
         work.assert_sizes();
         let (chosen, pays) = (work.is_chosen(), work.payload_bytes(1) > 0);
         assert!(chosen || !pays, "payload is for choices");
@@ -165,12 +165,12 @@ impl<'e, W: Work, S: Security> Pipeline<'e, W, S> {
 
     /// Makes the chunk from OT `start` of this call on, with one of the messages empty.
     fn make(&mut self, start: usize, len: usize, heard: &[u8], said: &mut [u8]) -> Result<(), OtError> {
-        let mut made = Made {
+        let mut made = ChunkOts {
             first: self.base + start as u64,
             start,
             len,
             tick: self.now,
-            blocks: Blocks::default(),
+            blocks: SecretBlocks::default(),
             bits: Vec::new(),
         };
         let blocks = match self.work.place(start, len) {
@@ -208,7 +208,7 @@ impl<'e, W: Work, S: Security> Pipeline<'e, W, S> {
 
     /// The chunk that an end makes after a tick over a silent extension: the receiver's, of which
     /// it heard now or before its turn; the sender's next one, before it waits itself.
-    fn take_turns(&mut self, plan: &Plan, chunk: &[u8]) -> Result<(), OtError> {
+    fn take_turns(&mut self, plan: &TickPlan, chunk: &[u8]) -> Result<(), OtError> {
         let waits = self.left() > 0 && self.is_receivers_turn();
         self.turned = waits || plan.chunk.is_none() && self.left() > 0;
         match (plan.chunk, self.me()) {
@@ -227,7 +227,7 @@ impl<'e, W: Work, S: Security> Pipeline<'e, W, S> {
         Ok(())
     }
 
-    /// The receiver says the choices of the oldest `chunks` whose are not said.
+    /// The receiver sends the choices of the oldest `chunks` chunks whose choices are not sent yet.
     fn say_choices(&mut self, chunks: usize, mut said: &mut [u8]) {
         for _ in 0..chunks {
             if self.is_silent() {
@@ -257,8 +257,8 @@ impl<'e, W: Work, S: Security> Pipeline<'e, W, S> {
         }
     }
 
-    /// The sender turns the oldest chunk's random choices into those that the receiver said, and
-    /// delivers it where no payload follows.
+    /// The sender turns the oldest chunk's random choices into those that the receiver sent, and
+    /// delivers the chunk where no payload follows.
     fn derandomize(&mut self) {
         let made = &mut self.made[0];
         let bits = core::mem::take(&mut made.bits);
@@ -292,7 +292,7 @@ impl<'e, W: Work, S: Security> Pipeline<'e, W, S> {
     }
 
     /// Keeps a chunk's buffer for the next ones.
-    fn keep(&mut self, made: &mut Made) {
+    fn keep(&mut self, made: &mut ChunkOts) {
         if !made.blocks.is_empty() {
             self.end.spare.push(core::mem::take(&mut made.blocks));
         }

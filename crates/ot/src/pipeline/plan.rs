@@ -13,18 +13,18 @@ pub(crate) const GROUP: usize = 4;
 
 /// The parts of one tick's messages.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Plan {
+pub(super) struct TickPlan {
     /// OTs and message bytes of the next chunk.
     pub(super) chunk: Option<(usize, usize)>,
     /// Step of the check that runs.
     pub(super) check: Option<usize>,
-    /// Chunks whose choices are said, and the bytes that say them.
+    /// Chunks whose choices are sent, and the bytes of these choices.
     pub(super) choices: Option<(usize, usize)>,
     /// OTs whose payload is sent.
     pub(super) payload: Option<usize>,
 }
 
-impl Plan {
+impl TickPlan {
     fn is_empty(&self) -> bool {
         self.chunk.is_none() && self.check.is_none() && self.choices.is_none() && self.payload.is_none()
     }
@@ -37,7 +37,7 @@ impl<W: Work, S: Security> Pipeline<'_, W, S> {
     }
 
     /// The bytes of the four parts of this tick's message from `from`.
-    pub(super) fn parts(&self, plan: &Plan, from: Role) -> [usize; 4] {
+    pub(super) fn parts(&self, plan: &TickPlan, from: Role) -> [usize; 4] {
         let extension = &self.end.extension;
         let chunk = plan.chunk.filter(|_| extension.speaker() == from).map_or(0, |(_, bytes)| bytes);
         let check = plan.check.filter(|step| self.step_is_from(*step, from));
@@ -48,7 +48,7 @@ impl<W: Work, S: Security> Pipeline<'_, W, S> {
     }
 
     /// Counts what this tick moved.
-    pub(super) fn account(&mut self, plan: &Plan) {
+    pub(super) fn account(&mut self, plan: &TickPlan) {
         if let Some((len, _)) = plan.chunk {
             self.next += len;
             self.end.in_segment += 1;
@@ -105,7 +105,7 @@ impl<W: Work, S: Security> Pipeline<'_, W, S> {
 
     /// Where the receiver speaks, everything follows its chunk at a lag that is a constant of the
     /// protocol.
-    fn plan_rows(&mut self) -> Option<Plan> {
+    fn plan_rows(&mut self) -> Option<TickPlan> {
         let steps = self.end.extension.check_steps().len();
         // A segment's first chunk is checked after the segment and the steps of its check.
         let checked = if S::LEVEL == Level::Malicious { SEGMENT + steps } else { 0 };
@@ -114,7 +114,7 @@ impl<W: Work, S: Security> Pipeline<'_, W, S> {
             let chunk = self.next_chunk();
             let choices = chunk.filter(|_| self.chosen).map(|(len, _)| (1, bytes(len)));
             let due = self.made.front().filter(|made| made.tick + lag == self.now);
-            let plan = Plan { chunk, check: self.check, choices, payload: due.map(|made| made.len) };
+            let plan = TickPlan { chunk, check: self.check, choices, payload: due.map(|made| made.len) };
             if !plan.is_empty() {
                 return Some(plan);
             }
@@ -126,8 +126,8 @@ impl<W: Work, S: Security> Pipeline<'_, W, S> {
     }
 
     /// Where the sender speaks, a tick has one speaker.
-    fn plan_turn(&self) -> Option<Plan> {
-        let mut plan = Plan::default();
+    fn plan_turn(&self) -> Option<TickPlan> {
+        let mut plan = TickPlan::default();
         if self.is_receivers_turn() {
             let ready = self.ready();
             let said = self.made.range(self.known..self.known + ready).map(|made| bytes(made.len)).sum();

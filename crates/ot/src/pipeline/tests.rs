@@ -221,7 +221,7 @@ fn turns<S: Security, A: Work, B: Work>((mut s, mut r): (Pipeline<'_, A, S>, Pip
         turns.receivers += usize::from(receivers);
         turns.choices += a.into - if a.name == "first" { 5 } else { 0 };
         turns.ticks += 1;
-        let held = |made: &VecDeque<Made>| made.iter().filter(|made| !made.blocks.is_empty()).count();
+        let held = |made: &VecDeque<ChunkOts>| made.iter().filter(|made| !made.blocks.is_empty()).count();
         turns.held[0] = turns.held[0].max(held(&s.made));
         turns.held[1] = turns.held[1].max(held(&r.made));
     }

@@ -7,7 +7,7 @@ use hushwire_simd::clmul::Clmul;
 use subtle::Choice;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
-use super::{Kind, compress};
+use super::{RowKind, compress};
 use crate::OtError;
 
 /// Bits of one tree's α, 0 or 1 each.
@@ -19,12 +19,12 @@ pub(crate) struct Delta {
     /// 0 or 1 each.
     bits: Vec<u8>,
     #[zeroize(skip)]
-    kind: Kind,
+    kind: RowKind,
 }
 
 impl Delta {
     /// Random but for bit 0, which is 1.
-    pub(super) fn random(backend: Backend, kind: Kind, seed: &Seed) -> Self {
+    pub(super) fn random(backend: Backend, kind: RowKind, seed: &Seed) -> Self {
         let mut bits = vec![0; kind.rows()];
         Prg::new(backend, seed, "rows delta").fill(&mut bits);
         bits.iter_mut().for_each(|bit| *bit &= 1);
@@ -36,8 +36,8 @@ impl Delta {
     ///
     /// # Errors
     /// [`OtError::Unsupported`] where Δ is a hash of the rows.
-    pub(super) fn given(kind: Kind, delta: Block) -> Result<Self, OtError> {
-        if kind == Kind::Alsz {
+    pub(super) fn given(kind: RowKind, delta: Block) -> Result<Self, OtError> {
+        if kind == RowKind::Alsz {
             let (wanted, instead) = ("malicious protocol for a given Δ", "kos, softspoken, ferret");
             return Err(OtError::Unsupported { protocol: kind.name().to_owned(), wanted, instead });
         }
@@ -80,7 +80,7 @@ impl Delta {
     pub(super) fn block(&self, clmul: Clmul) -> Block {
         let word = |rows: &[u8]| rows.iter().rev().fold(0u128, |word, bit| word << 1 | u128::from(*bit));
         let low = word(&self.bits[..128]);
-        if self.kind == Kind::Alsz {
+        if self.kind == RowKind::Alsz {
             let high = Gf128(word(&self.bits[128..]));
             Block::from_u128(low ^ compress::CHI.mul(high, clmul).0 & !1)
         } else {

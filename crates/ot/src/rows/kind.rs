@@ -11,7 +11,7 @@ pub(super) const PARTNERS: usize = 4;
 
 /// An extension whose OTs are rows over the leaves of trees.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Kind {
+pub enum RowKind {
     /// IKNP 2003 in ALSZ13's form: semi-honest.
     Iknp,
     /// ALSZ15: malicious, 192 rows that are compared in pairs.
@@ -49,21 +49,27 @@ pub struct Cost {
     pub check_bytes: [usize; 2],
 }
 
-impl Kind {
+impl RowKind {
     /// The six kinds.
-    pub const ALL: [Kind; 6] =
-        [Kind::Iknp, Kind::Alsz, Kind::Kos, Kind::SoftSpoken2, Kind::SoftSpoken4, Kind::SoftSpoken8];
+    pub const ALL: [RowKind; 6] = [
+        RowKind::Iknp,
+        RowKind::Alsz,
+        RowKind::Kos,
+        RowKind::SoftSpoken2,
+        RowKind::SoftSpoken4,
+        RowKind::SoftSpoken8,
+    ];
 
     /// As users write it.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Iknp => "iknp",
-            Kind::Alsz => "alsz",
-            Kind::Kos => "kos",
-            Kind::SoftSpoken2 => "softspoken2",
-            Kind::SoftSpoken4 => "softspoken4",
-            Kind::SoftSpoken8 => "softspoken8",
+            RowKind::Iknp => "iknp",
+            RowKind::Alsz => "alsz",
+            RowKind::Kos => "kos",
+            RowKind::SoftSpoken2 => "softspoken2",
+            RowKind::SoftSpoken4 => "softspoken4",
+            RowKind::SoftSpoken8 => "softspoken8",
         }
     }
 
@@ -73,10 +79,10 @@ impl Kind {
     /// [`OtError::Unsupported`], with what does.
     pub fn supports(self, level: Level) -> Result<(), OtError> {
         let (wanted, instead) = match (self, level) {
-            (Kind::Iknp, Level::Malicious) => {
+            (RowKind::Iknp, Level::Malicious) => {
                 ("malicious", "kos, alsz, softspoken2, softspoken4, softspoken8")
             }
-            (Kind::Alsz | Kind::Kos, Level::SemiHonest) => {
+            (RowKind::Alsz | RowKind::Kos, Level::SemiHonest) => {
                 ("semi-honest", "iknp, softspoken2, softspoken4, softspoken8")
             }
             _ => return Ok(()),
@@ -103,10 +109,10 @@ impl Kind {
     /// k: bits of a leaf's number.
     pub(super) fn bits(self) -> usize {
         match self {
-            Kind::Iknp | Kind::Alsz | Kind::Kos => 1,
-            Kind::SoftSpoken2 => 2,
-            Kind::SoftSpoken4 => 4,
-            Kind::SoftSpoken8 => 8,
+            RowKind::Iknp | RowKind::Alsz | RowKind::Kos => 1,
+            RowKind::SoftSpoken2 => 2,
+            RowKind::SoftSpoken4 => 4,
+            RowKind::SoftSpoken8 => 8,
         }
     }
 
@@ -117,7 +123,7 @@ impl Kind {
 
     /// SECURITY: bits of Δ before any compression.
     pub(super) fn rows(self) -> usize {
-        if self == Kind::Alsz { 192 } else { 128 }
+        if self == RowKind::Alsz { 192 } else { 128 }
     }
 
     /// Trees, tree 0 included; it has no leaves where k = 1.
@@ -155,7 +161,7 @@ impl Kind {
     pub(super) fn proof(self, level: Level) -> Proof {
         match (level, self) {
             (Level::SemiHonest, _) => Proof::None,
-            (Level::Malicious, Kind::Alsz) => Proof::Pairs,
+            (Level::Malicious, RowKind::Alsz) => Proof::Pairs,
             (Level::Malicious, _) => Proof::Rows,
         }
     }
@@ -163,17 +169,17 @@ impl Kind {
     /// Names the protocol in hashes.
     pub(super) fn domain(self) -> &'static str {
         match self {
-            Kind::Iknp => "rows iknp v1",
-            Kind::Alsz => "rows alsz v1",
-            Kind::Kos => "rows kos v1",
-            Kind::SoftSpoken2 => "rows softspoken2 v1",
-            Kind::SoftSpoken4 => "rows softspoken4 v1",
-            Kind::SoftSpoken8 => "rows softspoken8 v1",
+            RowKind::Iknp => "rows iknp v1",
+            RowKind::Alsz => "rows alsz v1",
+            RowKind::Kos => "rows kos v1",
+            RowKind::SoftSpoken2 => "rows softspoken2 v1",
+            RowKind::SoftSpoken4 => "rows softspoken4 v1",
+            RowKind::SoftSpoken8 => "rows softspoken8 v1",
         }
     }
 }
 
-impl core::fmt::Display for Kind {
+impl core::fmt::Display for RowKind {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.write_str(self.name())
     }

@@ -73,8 +73,8 @@
 //! | χ, ^ | R | fold coefficients in GF(2^128), one a column; a row's fold |
 //!
 //! # Rounds and bytes
-//! [`Kind::cost`] declares, a test measures. Set-up: the base OTs', then for k ≥ 2 one message of
-//! the receiver. Chunk: one message of the receiver, trees − 1 bits an OT; a full chunk is 8192
+//! [`RowKind::cost`] declares, a test measures. Set-up: the base OTs', then for k ≥ 2 one message
+//! of the receiver. Chunk: one message of the receiver, trees − 1 bits an OT; a full chunk is 8192
 //! OTs, a shorter one rounds up to 512 and keeps the rest for the next calls. Check: one message of
 //! the receiver (rows); one of the sender and one back (pairs).
 //!
@@ -99,7 +99,7 @@ mod tree;
 #[cfg(test)]
 mod tests;
 
-pub use kind::{Cost, Kind};
+pub use kind::{Cost, RowKind};
 pub use root::{RootReceiver, RootSender};
 pub use setup::{SetupReceiver, SetupSender};
 

@@ -11,7 +11,7 @@ use zeroize::Zeroize;
 use crate::{CheckStep, Context, Extension, OtError, Role, Security, machine::wrong_length};
 
 use super::{
-    Kind,
+    RowKind,
     kind::{FULL, Proof},
     pairs,
     segment::{Closed, Segment},
@@ -21,7 +21,7 @@ use super::{
 
 /// All keys of one set-up.
 pub(super) struct Keys {
-    pub(super) kind: Kind,
+    pub(super) kind: RowKind,
     pub(super) process: Process,
     /// Leaf x of tree i at (i − first tree) · 2^k + x.
     pub(super) leaves: Vec<Aes128>,

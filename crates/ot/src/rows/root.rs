@@ -11,7 +11,7 @@ use hushwire_simd::clmul::Clmul;
 use crate::{CheckStep, Context, Extension, Level, Role, Security};
 
 use super::{
-    Kind,
+    RowKind,
     kind::Proof,
     receiver::{self, Receiver},
     sender::{self, Sender},
@@ -19,7 +19,7 @@ use super::{
 
 /// The part that both roots share.
 struct Root {
-    kind: Kind,
+    kind: RowKind,
     context: Context,
     /// Binds the messages of the set-up.
     setup: Seed,

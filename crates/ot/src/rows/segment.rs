@@ -18,17 +18,17 @@ use zeroize::ZeroizeOnDrop;
 
 use crate::{Context, Role, Transcript};
 
-use super::{Kind, kind::FULL, kind::Proof};
+use super::{RowKind, kind::FULL, kind::Proof};
 
 /// The folds of an open segment.
 pub(super) struct Segment {
     context: Context,
     clmul: Clmul,
     proof: Proof,
-    kind: Kind,
+    kind: RowKind,
     transcript: Transcript,
     rows: Folds,
-    /// Of the messages; only pairs need them.
+    /// The folds of the messages; only pairs need them.
     sent: Folds,
     pub(super) chi: Vec<Gf128>,
     open: bool,
@@ -56,7 +56,7 @@ pub(crate) struct Closed {
 }
 
 impl Segment {
-    pub(super) fn new(context: Context, clmul: Clmul, kind: Kind, proof: Proof, setup: &[u8]) -> Self {
+    pub(super) fn new(context: Context, clmul: Clmul, kind: RowKind, proof: Proof, setup: &[u8]) -> Self {
         let mut transcript = Transcript::new(&context.sid, kind.domain());
         transcript.absorb(Role::Receiver, setup);
         let mut segment = Segment {

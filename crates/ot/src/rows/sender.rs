@@ -16,7 +16,7 @@ use zeroize::Zeroize;
 use crate::{Check, CheckStep, Context, Extension, OtError, Role, Security, machine::wrong_length};
 
 use super::{
-    Kind,
+    RowKind,
     delta::Delta,
     kind::Proof,
     mask::add_masked,
@@ -31,7 +31,7 @@ const CHUNK: &str = "OT extension";
 
 /// All keys of one set-up.
 pub(super) struct Keys {
-    pub(super) kind: Kind,
+    pub(super) kind: RowKind,
     pub(super) process: Process,
     /// Leaf y ⊕ α of tree i at (i − first tree) · 2^k + y; nothing at y = 0.
     pub(super) leaves: Vec<Aes128>,
@@ -143,7 +143,7 @@ impl Sender {
         self.keys.verdict(different.ct_eq(&0), Check::Rows, self.steps[0].name)
     }
 
-    /// Of every pair, the two hashes that the sender can compute.
+    /// Checks, for every pair, the two hashes that the sender can compute.
     fn verify_pairs(&self, mut closed: Closed, heard: &[Block]) -> Result<(), OtError> {
         let hashes = self.hear_last(&mut closed, heard);
         let segment = closed.name();

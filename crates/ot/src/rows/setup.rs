@@ -18,7 +18,7 @@ use crate::{
 };
 
 use super::{
-    Kind, RootReceiver, RootSender, base,
+    RootReceiver, RootSender, RowKind, base,
     delta::Delta,
     receiver, sender,
     tree::{Digest, Secret, ggm_keys, grow, regrow, split},
@@ -66,7 +66,7 @@ impl<M: Machine<Error = OtError> + ?Sized> Machine for Noted<'_, M> {
 }
 
 /// The receiver's trees, and the message that says them.
-struct Made {
+struct SetupTrees {
     message: Vec<u8>,
     leaves: Vec<Aes128>,
 }
@@ -91,7 +91,7 @@ impl<S: Security> SetupSender<S> {
     ///
     /// # Errors
     /// [`OtError::Unsupported`] if `kind` does not exist at this level.
-    pub fn new<B: BaseProtocol>(context: &Context, kind: Kind, seed: &Seed) -> Result<Self, OtError>
+    pub fn new<B: BaseProtocol>(context: &Context, kind: RowKind, seed: &Seed) -> Result<Self, OtError>
     where
         B::Level: crate::AtLeast<S::Base>,
     {
@@ -107,7 +107,7 @@ impl<S: Security> SetupSender<S> {
     /// As [`SetupSender::new`], and for ALSZ, where Δ is a hash of more bits.
     pub fn with_delta<B: BaseProtocol>(
         context: &Context,
-        kind: Kind,
+        kind: RowKind,
         seed: &Seed,
         delta: Block,
     ) -> Result<Self, OtError>
@@ -117,7 +117,12 @@ impl<S: Security> SetupSender<S> {
         Self::on::<B>(context, kind, seed, Delta::given(kind, delta)?)
     }
 
-    fn on<B: BaseProtocol>(context: &Context, kind: Kind, seed: &Seed, delta: Delta) -> Result<Self, OtError>
+    fn on<B: BaseProtocol>(
+        context: &Context,
+        kind: RowKind,
+        seed: &Seed,
+        delta: Delta,
+    ) -> Result<Self, OtError>
     where
         B::Level: crate::AtLeast<S::Base>,
     {
@@ -160,7 +165,7 @@ impl<S: Security> SetupSender<S> {
 /// The trees, rebuilt from what the base OTs and the message tell, and checked.
 fn rebuilt<S: Security>(
     context: &Context,
-    kind: Kind,
+    kind: RowKind,
     delta: &Delta,
     base: &BaseReceiver<S::Base>,
     message: &[u8],
@@ -194,7 +199,7 @@ impl<S: Security> SetupReceiver<S> {
     ///
     /// # Errors
     /// [`OtError::Unsupported`] if `kind` does not exist at this level.
-    pub fn new<B: BaseProtocol>(context: &Context, kind: Kind, seed: &Seed) -> Result<Self, OtError>
+    pub fn new<B: BaseProtocol>(context: &Context, kind: RowKind, seed: &Seed) -> Result<Self, OtError>
     where
         B::Level: crate::AtLeast<S::Base>,
     {
@@ -206,7 +211,7 @@ impl<S: Security> SetupReceiver<S> {
         Ok(SetupReceiver(Line::new(move |talk| async move {
             let mut transcript = Transcript::new(&context.sid, kind.domain());
             talk.run(&mut Noted(&mut *base, Role::Receiver, &mut transcript)).await?;
-            let Made { message, leaves } = made::<S>(&context, kind, &base.finish());
+            let SetupTrees { message, leaves } = made::<S>(&context, kind, &base.finish());
             if kind.bits() > 1 {
                 transcript.absorb(Role::Receiver, &message);
                 talk.exchange(TREES, message, 0).await;
@@ -228,7 +233,7 @@ impl<S: Security> SetupReceiver<S> {
 }
 
 /// All trees.
-fn made<S: Security>(context: &Context, kind: Kind, base: &BaseSender<S::Base>) -> Made {
+fn made<S: Security>(context: &Context, kind: RowKind, base: &BaseSender<S::Base>) -> SetupTrees {
     let keys = ggm_keys(context);
     let mut leaves = Vec::with_capacity(kind.trees() * kind.leaves());
     let mut message = vec![0; kind.tree_bytes(S::LEVEL)];
@@ -236,7 +241,7 @@ fn made<S: Security>(context: &Context, kind: Kind, base: &BaseSender<S::Base>) 
         for key in base.keys().as_flattened() {
             leaves.push(Aes128::on(context.backend, &key.0));
         }
-        return Made { message, leaves };
+        return SetupTrees { message, leaves };
     }
     let (corrections, checks) = message.split_at_mut(16 * kind.corrections() * kind.trees());
     let corrections = from_bytes_mut(corrections).chunks_exact_mut(kind.corrections());
@@ -252,5 +257,5 @@ fn made<S: Security>(context: &Context, kind: Kind, base: &BaseSender<S::Base>) 
     if S::LEVEL == Level::Malicious {
         checks[32 * kind.trees()..].copy_from_slice(&digest.finish());
     }
-    Made { message, leaves }
+    SetupTrees { message, leaves }
 }

@@ -8,7 +8,7 @@ use zeroize::ZeroizeOnDrop;
 use crate::secret::refit;
 
 use super::{
-    Kind, compress,
+    RowKind, compress,
     kind::{FULL, STEP},
 };
 
@@ -51,7 +51,7 @@ impl Stock {
         &mut self,
         backend: Backend,
         clmul: Clmul,
-        kind: Kind,
+        kind: RowKind,
         rows: &mut [Block],
         blocks: &mut [Block],
     ) {
@@ -64,7 +64,7 @@ impl Stock {
             self.next = 0;
             &mut self.blocks
         };
-        if kind == Kind::Alsz {
+        if kind == RowKind::Alsz {
             refit(&mut self.high, made);
             compress::rows192(backend, clmul, rows, &mut self.high, out);
         } else {

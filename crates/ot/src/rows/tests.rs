@@ -16,7 +16,7 @@ use crate::{
     lockstep,
 };
 
-use super::{Kind, RootReceiver, RootSender, SetupReceiver, SetupSender};
+use super::{RootReceiver, RootSender, RowKind, SetupReceiver, SetupSender};
 
 /// See [`super::receiver::Receiver::deviate`].
 pub(super) type Deviate = Box<dyn FnMut(&mut [Block]) + Send>;
@@ -89,7 +89,7 @@ fn seed(seed: u64, end: u8) -> Seed {
 
 type Setups<S> = (SetupSender<S>, SetupReceiver<S>);
 
-fn setups<S: Security>(kind: Kind, backend: Backend, number: u64) -> Result<Setups<S>, OtError>
+fn setups<S: Security>(kind: RowKind, backend: Backend, number: u64) -> Result<Setups<S>, OtError>
 where
     Full: crate::AtLeast<S::Base>,
 {
@@ -98,7 +98,7 @@ where
     Ok((s, SetupReceiver::new::<Dealer>(&context, kind, &seed(number, 2))?))
 }
 
-fn roots<S: Security>(kind: Kind, backend: Backend, number: u64) -> (RootSender<S>, RootReceiver<S>)
+fn roots<S: Security>(kind: RowKind, backend: Backend, number: u64) -> (RootSender<S>, RootReceiver<S>)
 where
     Full: crate::AtLeast<S::Base>,
 {
@@ -108,8 +108,8 @@ where
 }
 
 /// The kinds of a level.
-fn kinds<S: Security>() -> impl Iterator<Item = Kind> {
-    Kind::ALL.into_iter().filter(|kind| kind.supports(S::LEVEL).is_ok())
+fn kinds<S: Security>() -> impl Iterator<Item = RowKind> {
+    RowKind::ALL.into_iter().filter(|kind| kind.supports(S::LEVEL).is_ok())
 }
 
 /// Two ends, and a hash of all that moves between them.

@@ -22,7 +22,7 @@ use zeroize::Zeroizing;
 
 use crate::{Check, Context, OtError, Sid};
 
-use super::Kind;
+use super::RowKind;
 
 /// Separates the digest from any other use of BLAKE3.
 const DOMAIN: &str = "hushwire 2026 ot tree check v1";
@@ -66,7 +66,7 @@ pub(super) fn grow(
     nodes
 }
 
-/// The same tree without leaf α, given as `path`; leaf α ⊕ y stands at y, and zero at 0.
+/// The same tree without leaf α, given as `path`; leaf α ⊕ y is at y, and zero at 0.
 pub(super) fn regrow(
     backend: Backend,
     keys: &GgmKeys,
@@ -111,7 +111,7 @@ pub(super) fn split(backend: Backend, nodes: &Secret) -> (Secret, Vec<[Block; 2]
 pub(super) struct Digest(Hasher);
 
 impl Digest {
-    pub(super) fn new(sid: &Sid, kind: Kind) -> Self {
+    pub(super) fn new(sid: &Sid, kind: RowKind) -> Self {
         let mut hasher = Hasher::new_derive_key(DOMAIN);
         hasher.update(&sid.0);
         hasher.update(kind.domain().as_bytes());
@@ -212,9 +212,9 @@ mod tests {
             digest.add(&checks[8..]);
             digest.finish()
         };
-        let mut seen = HashSet::from([of(2, Kind::SoftSpoken2, 32), of(1, Kind::SoftSpoken4, 32)]);
+        let mut seen = HashSet::from([of(2, RowKind::SoftSpoken2, 32), of(1, RowKind::SoftSpoken4, 32)]);
         for change in 0..=32 {
-            assert!(seen.insert(of(1, Kind::SoftSpoken2, change)), "block {change}");
+            assert!(seen.insert(of(1, RowKind::SoftSpoken2, change)), "block {change}");
         }
     }
 }

@@ -20,9 +20,9 @@ const PIECE: usize = 256;
 
 /// An entry of the table at the party that holds u as well: t, then u in the first bytes. Half a
 /// cache line, so that no read takes two.
-pub(super) type Pair = [Block; 2];
+pub(super) type TableEntry = [Block; 2];
 
-pub(super) fn pair<B: Base>(t: Block, u: B) -> Pair {
+pub(super) fn pair<B: Base>(t: Block, u: B) -> TableEntry {
     let mut pair = [t, Block::ZERO];
     u.to_bytes(&mut pair[1].0);
     pair
@@ -57,7 +57,7 @@ impl Code {
     pub(super) fn add_pairs<F: Field>(
         &mut self,
         first: usize,
-        table: &[Pair],
+        table: &[TableEntry],
         t: &mut [Block],
         u: &mut [F::Base],
     ) {
@@ -132,7 +132,7 @@ impl<F: Field> WordKernel for Single<'_, F> {
 struct Double<'a, F: Field> {
     words: &'a [u8],
     elements: &'a [u8],
-    table: &'a [Pair],
+    table: &'a [TableEntry],
     t: &'a mut [Block],
     u: &'a mut [F::Base],
 }
@@ -170,7 +170,7 @@ mod tests {
         Code::new(backend, [Aes128::new(&[1; 16]), Aes128::new(&[2; 16])])
     }
 
-    /// As many bytes of blocks in counter mode under a key of [`code`], block by block.
+    /// The first `bytes` bytes of counter mode under a key of [`code`], block by block.
     fn stream(key: u8, bytes: usize) -> Vec<u8> {
         let cipher = aes::Aes128::new(&[key; 16].into());
         let block = |at: usize| {
@@ -196,7 +196,7 @@ mod tests {
         dealer::stream(3).fill_blocks(&mut table);
         let pairs: Vec<(Block, F::Base)> =
             table.iter().enumerate().map(|(i, t)| (*t, F::Base::from_word(77 + i as u64))).collect();
-        let table_of_pairs: Vec<Pair> = pairs.iter().map(|(t, u)| pair(*t, *u)).collect();
+        let table_of_pairs: Vec<TableEntry> = pairs.iter().map(|(t, u)| pair(*t, *u)).collect();
         let (words, elements) = (stream(1, 4 * LOCAL * n), stream(2, F::Base::BYTES * LOCAL * n));
         let expected: Vec<(Block, F::Base)> = (0..n)
             .map(|i| {

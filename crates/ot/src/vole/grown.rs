@@ -30,14 +30,14 @@ use hushwire_prg::Seed;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroize;
 
-use super::code::{Code, Pair, pair};
+use super::code::{Code, TableEntry, pair};
 use super::field::{Base, Field};
-use super::plan::{Plan, Turn, tree_bytes};
+use super::plan::{Turn, VolePlan, tree_bytes};
 use super::seal::Seal;
 use crate::ferret::Set;
 use crate::ferret::end::{buffer, public_key};
 use crate::ferret::nodes::Patch;
-use crate::ferret::tree::{End, Grower, SpcotReceiver, SpcotSender, Tree};
+use crate::ferret::tree::{Grower, SpcotEnd, SpcotReceiver, SpcotSender, Tree};
 use crate::{CheckStep, Context, Level, OtError, Role, Security};
 
 /// An entry of the base that hides one tree's noise.
@@ -52,7 +52,7 @@ enum Half<F: Field> {
 /// Entries as they grow.
 pub(super) struct Growing<S: Security, F: Field> {
     context: Context,
-    plan: Plan,
+    plan: VolePlan,
     count: usize,
     half: Half<F>,
     /// This round's base, and what is made of the next one's: blocks at the sender, pairs at the
@@ -84,7 +84,7 @@ pub(super) enum Base0<F: Field> {
 impl<S: Security, F: Field> Growing<S, F> {
     /// For `count` entries from a base as the plan for these sets has it.
     pub(super) fn new(context: &Context, sets: &[Set], count: usize, base: Base0<F>, cots: Buffer) -> Self {
-        let plan = Plan::new(sets, S::LEVEL, count);
+        let plan = VolePlan::new(sets, S::LEVEL, count);
         let set = &sets[0];
         assert_eq!(cots.blocks().len(), plan.cots, "the COTs of all trees");
         let mut wide = Buffer::new();
@@ -202,7 +202,7 @@ impl<S: Security, F: Field> Growing<S, F> {
                 q.blocks_mut()[self.entries..][..outputs].copy_from_slice(&values[..outputs]);
             }
             Half::Receiver { t, u } => {
-                let table: &[Pair] = self.table.blocks().as_chunks().0;
+                let table: &[TableEntry] = self.table.blocks().as_chunks().0;
                 let (levels, d) = heard.split_at(cut);
                 let place = SpcotReceiver.tree(Tree {
                     grower,
@@ -212,7 +212,7 @@ impl<S: Security, F: Field> Growing<S, F> {
                     leaves: &mut *leaves,
                 });
                 backend.tccr::<1>(&self.hash, first as u128, leaves, values);
-                // What stands at α is part of the sum, and so goes.
+                // The value at α is part of the sum, and so cancels.
                 let [of_noise, beta] = table[noise];
                 registry::once(NOISE, &[of_noise]);
                 let beta = F::Base::from_bytes(&beta.0);
@@ -290,7 +290,7 @@ fn block(bytes: &[u8]) -> Block {
     Block(*bytes.first_chunk().expect("a block of 16 bytes"))
 }
 
-fn pairs_mut(table: &mut Buffer) -> &mut [Pair] {
+fn pairs_mut(table: &mut Buffer) -> &mut [TableEntry] {
     table.blocks_mut().as_chunks_mut().0
 }
 

@@ -68,12 +68,12 @@ use zeroize::{Zeroize, Zeroizing};
 
 use crate::ferret::{B4, B5, B7, B9, B10, B11, Set};
 use crate::{
-    CheckStep, Context, Level, Opening, OtError, Role, Security, protocol::Core, rows::Kind, steps::Steps,
+    CheckStep, Context, Level, Opening, OtError, Role, Security, protocol::Core, rows::RowKind, steps::Steps,
 };
 pub use field::{Base, Field, Full128, Pair64};
 use grown::{Base0, Growing};
 use packed::{Packing, messages};
-use plan::Plan;
+use plan::VolePlan;
 
 /// AGREEMENT: OTs beyond which a larger set pays its longer set-up and its table, which is more
 /// than a core's second cache: two rounds of b9.
@@ -98,7 +98,7 @@ const fn growth(level: Level) -> &'static [Set] {
 fn core<F: Field>(level: Level, count: usize) -> Core {
     let (packed, beside, plan) = plan::<F>(level, count);
     let is_long = plan.is_some_and(|plan| plan.reaches(B10));
-    let rows = if is_long { Kind::SoftSpoken8 } else { Kind::SoftSpoken4 };
+    let rows = if is_long { RowKind::SoftSpoken8 } else { RowKind::SoftSpoken4 };
     match packed * F::COTS + beside {
         cots if cots <= B9.rows() => Core::Rows(rows),
         cots if cots <= MANY => Core::Ferret(B9, rows),
@@ -108,11 +108,11 @@ fn core<F: Field>(level: Level, count: usize) -> Core {
 
 /// How `count` entries come about: packed entries, OTs beside them, and from these the others, if
 /// there are more.
-fn plan<F: Field>(level: Level, count: usize) -> (usize, usize, Option<Plan>) {
+fn plan<F: Field>(level: Level, count: usize) -> (usize, usize, Option<VolePlan>) {
     if count < GROWN || level == Level::Malicious && !F::IS_FIELD {
         return (count, 0, None);
     }
-    let plan = Plan::new(growth(level), level, count);
+    let plan = VolePlan::new(growth(level), level, count);
     (plan.entries, plan.cots, Some(plan))
 }
 

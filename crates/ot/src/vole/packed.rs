@@ -43,7 +43,7 @@ pub(super) struct Packing<S: Security, F: Field> {
     /// Entries and COTs that are made.
     entries: usize,
     cots: usize,
-    /// COTs that make no whole entry yet, or stand beside entries; then room for a chunk.
+    /// COTs that make no whole entry yet, or lie beside entries; then room for a chunk.
     scratch: Buffer,
     rest: usize,
     /// The next step of the check, once all are made.

@@ -19,13 +19,13 @@ pub(super) struct Turn {
 }
 
 impl Turn {
-    /// A round of `set` that makes the base of a round of `next` with so many `trees`, and `out`
-    /// trees.
+    /// A round of `set` that makes the base of a round of `next` with `trees` trees, and `out`
+    /// trees besides.
     fn before(set: &Set, next: &Set, trees: usize, out: usize) -> Self {
         Self { set: *set, refill: (next.secrets() + trees).div_ceil(set.leaves()), out }
     }
 
-    /// A round of `set` that makes nothing but so many entries.
+    /// A round of `set` that makes nothing but `entries` entries.
     fn last(set: &Set, entries: usize) -> Self {
         Self { set: *set, refill: 0, out: entries.div_ceil(set.leaves()) }
     }
@@ -43,14 +43,14 @@ impl Turn {
 
 /// The price of a number of entries. AGREEMENT.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Plan {
+pub(super) struct VolePlan {
     pub(super) rounds: Vec<Turn>,
     /// Packed entries and COTs that it starts from.
     pub(super) entries: usize,
     pub(super) cots: usize,
 }
 
-impl Plan {
+impl VolePlan {
     /// For `count` entries: by the first of these sets of which a round is enough, or by rounds of
     /// the last one. One round of each set before it makes the base of the next set's first, and
     /// nothing else.

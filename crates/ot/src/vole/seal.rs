@@ -2,7 +2,7 @@
 //! every tree.
 //!
 //! ```text
-//! χ        of each tree's values, from all that the sender said up to the tree
+//! χ        of each tree's values, from all that the sender sent up to the tree
 //! R ──► S  m = Σ χ_α β + x, x the u of an entry that serves nothing else
 //! S ──► R  a digest of V = Σ χ_j q_j + y + m Δ, y that entry's q;    R: V = Σ χ_j t_j + z, z its t
 //! ```
@@ -181,8 +181,8 @@ mod tests {
     }
 
     /// A sender that knew a tree's coefficients before its message could choose errors whose fold
-    /// is 0, and learn from what follows whether the noise stands at one of them. The best that it
-    /// can know are those before the message.
+    /// is 0, and learn from what follows whether the noise is at one of them. The best coefficients
+    /// that it can know are those before the message.
     #[test]
     fn errors_that_cancel_under_the_coefficients_before_the_message_are_found() {
         assert!(checked(&[]).is_ok());

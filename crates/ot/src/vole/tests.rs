@@ -7,7 +7,7 @@ use hushwire_prg::Seed;
 
 use super::grown::{Base0, Growing};
 use super::packed::Packing;
-use super::plan::Plan;
+use super::plan::VolePlan;
 use super::{Base, Field, Full128, GROWN, Pair64, Receiver, Sender, core, cost, growth};
 use crate::base::ChouOrlandi16;
 use crate::ferret::end::buffer;
@@ -15,7 +15,7 @@ use crate::ferret::rig::stream;
 use crate::ferret::rig::{DELTA, SHORT, TINY, WIDE, context, deal, ends};
 use crate::ferret::{B9, Set};
 use crate::protocol::Core;
-use crate::rows::Kind;
+use crate::rows::RowKind;
 use crate::{Check, Extension, Level, Machine, Malicious, Opening, OtError, Role, Security, SemiHonest};
 
 /// Products bit by bit, as the definitions have them.
@@ -62,7 +62,7 @@ fn holds<F: Slow>(delta: Block, q: &[Block], t: &[Block], u: &[F::Base]) {
 }
 
 /// Ferret's smallest trees.
-const SMALL: Core = Core::Ferret(TINY, Kind::SoftSpoken4);
+const SMALL: Core = Core::Ferret(TINY, RowKind::SoftSpoken4);
 
 /// Both ends over them; `edit` gets a message's number and its bytes.
 fn pack<S: Security, F: Field>(
@@ -185,7 +185,7 @@ fn grow<S: Security, F: Slow>(
     count: usize,
     mut edit: impl FnMut(usize, &mut Vec<u8>),
 ) -> Result<[Growing<S, F>; 2], OtError> {
-    let plan = Plan::new(sets, S::LEVEL, count);
+    let plan = VolePlan::new(sets, S::LEVEL, count);
     let mut ends = dealt::<F>(plan.entries, plan.cots)
         .map(|(base, cots)| Growing::<S, F>::new(&context(backend), sets, count, base, cots));
     let mut messages = plan.messages(S::LEVEL).into_iter();
@@ -244,7 +244,7 @@ fn no_round_has_more_trees_than_its_set() {
     ] {
         for level in [Level::SemiHonest, Level::Malicious] {
             let sets = growth(level);
-            let (turns, made) = Plan::new(sets, level, count).turns();
+            let (turns, made) = VolePlan::new(sets, level, count).turns();
             assert!(
                 made >= count && made < count + sets.last().expect("sets").leaves(),
                 "{made} for {count}"

@@ -11,7 +11,7 @@ use hushwire_ot::{
     base::{BaseProtocol, ChouOrlandi, ChouOrlandi16, Csw, NaorPinkas},
     ferret::{self, B10, B11},
     lockstep,
-    rows::{Kind, RootReceiver, RootSender, SetupReceiver, SetupSender},
+    rows::{RootReceiver, RootSender, RowKind, SetupReceiver, SetupSender},
 };
 use hushwire_prg::Seed;
 
@@ -26,7 +26,7 @@ const COUNT: usize = 77;
 
 /// A set-up that lanes are forked from, since it costs a thousand times what a lane does.
 struct Lanes<S: Security> {
-    kind: Kind,
+    kind: RowKind,
     roots: Option<(RootSender<S>, RootReceiver<S>)>,
     next: u16,
     level: PhantomData<S>,
@@ -40,14 +40,14 @@ fn seed(byte: u8) -> Seed {
     Seed::from_bytes([byte; 16])
 }
 
-fn set_up<S: Security>(kind: Kind) -> (SetupSender<S>, SetupReceiver<S>) {
+fn set_up<S: Security>(kind: RowKind) -> (SetupSender<S>, SetupReceiver<S>) {
     let context = context("set-up", 0);
     let s = SetupSender::new::<S::DefaultBase>(&context, kind, &seed(1)).expect("the kind exists");
     (s, SetupReceiver::new::<S::DefaultBase>(&context, kind, &seed(2)).expect("the kind exists"))
 }
 
 impl<S: Security> Lanes<S> {
-    fn new(kind: Kind) -> Self {
+    fn new(kind: RowKind) -> Self {
         Lanes { kind, roots: None, next: 0, level: PhantomData }
     }
 
@@ -146,8 +146,8 @@ pub(crate) struct World {
 impl World {
     pub(crate) fn new() -> Self {
         World {
-            semi_honest: Lanes::new(Kind::SoftSpoken2),
-            malicious: [Kind::SoftSpoken2, Kind::Kos, Kind::Alsz].map(Lanes::new),
+            semi_honest: Lanes::new(RowKind::SoftSpoken2),
+            malicious: [RowKind::SoftSpoken2, RowKind::Kos, RowKind::Alsz].map(Lanes::new),
         }
     }
 }
@@ -158,7 +158,7 @@ fn base<P: BaseProtocol>(run: Run<'_>) {
     run(&mut [&mut P::sender(&context, 5, &seed(1)), &mut P::receiver(&context, choices, &seed(2))]);
 }
 
-fn set_ups<S: Security>(kind: Kind, run: Run<'_>) {
+fn set_ups<S: Security>(kind: RowKind, run: Run<'_>) {
     let (mut s, mut r) = set_up::<S>(kind);
     run(&mut [&mut s, &mut r]);
 }
@@ -183,9 +183,9 @@ pub(crate) const CASES: [Case; 20] = [
     ("row check of softspoken2", |w, run| w.malicious[0].verify(run)),
     ("row check of kos", |w, run| w.malicious[1].verify(run)),
     ("pair check of alsz", |w, run| w.malicious[2].verify(run)),
-    ("semi-honest set-up", |_, run| set_ups::<SemiHonest>(Kind::SoftSpoken2, run)),
-    ("malicious set-up of trees", |_, run| set_ups::<Malicious>(Kind::SoftSpoken2, run)),
-    ("malicious set-up of pairs", |_, run| set_ups::<Malicious>(Kind::Kos, run)),
+    ("semi-honest set-up", |_, run| set_ups::<SemiHonest>(RowKind::SoftSpoken2, run)),
+    ("malicious set-up of trees", |_, run| set_ups::<Malicious>(RowKind::SoftSpoken2, run)),
+    ("malicious set-up of pairs", |_, run| set_ups::<Malicious>(RowKind::Kos, run)),
     ("semi-honest ferret", |w, run| w.semi_honest.boot(B10, run)),
     ("malicious ferret", |w, run| w.malicious[0].boot(B11, run)),
 ];

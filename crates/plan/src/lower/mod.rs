@@ -15,7 +15,7 @@ pub use forms::Forms;
 
 use crate::{
     Backend, Local, Picks, PlanStep, PlanSteps, Prim, Size, Slot,
-    prim::{Facts, Same},
+    prim::{PrimFacts, Same},
 };
 use hushwire_circuit::Program;
 use hushwire_compute::{
@@ -112,7 +112,7 @@ impl<'a, B: Backend> PlanLowering<'a, B> {
         let prim = prim.into();
         let slot = self.steps.len();
         let sizes: Vec<Size> = reads.iter().map(|slot| self.steps[*slot].size).collect();
-        let Facts { size, rows, same } = prim.facts(&sizes);
+        let PrimFacts { size, rows, same } = prim.facts(&sizes);
         if let Some(same) = same {
             match self.made.entry((same, reads.clone())) {
                 Entry::Occupied(made) => return *made.get(),

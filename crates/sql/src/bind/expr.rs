@@ -8,7 +8,7 @@ use super::{
 use crate::{
     Fault,
     error::{At, fault, refused_at, unsupported, widths},
-    logical::{Id, Key, truth},
+    logical::{Id, OrderKey, truth},
 };
 use hushwire_compute::Comparison;
 use hushwire_fault::code;
@@ -21,7 +21,7 @@ use sqlparser::ast::{self, BinaryOperator as B, UnaryOperator as U};
 /// A window's order and its functions.
 pub(super) struct Over {
     pub(super) partition: Vec<Expr>,
-    pub(super) order: Vec<(Expr, Key)>,
+    pub(super) order: Vec<(Expr, OrderKey)>,
     pub(super) calls: Vec<(Id, WindowFunction)>,
 }
 

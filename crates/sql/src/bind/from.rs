@@ -1,14 +1,14 @@
 //! Binds FROM: tables, derived tables and joins.
 
 use super::{
-    Binder, Bound, Common, Env,
+    Binder, BoundQuery, CommonTable, Env,
     expr::Calls,
     scope::{Name, Scope, means},
 };
 use crate::{
     Fault,
     error::{At, fault, refused_at, unsupported},
-    logical::{Id, Kind, Plan, Pool, conjunction, conjuncts, filtered, joined, pair, reads},
+    logical::{Id, LogicalJoin, LogicalPlan, Pool, conjunction, conjuncts, filtered, joined, pair, reads},
 };
 use hushwire_fault::code;
 use hushwire_tables::{
@@ -62,7 +62,7 @@ impl<'q> Binder<'q> {
             scope.0.extend(names.0);
         }
         if from.is_empty() {
-            pool.items.push(Plan::One);
+            pool.items.push(LogicalPlan::One);
         }
         self.unambiguous(&scope, from)?;
         Ok((pool, scope))
@@ -112,10 +112,10 @@ impl<'q> Binder<'q> {
         let no = |clause: &str| Err(unsupported(at, clause));
         // A right join is a left join with swapped sides.
         let (kind, turned, constraint) = match &join.join_operator {
-            J::Join(on) | J::Inner(on) | J::CrossJoin(on) => (Kind::Inner, false, on),
-            J::Left(on) | J::LeftOuter(on) => (Kind::Left, false, on),
-            J::Right(on) | J::RightOuter(on) => (Kind::Left, true, on),
-            J::FullOuter(on) => (Kind::Full, false, on),
+            J::Join(on) | J::Inner(on) | J::CrossJoin(on) => (LogicalJoin::Inner, false, on),
+            J::Left(on) | J::LeftOuter(on) => (LogicalJoin::Left, false, on),
+            J::Right(on) | J::RightOuter(on) => (LogicalJoin::Left, true, on),
+            J::FullOuter(on) => (LogicalJoin::Full, false, on),
             J::Semi(_) | J::LeftSemi(_) | J::RightSemi(_) => return no("SEMI JOIN; write EXISTS"),
             J::Anti(_) | J::LeftAnti(_) | J::RightAnti(_) => return no("ANTI JOIN; write NOT EXISTS"),
             _ => return no("this kind of join"),
@@ -156,7 +156,7 @@ impl<'q> Binder<'q> {
             }
             JoinConstraint::None => vec![],
         };
-        let plan = if kind == Kind::Inner {
+        let plan = if kind == LogicalJoin::Inner {
             left.items.extend(right.items);
             left.conditions.extend(right.conditions);
             left.conditions.append(&mut conditions);
@@ -171,9 +171,9 @@ impl<'q> Binder<'q> {
         for shared in shared {
             let Shared { left, right, .. } = shared;
             let one = match (kind, turned) {
-                (Kind::Full, _) => {
+                (LogicalJoin::Full, _) => {
                     let either = coalesce(vec![Expr::Column(left), Expr::Column(right)]);
-                    let item = pool.items.pop().unwrap_or(Plan::One);
+                    let item = pool.items.pop().unwrap_or(LogicalPlan::One);
                     let name = self.columns.of(left).name.clone();
                     let mut more = vec![];
                     let id = self.id_of(&name, &either, &mut more)?;
@@ -203,24 +203,24 @@ impl<'q> Binder<'q> {
     }
 
     /// Joins a pool to one plan.
-    pub(super) fn joined(&mut self, pool: Pool) -> Plan {
+    pub(super) fn joined(&mut self, pool: Pool) -> LogicalPlan {
         joined(pool, &mut self.columns, self.catalog)
     }
 
     /// All rows of the left side; if the join is full, also those of the right side.
     fn outer_join(
         &mut self,
-        kind: Kind,
-        mut left: Plan,
-        mut right: Plan,
+        kind: LogicalJoin,
+        mut left: LogicalPlan,
+        mut right: LogicalPlan,
         conditions: Vec<Expr>,
         at: At,
-    ) -> Result<Plan, Fault> {
+    ) -> Result<LogicalPlan, Fault> {
         let (mut on, mut rest) = (vec![], vec![]);
         for condition in conditions {
             // Conditions on the right side alone are applied before the join: its rows without a
             // partner do not occur in the result.
-            if kind == Kind::Left && reads(&condition).is_subset(&right.ids()) {
+            if kind == LogicalJoin::Left && reads(&condition).is_subset(&right.ids()) {
                 right = filtered(right, [condition]);
             } else if let Some(pair) = pair(&condition, &mut left, &mut right, &mut self.columns) {
                 on.push(pair);
@@ -228,7 +228,7 @@ impl<'q> Binder<'q> {
                 rest.push(condition);
             }
         }
-        if kind == Kind::Full && !rest.is_empty() {
+        if kind == LogicalJoin::Full && !rest.is_empty() {
             return Err(unsupported(at, "FULL JOIN on more than columns that are equal"));
         }
         // A condition on the left side alone becomes a key that is NULL where it does not hold:
@@ -245,14 +245,14 @@ impl<'q> Binder<'q> {
             return Err(unsupported(at, "an outer join on no columns that are equal"));
         }
         let outer: Vec<Id> = match kind {
-            Kind::Full => [left.columns(), right.columns()].concat(),
+            LogicalJoin::Full => [left.columns(), right.columns()].concat(),
             _ => right.columns(),
         };
         for id in outer {
             self.columns.0.0[id].nullable = true;
         }
         let residual = (!both.is_empty()).then(|| conjunction(both));
-        Ok(Plan::Join { kind, left: Box::new(left), right: Box::new(right), on, residual })
+        Ok(LogicalPlan::Join { kind, left: Box::new(left), right: Box::new(right), on, residual })
     }
 
     fn factor(
@@ -299,7 +299,7 @@ impl<'q> Binder<'q> {
 
     fn one(
         &mut self,
-        mut bound: Bound,
+        mut bound: BoundQuery,
         called: &str,
         alias: Option<&ast::TableAlias>,
         at: At,
@@ -317,10 +317,10 @@ impl<'q> Binder<'q> {
     }
 
     /// A table of WITH, or else of the catalog.
-    fn named_table(&mut self, name: &Ident, at: At) -> Result<Bound, Fault> {
+    fn named_table(&mut self, name: &Ident, at: At) -> Result<BoundQuery, Fault> {
         let place = self.common.iter().rposition(|c| means(name, &c.alias.name.value));
         if let Some(place) = place {
-            let Common { alias, query } = self.common[place].clone();
+            let CommonTable { alias, query } = self.common[place].clone();
             // It only sees the tables before it.
             let after = self.common.split_off(place);
             let bound = self.query(query, None);
@@ -350,6 +350,6 @@ impl<'q> Binder<'q> {
             columns.push((id, place));
         }
         let named = columns.iter().map(|(id, _)| (self.columns.of(*id).name.clone(), *id)).collect();
-        Ok(Bound { plan: Plan::Scan { table, columns }, columns: named })
+        Ok(BoundQuery { plan: LogicalPlan::Scan { table, columns }, columns: named })
     }
 }

@@ -1,4 +1,4 @@
-//! Binds names, types and subqueries of a query's text: from the parser's tree to [`Plan`]s.
+//! Binds names, types and subqueries of a query's text: from the parser's tree to [`LogicalPlan`]s.
 //!
 //! ```text
 //! mod         whole queries: WITH, set operations, ORDER BY, LIMIT
@@ -23,7 +23,7 @@ use crate::{
     Fault,
     catalog::Catalog,
     error::{At, fault, refused_at, too_large, unsupported, widths},
-    logical::{Columns, Id, Ids, Key, Plan},
+    logical::{Columns, Id, Ids, LogicalPlan, OrderKey},
 };
 use expr::Calls;
 use hushwire_fault::code;
@@ -39,7 +39,7 @@ use std::fmt::Display;
 
 /// A table of WITH. It is bound again wherever it is named.
 #[derive(Clone)]
-struct Common<'q> {
+struct CommonTable<'q> {
     alias: &'q ast::TableAlias,
     query: &'q ast::Query,
 }
@@ -58,7 +58,7 @@ pub(crate) struct Binder<'q> {
     pub(crate) columns: Columns,
     /// Where each column was last named.
     named: BTreeMap<Id, At>,
-    common: Vec<Common<'q>>,
+    common: Vec<CommonTable<'q>>,
     /// The depth of the current expression or query.
     depth: usize,
     /// The columns that only hold NULLs and have no type of their own.
@@ -70,8 +70,8 @@ pub(crate) struct Binder<'q> {
 }
 
 /// A query's rows, with the names and numbers of its columns.
-pub(crate) struct Bound {
-    pub(crate) plan: Plan,
+pub(crate) struct BoundQuery {
+    pub(crate) plan: LogicalPlan,
     pub(crate) columns: Vec<(String, Id)>,
 }
 
@@ -140,12 +140,12 @@ impl<'q> Binder<'q> {
     }
 
     /// Binds a query that is not part of another one.
-    pub(crate) fn whole(&mut self, query: &'q ast::Query) -> Result<Bound, Fault> {
+    pub(crate) fn whole(&mut self, query: &'q ast::Query) -> Result<BoundQuery, Fault> {
         self.query(query, None)
     }
 
     /// Binds a query that uses only its own columns, even within another query.
-    fn query(&mut self, query: &'q ast::Query, outer: Option<&Env<'_>>) -> Result<Bound, Fault> {
+    fn query(&mut self, query: &'q ast::Query, outer: Option<&Env<'_>>) -> Result<BoundQuery, Fault> {
         refuse_clauses(query)?;
         self.deeper(query.into())?;
         self.another(query.into())?;
@@ -168,12 +168,12 @@ impl<'q> Binder<'q> {
                 let fields: [(_, &dyn Display); 2] = [("things", &"tables of WITH"), ("name", &name.value)];
                 return Err(fault(name.span, code::NAME_TWICE, &fields));
             }
-            self.common.push(Common { alias: &table.alias, query: &table.query });
+            self.common.push(CommonTable { alias: &table.alias, query: &table.query });
         }
         Ok(())
     }
 
-    fn ordered(&mut self, query: &'q ast::Query, outer: Option<&Env<'_>>) -> Result<Bound, Fault> {
+    fn ordered(&mut self, query: &'q ast::Query, outer: Option<&Env<'_>>) -> Result<BoundQuery, Fault> {
         let order = order_by(query)?;
         let mut bound = match query.body.as_ref() {
             ast::SetExpr::Select(select) => {
@@ -194,7 +194,7 @@ impl<'q> Binder<'q> {
         Ok(bound)
     }
 
-    fn body(&mut self, body: &'q ast::SetExpr, outer: Option<&Env<'_>>) -> Result<Bound, Fault> {
+    fn body(&mut self, body: &'q ast::SetExpr, outer: Option<&Env<'_>>) -> Result<BoundQuery, Fault> {
         match body {
             ast::SetExpr::Select(select) => {
                 self.another(body.span().into())?;
@@ -233,10 +233,10 @@ impl<'q> Binder<'q> {
         &mut self,
         kind: SetOperation,
         all: bool,
-        mut left: Bound,
-        mut right: Bound,
+        mut left: BoundQuery,
+        mut right: BoundQuery,
         at: At,
-    ) -> Result<Bound, Fault> {
+    ) -> Result<BoundQuery, Fault> {
         if left.columns.len() != right.columns.len() {
             return Err(widths(at, "rows of its sides", [left.columns.len(), right.columns.len()]));
         }
@@ -263,26 +263,30 @@ impl<'q> Binder<'q> {
             columns.push((name.clone(), id));
         }
         let ids = |columns: &[(String, Id)]| columns.iter().map(|(_, id)| *id).collect::<Vec<_>>();
-        let plan = Plan::Set {
+        let plan = LogicalPlan::Set {
             kind,
             all,
             left: (Box::new(left.plan), ids(&left.columns)),
             right: (Box::new(right.plan), ids(&right.columns)),
             columns: ids(&columns),
         };
-        Ok(Bound { plan, columns })
+        Ok(BoundQuery { plan, columns })
     }
 
     /// Adds a column of NULLs to a plan.
-    fn nulls_of(&mut self, ty: ColumnType, plan: &mut Plan) -> Id {
+    fn nulls_of(&mut self, ty: ColumnType, plan: &mut LogicalPlan) -> Id {
         let id = self.column("null", ty, true);
-        let was = std::mem::replace(plan, Plan::One);
+        let was = std::mem::replace(plan, LogicalPlan::One);
         *plan = was.extended(vec![(id, Expr::Literal(Value::Null, ty))]);
         id
     }
 
     /// ORDER BY after a set operation, which can only use its columns.
-    fn order_columns(&mut self, bound: Bound, order: &'q [ast::OrderByExpr]) -> Result<Bound, Fault> {
+    fn order_columns(
+        &mut self,
+        bound: BoundQuery,
+        order: &'q [ast::OrderByExpr],
+    ) -> Result<BoundQuery, Fault> {
         if order.is_empty() {
             return Ok(bound);
         }
@@ -297,8 +301,8 @@ impl<'q> Binder<'q> {
             let id = self.id_of("key", &expr, &mut more)?;
             keys.push(sort_key(key, id)?);
         }
-        let plan = Plan::Sort { input: Box::new(bound.plan.extended(more)), keys };
-        Ok(Bound { plan, ..bound })
+        let plan = LogicalPlan::Sort { input: Box::new(bound.plan.extended(more)), keys };
+        Ok(BoundQuery { plan, ..bound })
     }
 }
 
@@ -330,7 +334,7 @@ fn ordinal(expr: &ast::Expr, columns: usize) -> Result<Option<usize>, Fault> {
 }
 
 /// By default, NULLs come last in ascending order and first in descending order.
-fn sort_key(key: &ast::OrderByExpr, id: Id) -> Result<Key, Fault> {
+fn sort_key(key: &ast::OrderByExpr, id: Id) -> Result<OrderKey, Fault> {
     if key.with_fill.is_some() {
         return Err(unsupported(key, "WITH FILL"));
     }
@@ -339,10 +343,10 @@ fn sort_key(key: &ast::OrderByExpr, id: Id) -> Result<Key, Fault> {
         Some(ast::OrderBySort::Desc) => true,
         Some(_) => return Err(unsupported(key, "ORDER BY … USING")),
     };
-    Ok(Key { id, descending, nulls_first: key.options.nulls_first.unwrap_or(descending) })
+    Ok(OrderKey { id, descending, nulls_first: key.options.nulls_first.unwrap_or(descending) })
 }
 
-fn limited(plan: Plan, query: &ast::Query) -> Result<Plan, Fault> {
+fn limited(plan: LogicalPlan, query: &ast::Query) -> Result<LogicalPlan, Fault> {
     let number = |clause: &str, expr: &ast::Expr| -> Result<u64, Fault> {
         let digits = match expr {
             ast::Expr::Value(ast::ValueWithSpan { value: ast::Value::Number(digits, _), .. }) => {
@@ -374,7 +378,7 @@ fn limited(plan: Plan, query: &ast::Query) -> Result<Plan, Fault> {
     }
     match (offset, limit) {
         (0, None) => Ok(plan),
-        _ => Ok(Plan::Limit { input: Box::new(plan), offset, limit }),
+        _ => Ok(LogicalPlan::Limit { input: Box::new(plan), offset, limit }),
     }
 }
 

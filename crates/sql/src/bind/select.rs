@@ -1,7 +1,7 @@
 //! Binds SELECT: conditions, groups, the list, DISTINCT, order.
 
 use super::{
-    Binder, Bound, Env,
+    Binder, BoundQuery, Env,
     expr::Calls,
     foreign, ordinal,
     scope::means,
@@ -11,7 +11,7 @@ use super::{
 use crate::{
     Fault,
     error::{At, fault, refused_at, unsupported},
-    logical::{Facts, Id, Ids, Key, Plan, conjuncts, map, reads},
+    logical::{Id, Ids, LogicalPlan, OrderKey, RowFacts, conjuncts, map, reads},
 };
 use hushwire_fault::code;
 use hushwire_tables::{
@@ -22,7 +22,7 @@ use sqlparser::ast::{self, Spanned};
 
 /// The rows of a SELECT.
 pub(super) struct Selected {
-    pub(super) bound: Bound,
+    pub(super) bound: BoundQuery,
     /// Conditions on columns of the enclosing query, with their places in the text.
     pub(super) correlated: Vec<(Expr, At)>,
     /// For an aggregate without GROUP BY: its rows if there are no input rows. Such an aggregate
@@ -83,7 +83,7 @@ impl<'q> Binder<'q> {
         refuse_clauses(select)?;
         let (mut pool, scope) = self.from(&select.from, outer)?;
         let env = Env { scope: &scope, outer, barred: None };
-        let own: Ids = pool.items.iter().flat_map(Plan::columns).collect();
+        let own: Ids = pool.items.iter().flat_map(LogicalPlan::columns).collect();
         let mut correlated: Vec<(Expr, At)> = vec![];
         let mut calls = Calls::subqueries("WHERE");
         for part in select.selection.iter().flat_map(parts) {
@@ -192,13 +192,13 @@ impl<'q> Binder<'q> {
             let mut keys = vec![];
             for (expr, key) in &over.order {
                 let expr = rewritten(self, expr, At::default())?;
-                keys.push(Key { id: self.id_of("key", &expr, &mut more)?, ..*key });
+                keys.push(OrderKey { id: self.id_of("key", &expr, &mut more)?, ..*key });
             }
             let mut made = vec![];
             for (id, call) in over.calls {
                 made.push((id, call.of(|e| rewritten(self, e, At::default()))?));
             }
-            plan = Plan::Window {
+            plan = LogicalPlan::Window {
                 input: Box::new(plan.extended(more)),
                 partition: ids,
                 order: keys,
@@ -216,14 +216,14 @@ impl<'q> Binder<'q> {
         let mut sorted = vec![];
         for (expr, key, at) in &orders {
             let expr = rewritten(self, expr, *at)?;
-            sorted.push(Key { id: self.id_of("key", &expr, &mut more)?, ..*key });
+            sorted.push(OrderKey { id: self.id_of("key", &expr, &mut more)?, ..*key });
         }
         plan = plan.extended(more);
         if matches!(select.distinct, Some(ast::Distinct::Distinct)) && !exists {
             plan = self.distinct(plan, &columns, &mut correlated, &sorted, select.span().into())?;
         }
         if !sorted.is_empty() {
-            plan = Plan::Sort { input: Box::new(plan), keys: sorted };
+            plan = LogicalPlan::Sort { input: Box::new(plan), keys: sorted };
         }
         let one = (always || grouped && groups_by(select).is_empty()).then(|| match &having {
             None => Empty::One,
@@ -233,7 +233,7 @@ impl<'q> Binder<'q> {
             figures.iter().any(|(figure, _)| figure == id) || groups.keys.iter().any(|(_, key)| key == id)
         };
         let beside = list.iter().flat_map(reads).any(|id| !known(&id));
-        Ok(Selected { bound: Bound { plan, columns }, correlated, one, figures, list, beside })
+        Ok(Selected { bound: BoundQuery { plan, columns }, correlated, one, figures, list, beside })
     }
 
     /// HAVING's verdict on an aggregate over no input rows.
@@ -252,12 +252,12 @@ impl<'q> Binder<'q> {
     /// One row for each value of the list and of the columns it is correlated by.
     fn distinct(
         &mut self,
-        plan: Plan,
+        plan: LogicalPlan,
         columns: &[(String, Id)],
         correlated: &mut [(Expr, At)],
-        sorted: &[Key],
+        sorted: &[OrderKey],
         at: At,
-    ) -> Result<Plan, Fault> {
+    ) -> Result<LogicalPlan, Fault> {
         let mut keys: Vec<Id> = vec![];
         let inner = plan.ids();
         let by = correlated.iter().flat_map(|(e, _)| reads(e)).filter(|id| inner.contains(id));
@@ -271,7 +271,7 @@ impl<'q> Binder<'q> {
             return Err(refused_at(at, cause, "order by columns of the list"));
         }
         let firm = self.catalog.tables().iter().all(|table| table.parts.len() == 1);
-        if firm && Facts::of(&plan, self.catalog).is_unique(&keys.iter().copied().collect()) {
+        if firm && RowFacts::of(&plan, self.catalog).is_unique(&keys.iter().copied().collect()) {
             return Ok(plan);
         }
         Ok(self.group(plan, &keys, vec![], false))
@@ -279,14 +279,20 @@ impl<'q> Binder<'q> {
 
     /// One row for each value of the keys. Keys that follow from other keys are carried along as
     /// figures, so that no sort compares them.
-    fn group(&self, input: Plan, keys: &[Id], figures: Vec<(Id, Aggregate)>, asked: bool) -> Plan {
-        let fewest = Facts::of(&input, self.catalog).fewest(keys, &self.columns);
+    fn group(
+        &self,
+        input: LogicalPlan,
+        keys: &[Id],
+        figures: Vec<(Id, Aggregate)>,
+        asked: bool,
+    ) -> LogicalPlan {
+        let fewest = RowFacts::of(&input, self.catalog).fewest(keys, &self.columns);
         let carried = keys.iter().filter(|id| !fewest.contains(id)).map(|id| {
             // All rows of a group agree in this column.
             (*id, Aggregate::new("key", Function::Min, Expr::Column(*id)))
         });
         let aggregates = carried.chain(figures).collect();
-        Plan::Group { input: Box::new(input), keys: fewest, aggregates, asked }
+        LogicalPlan::Group { input: Box::new(input), keys: fewest, aggregates, asked }
     }
 
     fn group_by(&mut self, select: &'q ast::Select, env: &Env<'_>) -> Result<Vec<Expr>, Fault> {
@@ -337,14 +343,14 @@ impl<'q> Binder<'q> {
     #[expect(clippy::too_many_arguments, reason = "the parts of one SELECT, used here alone")]
     fn grouped(
         &mut self,
-        plan: Plan,
+        plan: LogicalPlan,
         keys: Vec<Expr>,
         correlated: &mut [(Expr, At)],
         own: &Ids,
         figures: &[(Id, Aggregate)],
         asked: bool,
         groups: &mut Groups,
-    ) -> Result<Plan, Fault> {
+    ) -> Result<LogicalPlan, Fault> {
         let mut more = vec![];
         for key in keys {
             let name = match &key {
@@ -440,7 +446,7 @@ impl<'q> Binder<'q> {
         calls: &mut Calls<'q>,
         order: &'q [ast::OrderByExpr],
         items: &[Item],
-    ) -> Result<Vec<(Expr, Key, At)>, Fault> {
+    ) -> Result<Vec<(Expr, OrderKey, At)>, Fault> {
         let mut keys = vec![];
         for key in order {
             let at = At::of(&key.expr);

@@ -11,7 +11,7 @@
 //! correlates.
 
 use super::{
-    Binder, Bound, Env,
+    Binder, BoundQuery, Env,
     expr::Calls,
     foreign, limited, order_by,
     select::{Empty, Selected},
@@ -19,7 +19,10 @@ use super::{
 use crate::{
     Fault,
     error::{At, fault, unsupported},
-    logical::{Facts, Id, Ids, Kind, Plan, Pool, conjunction, filtered, pair, reads, replaced, truth},
+    logical::{
+        Id, Ids, LogicalJoin, LogicalPlan, Pool, RowFacts, conjunction, filtered, pair, reads, replaced,
+        truth,
+    },
 };
 use hushwire_compute::Comparison;
 use hushwire_fault::code;
@@ -44,7 +47,7 @@ enum Sort {
 pub(super) struct Subquery {
     pub(super) id: Id,
     sort: Sort,
-    plan: Plan,
+    plan: LogicalPlan,
     on: Vec<Expr>,
     at: At,
 }
@@ -86,7 +89,7 @@ impl Subquery {
 
 /// A subquery's rows, and its correlation.
 struct Inner {
-    plan: Plan,
+    plan: LogicalPlan,
     columns: Vec<(String, Id)>,
     on: Vec<Expr>,
     one: Option<Empty>,
@@ -122,7 +125,7 @@ impl<'q> Binder<'q> {
             return Err(unsupported(at, "a subquery in this place"));
         }
         let ast::SetExpr::Select(select) = query.body.as_ref() else {
-            let Bound { plan, columns } = self.query(query, Some(env))?;
+            let BoundQuery { plan, columns } = self.query(query, Some(env))?;
             let (figures, list) = (vec![], vec![]);
             return Ok(Inner { plan, columns, on: vec![], one: None, figures, list, beside: false });
         };
@@ -132,7 +135,8 @@ impl<'q> Binder<'q> {
         self.with(query.with.as_ref())?;
         let selected = self.select(select, order_by(query)?, Some(env), exists);
         self.common.truncate(before);
-        let Selected { bound: Bound { plan, columns }, correlated, one, figures, list, beside } = selected?;
+        let Selected { bound: BoundQuery { plan, columns }, correlated, one, figures, list, beside } =
+            selected?;
         let limits = query.limit_clause.is_some() || query.fetch.is_some();
         if limits && !correlated.is_empty() {
             return Err(unsupported(at, "LIMIT in a correlated subquery"));
@@ -147,7 +151,7 @@ impl<'q> Binder<'q> {
         calls: &mut Calls<'q>,
         (ty, nullable): (ColumnType, bool),
         sort: Sort,
-        (plan, on): (Plan, Vec<Expr>),
+        (plan, on): (LogicalPlan, Vec<Expr>),
         at: At,
     ) -> Expr {
         let id = self.column("subquery", ty, nullable);
@@ -214,7 +218,7 @@ impl<'q> Binder<'q> {
         let [(_, value)] = columns[..] else {
             return Err(fault(at, code::SUBQUERY_COLUMNS, &[("found", &columns.len())]));
         };
-        let facts = Facts::of(&plan, self.catalog);
+        let facts = RowFacts::of(&plan, self.catalog);
         let inner = plan.ids();
         // A column that equals an outer expression; rows may share the value of any other
         // expression.
@@ -247,7 +251,12 @@ impl<'q> Binder<'q> {
     }
 
     /// Attaches a subquery to a plan that has all outer columns it uses.
-    fn attach(&mut self, item: Plan, sub: Subquery, conditions: &mut Vec<Expr>) -> Result<Plan, Fault> {
+    fn attach(
+        &mut self,
+        item: LogicalPlan,
+        sub: Subquery,
+        conditions: &mut Vec<Expr>,
+    ) -> Result<LogicalPlan, Fault> {
         let Subquery { id, sort, plan, mut on, at } = sub;
         let (positive, negative) = (Expr::Column(id), Expr::Column(id).not());
         let used = |e: &Expr| reads(e).contains(&id);
@@ -260,21 +269,21 @@ impl<'q> Binder<'q> {
             Sort::Scalar { value, empty, exactly } => {
                 self.attach_scalar(item, plan, on, (id, value, empty, exactly), at)
             }
-            Sort::Exists if taken(&positive) => Ok(self.semi(Kind::Semi, item, plan, on)),
-            Sort::Exists if taken(&negative) => Ok(self.semi(Kind::Anti, item, plan, on)),
+            Sort::Exists if taken(&positive) => Ok(self.semi(LogicalJoin::Semi, item, plan, on)),
+            Sort::Exists if taken(&negative) => Ok(self.semi(LogicalJoin::Anti, item, plan, on)),
             Sort::Exists => self.marked(item, plan, on, id, at),
             Sort::In(left, right) => {
                 let nulls = self.columns.may_be_null(&left)?;
                 let equal = self.compared(Comparison::Equal, left.clone(), Expr::Column(right), at)?;
                 if taken(&positive) {
                     on.push(equal);
-                    return Ok(self.semi(Kind::Semi, item, plan, on));
+                    return Ok(self.semi(LogicalJoin::Semi, item, plan, on));
                 }
                 if taken(&negative) {
                     let mut item = item;
                     if self.columns.of(right).nullable {
                         let null = filtered(plan.clone(), [Expr::Column(right).is_null()]);
-                        item = self.semi(Kind::Anti, item, null, on.clone());
+                        item = self.semi(LogicalJoin::Anti, item, null, on.clone());
                     }
                     if nulls {
                         // NULL NOT IN (…) is NULL, but true if the set is empty.
@@ -283,7 +292,7 @@ impl<'q> Binder<'q> {
                         item = filtered(item, [left.is_null().and(Expr::Column(there)).not()]);
                     }
                     on.push(equal);
-                    return Ok(self.semi(Kind::Anti, item, plan, on));
+                    return Ok(self.semi(LogicalJoin::Anti, item, plan, on));
                 }
                 if nulls || self.columns.of(right).nullable {
                     let clause = "IN of a subquery with NULLs within an expression";
@@ -295,7 +304,13 @@ impl<'q> Binder<'q> {
         }
     }
 
-    fn semi(&mut self, kind: Kind, mut left: Plan, mut right: Plan, conditions: Vec<Expr>) -> Plan {
+    fn semi(
+        &mut self,
+        kind: LogicalJoin,
+        mut left: LogicalPlan,
+        mut right: LogicalPlan,
+        conditions: Vec<Expr>,
+    ) -> LogicalPlan {
         let (mut on, mut rest) = (vec![], vec![]);
         for condition in conditions {
             if reads(&condition).is_subset(&right.ids()) {
@@ -307,13 +322,13 @@ impl<'q> Binder<'q> {
             }
         }
         let residual = (!rest.is_empty()).then(|| conjunction(rest));
-        Plan::Join { kind, left: Box::new(left), right: Box::new(right), on, residual }
+        LogicalPlan::Join { kind, left: Box::new(left), right: Box::new(right), on, residual }
     }
 
     fn pairs(
         &mut self,
-        left: &mut Plan,
-        right: &mut Plan,
+        left: &mut LogicalPlan,
+        right: &mut LogicalPlan,
         conditions: Vec<Expr>,
         at: At,
     ) -> Result<Vec<(Id, Id)>, Fault> {
@@ -329,19 +344,20 @@ impl<'q> Binder<'q> {
     /// The plan with a truth value for each row: whether it has a partner.
     fn marked(
         &mut self,
-        mut left: Plan,
-        mut right: Plan,
+        mut left: LogicalPlan,
+        mut right: LogicalPlan,
         on: Vec<Expr>,
         id: Id,
         at: At,
-    ) -> Result<Plan, Fault> {
+    ) -> Result<LogicalPlan, Fault> {
         let on = self.pairs(&mut left, &mut right, on, at)?;
-        let group = |keys, aggregates| Plan::Group { input: Box::new(right), keys, aggregates, asked: false };
+        let group =
+            |keys, aggregates| LogicalPlan::Group { input: Box::new(right), keys, aggregates, asked: false };
         if on.is_empty() {
             let count = self.column("count", ColumnType::BigInt, false);
             let right = group(vec![], vec![(count, Aggregate::count_rows("count"))]);
-            let plan = Plan::Join {
-                kind: Kind::Inner,
+            let plan = LogicalPlan::Join {
+                kind: LogicalJoin::Inner,
                 left: Box::new(left),
                 right: Box::new(right),
                 on,
@@ -355,19 +371,24 @@ impl<'q> Binder<'q> {
         let there = self.column("there", ColumnType::Boolean, false);
         let right = group(keys, vec![]).extended(vec![(there, truth(true))]);
         self.may_be_null(&right.columns());
-        let plan =
-            Plan::Join { kind: Kind::Left, left: Box::new(left), right: Box::new(right), on, residual: None };
+        let plan = LogicalPlan::Join {
+            kind: LogicalJoin::Left,
+            left: Box::new(left),
+            right: Box::new(right),
+            on,
+            residual: None,
+        };
         Ok(plan.extended(vec![(id, Expr::Column(there).is_null().not())]))
     }
 
     fn attach_scalar(
         &mut self,
-        mut left: Plan,
-        mut right: Plan,
+        mut left: LogicalPlan,
+        mut right: LogicalPlan,
         on: Vec<Expr>,
         (id, value, empty, exactly): (Id, Id, Option<Expr>, bool),
         at: At,
-    ) -> Result<Plan, Fault> {
+    ) -> Result<LogicalPlan, Fault> {
         let on = self.pairs(&mut left, &mut right, on, at)?;
         let mut found = Expr::Column(value);
         if let Some(empty) = empty {
@@ -376,22 +397,23 @@ impl<'q> Binder<'q> {
             let branches = vec![(Expr::Column(there).is_null(), empty)];
             found = Expr::Case { branches, otherwise: Some(Box::new(found)) };
         }
-        let kind = if exactly { Kind::Inner } else { Kind::One };
+        let kind = if exactly { LogicalJoin::Inner } else { LogicalJoin::One };
         if !exactly {
             self.may_be_null(&right.columns());
         }
-        let plan = Plan::Join { kind, left: Box::new(left), right: Box::new(right), on, residual: None };
+        let plan =
+            LogicalPlan::Join { kind, left: Box::new(left), right: Box::new(right), on, residual: None };
         Ok(plan.extended(vec![(id, found)]))
     }
 }
 
 /// Whether a plan always has exactly one row.
-fn always_one(plan: &Plan) -> bool {
+fn always_one(plan: &LogicalPlan) -> bool {
     match plan {
-        Plan::Group { keys, .. } => keys.is_empty(),
-        Plan::One => true,
-        Plan::Values { rows, .. } => rows.len() == 1,
-        Plan::Project { input, .. } | Plan::Sort { input, .. } => always_one(input),
+        LogicalPlan::Group { keys, .. } => keys.is_empty(),
+        LogicalPlan::One => true,
+        LogicalPlan::Values { rows, .. } => rows.len() == 1,
+        LogicalPlan::Project { input, .. } | LogicalPlan::Sort { input, .. } => always_one(input),
         _ => false,
     }
 }
@@ -462,7 +484,7 @@ pub(super) fn attached(
                 pool.items.push(plan.extended(vec![(id, Expr::Column(value))]));
             }
             sub => {
-                let item = std::mem::replace(&mut pool.items[at], Plan::One);
+                let item = std::mem::replace(&mut pool.items[at], LogicalPlan::One);
                 pool.items[at] = binder.attach(item, sub, &mut pool.conditions)?;
             }
         }

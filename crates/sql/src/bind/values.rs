@@ -1,10 +1,10 @@
 //! Binds VALUES: public rows in a query's text.
 
-use super::{Binder, Bound, Env, expr::Calls, scope::Scope};
+use super::{Binder, BoundQuery, Env, expr::Calls, scope::Scope};
 use crate::{
     Fault,
     error::{At, widths},
-    logical::Plan,
+    logical::LogicalPlan,
 };
 use hushwire_tables::{
     algebra::{Expr, Relation, Schema, Value},
@@ -15,7 +15,7 @@ use sqlparser::ast::{self, Spanned};
 
 impl<'q> Binder<'q> {
     /// The rows of VALUES; their columns are called column1, column2 and so on.
-    pub(super) fn values(&mut self, values: &'q ast::Values) -> Result<Bound, Fault> {
+    pub(super) fn values(&mut self, values: &'q ast::Values) -> Result<BoundQuery, Fault> {
         let at: At = values.span().into();
         self.another(at)?;
         let width = values.rows.first().map_or(0, |row| row.len());
@@ -46,7 +46,7 @@ impl<'q> Binder<'q> {
             columns.push((name, id));
             rows.iter_mut().zip(column).for_each(|(row, value)| row.push(value));
         }
-        let plan = Plan::Values { columns: columns.iter().map(|(_, id)| *id).collect(), rows };
-        Ok(Bound { plan, columns })
+        let plan = LogicalPlan::Values { columns: columns.iter().map(|(_, id)| *id).collect(), rows };
+        Ok(BoundQuery { plan, columns })
     }
 }

@@ -53,7 +53,7 @@ impl<'q> Binder<'q> {
         args: Option<Vec<&'q ast::Expr>>,
         spec: &'q ast::WindowSpec,
         at: At,
-    ) -> Result<(Vec<Expr>, Vec<(Expr, crate::logical::Key)>, Call), Fault> {
+    ) -> Result<(Vec<Expr>, Vec<(Expr, crate::logical::OrderKey)>, Call), Fault> {
         let partition =
             spec.partition_by.iter().map(|e| self.expr(env, calls, e)).collect::<Result<Vec<_>, _>>()?;
         let mut order = vec![];
@@ -114,7 +114,7 @@ impl<'q> Binder<'q> {
         &mut self,
         all: &mut Vec<Over>,
         partition: &[Expr],
-        order: &[(Expr, crate::logical::Key)],
+        order: &[(Expr, crate::logical::OrderKey)],
         (name, call): (&str, Call),
         at: At,
     ) -> Result<Expr, Fault> {
@@ -158,11 +158,11 @@ impl<'q> Binder<'q> {
     fn window_column(
         &mut self,
         partition: &[Expr],
-        order: &[(Expr, crate::logical::Key)],
+        order: &[(Expr, crate::logical::OrderKey)],
         (name, call): (&str, &WindowFunction),
         at: At,
     ) -> Result<Id, Fault> {
-        let key = |(expr, key): &(Expr, crate::logical::Key)| SortKey {
+        let key = |(expr, key): &(Expr, crate::logical::OrderKey)| SortKey {
             expr: expr.clone(),
             descending: key.descending,
             nulls_first: key.nulls_first,

@@ -1,6 +1,6 @@
 //! Turns plans into relations: numbers of columns become indices.
 
-use super::{Columns, Id, Ids, Kind, Plan, reads, replaced};
+use super::{Columns, Id, Ids, LogicalJoin, LogicalPlan, reads, replaced};
 use crate::{
     Fault,
     catalog::Catalog,
@@ -28,7 +28,7 @@ impl Options {
 
 /// The relation of a plan, with these columns under these names.
 pub(crate) fn emit(
-    plan: &Plan,
+    plan: &LogicalPlan,
     outputs: &[(String, Id)],
     columns: &Columns,
     catalog: &Catalog,
@@ -44,20 +44,24 @@ pub(crate) fn emit(
 
 /// The columns of each table that any scan reads: owners bring these, and all scans of a table are
 /// one.
-fn scanned(plan: &Plan, read: &mut BTreeMap<usize, BTreeSet<usize>>) {
+fn scanned(plan: &LogicalPlan, read: &mut BTreeMap<usize, BTreeSet<usize>>) {
     match plan {
-        Plan::Scan { table, columns } => {
+        LogicalPlan::Scan { table, columns } => {
             read.entry(*table).or_default().extend(columns.iter().map(|(_, at)| *at));
         }
-        Plan::One | Plan::Values { .. } => {}
-        Plan::Filter { input, .. }
-        | Plan::Project { input, .. }
-        | Plan::Group { input, .. }
-        | Plan::Window { input, .. }
-        | Plan::Sort { input, .. }
-        | Plan::Limit { input, .. } => scanned(input, read),
-        Plan::Join { left, right, .. } => [left, right].into_iter().for_each(|side| scanned(side, read)),
-        Plan::Set { left, right, .. } => [left, right].into_iter().for_each(|side| scanned(&side.0, read)),
+        LogicalPlan::One | LogicalPlan::Values { .. } => {}
+        LogicalPlan::Filter { input, .. }
+        | LogicalPlan::Project { input, .. }
+        | LogicalPlan::Group { input, .. }
+        | LogicalPlan::Window { input, .. }
+        | LogicalPlan::Sort { input, .. }
+        | LogicalPlan::Limit { input, .. } => scanned(input, read),
+        LogicalPlan::Join { left, right, .. } => {
+            [left, right].into_iter().for_each(|side| scanned(side, read));
+        }
+        LogicalPlan::Set { left, right, .. } => {
+            [left, right].into_iter().for_each(|side| scanned(&side.0, read));
+        }
     }
 }
 
@@ -98,11 +102,13 @@ impl Emitter<'_> {
         Ok(self.known.entry(relation.clone()).or_insert(relation).clone())
     }
 
-    fn plan(&mut self, plan: &Plan) -> Result<(Relation, Places), Fault> {
+    fn plan(&mut self, plan: &LogicalPlan) -> Result<(Relation, Places), Fault> {
         match plan {
-            Plan::Scan { table, columns } => self.scan(*table, columns),
-            Plan::One => Ok((self.one(Relation::values(Schema::default(), vec![vec![]]))?, Places::new())),
-            Plan::Values { columns, rows } => {
+            LogicalPlan::Scan { table, columns } => self.scan(*table, columns),
+            LogicalPlan::One => {
+                Ok((self.one(Relation::values(Schema::default(), vec![vec![]]))?, Places::new()))
+            }
+            LogicalPlan::Values { columns, rows } => {
                 let column = |(k, id): (usize, &Id)| {
                     let made = Column { range: None, ..self.columns.of(*id).clone() };
                     let numbers = || rows.iter().filter_map(|row| row[k].number());
@@ -115,21 +121,23 @@ impl Emitter<'_> {
                 let schema = Schema(columns.iter().enumerate().map(column).collect());
                 Ok((self.one(Relation::values(schema, rows.clone()))?, places(columns.iter().copied())))
             }
-            Plan::Filter { input, condition } => {
+            LogicalPlan::Filter { input, condition } => {
                 let (input, at) = self.plan(input)?;
                 Ok((self.one(input.filter(placed(condition, &at)?))?, at))
             }
-            Plan::Project { input, columns } => {
+            LogicalPlan::Project { input, columns } => {
                 let (input, at) = self.plan(input)?;
                 let made = columns.iter().map(|(id, expr)| Ok((self.name(*id), placed(expr, &at)?)));
                 let made = made.collect::<Result<_, Fault>>()?;
                 Ok((self.one(input.project(made))?, places(columns.iter().map(|(id, _)| *id))))
             }
-            Plan::Join { kind, left, right, on, residual } => {
+            LogicalPlan::Join { kind, left, right, on, residual } => {
                 self.join(*kind, [left, right], on, residual.as_ref())
             }
-            Plan::Group { input, keys, aggregates, asked } => self.group(input, keys, aggregates, *asked),
-            Plan::Window { input, partition, order, calls } => {
+            LogicalPlan::Group { input, keys, aggregates, asked } => {
+                self.group(input, keys, aggregates, *asked)
+            }
+            LogicalPlan::Window { input, partition, order, calls } => {
                 let ids: Vec<Id> = plan.columns();
                 let (input, at) = self.plan(input)?;
                 let functions = calls.iter().map(|(id, c)| Ok((self.name(*id), c.of(|e| placed(e, &at))?)));
@@ -146,16 +154,16 @@ impl Emitter<'_> {
                 all.retain(|id, _| ids.contains(id));
                 Ok((relation, all))
             }
-            Plan::Sort { input, keys: order } => {
+            LogicalPlan::Sort { input, keys: order } => {
                 let (input, at) = self.plan(input)?;
                 Ok((self.one(input.order_by(keys(order, &at)))?, at))
             }
-            Plan::Limit { input, offset, limit } => {
+            LogicalPlan::Limit { input, offset, limit } => {
                 let (input, at) = self.plan(input)?;
                 Ok((self.one(input.limit(*offset, *limit))?, at))
             }
-            Plan::Set { kind, all, left, right, columns } => {
-                let mut side = |(plan, ids): &(Box<Plan>, Vec<Id>)| -> Result<Relation, Fault> {
+            LogicalPlan::Set { kind, all, left, right, columns } => {
+                let mut side = |(plan, ids): &(Box<LogicalPlan>, Vec<Id>)| -> Result<Relation, Fault> {
                     let (relation, at) = self.plan(plan)?;
                     self.one(relation.select(&ids.iter().map(|id| at[id]).collect::<Vec<_>>()))
                 };
@@ -185,8 +193,8 @@ impl Emitter<'_> {
 
     fn join(
         &mut self,
-        kind: Kind,
-        sides: [&Plan; 2],
+        kind: LogicalJoin,
+        sides: [&LogicalPlan; 2],
         on: &[(Id, Id)],
         residual: Option<&Expr>,
     ) -> Result<(Relation, Places), Fault> {
@@ -196,7 +204,7 @@ impl Emitter<'_> {
         let mut both = left_at.clone();
         both.extend(right_at.iter().map(|(id, at)| (*id, at + shift)));
         let residual = residual.map(|e| placed(e, &both)).transpose()?;
-        if on.is_empty() && kind == Kind::Inner {
+        if on.is_empty() && kind == LogicalJoin::Inner {
             let crossed = self.one(left.cross(&right))?;
             let made = residual.map_or(Ok(crossed.clone()), |e| crossed.filter(e));
             return Ok((self.one(made)?, both));
@@ -209,15 +217,15 @@ impl Emitter<'_> {
             pairs.push((one(), one()));
         }
         let kind = match kind {
-            Kind::Inner => JoinKind::Inner,
-            Kind::One => {
+            LogicalJoin::Inner => JoinKind::Inner,
+            LogicalJoin::One => {
                 let made = left.join_one(&right, pairs);
                 return Ok((self.one(made)?, both));
             }
-            Kind::Left => JoinKind::Left,
-            Kind::Full => JoinKind::Full,
-            Kind::Semi => JoinKind::Semi,
-            Kind::Anti => JoinKind::Anti,
+            LogicalJoin::Left => JoinKind::Left,
+            LogicalJoin::Full => JoinKind::Full,
+            LogicalJoin::Semi => JoinKind::Semi,
+            LogicalJoin::Anti => JoinKind::Anti,
         };
         let most = left.rows().saturating_mul(right.rows());
         let bound = self.options.join_bound.or(Some(most).filter(|most| *most <= Options::MOST_PAIRS));
@@ -231,7 +239,7 @@ impl Emitter<'_> {
 
     fn group(
         &mut self,
-        input: &Plan,
+        input: &LogicalPlan,
         keys: &[Id],
         aggregates: &[(Id, Aggregate)],
         asked: bool,
@@ -249,8 +257,8 @@ impl Emitter<'_> {
     }
 }
 
-fn keys(order: &[super::Key], at: &Places) -> Vec<SortKey> {
-    let key = |key: &super::Key| SortKey {
+fn keys(order: &[super::OrderKey], at: &Places) -> Vec<SortKey> {
+    let key = |key: &super::OrderKey| SortKey {
         expr: Expr::Column(at[&key.id]),
         descending: key.descending,
         nulls_first: key.nulls_first,

@@ -4,7 +4,7 @@
 //! have. Small sides are joined first, and a join with a side that is unique by its keys comes
 //! before one that pairs many rows with many.
 
-use super::{Columns, Facts, Id, Ids, Kind, Plan, conjuncts, filtered, reads};
+use super::{Columns, Id, Ids, LogicalJoin, LogicalPlan, RowFacts, conjuncts, filtered, reads};
 use crate::catalog::Catalog;
 use hushwire_compute::Comparison;
 use hushwire_tables::{
@@ -15,7 +15,7 @@ use hushwire_tables::{
 /// The tables and conditions of one FROM and WHERE.
 #[derive(Default)]
 pub(crate) struct Pool {
-    pub(crate) items: Vec<Plan>,
+    pub(crate) items: Vec<LogicalPlan>,
     pub(crate) conditions: Vec<Expr>,
 }
 
@@ -26,7 +26,7 @@ struct Edge {
 
 /// Columns of a common type for an equality; computed in the item if they are expressions or need a
 /// cast.
-fn key(expr: Expr, item: &mut Plan, to: ColumnType, columns: &mut Columns) -> Id {
+fn key(expr: Expr, item: &mut LogicalPlan, to: ColumnType, columns: &mut Columns) -> Id {
     let ty = expr.check(&columns.0).map_or(to, |t| t.ty);
     let same = ty == to || matches!(to, ColumnType::Varchar(_));
     let expr = match to {
@@ -43,7 +43,7 @@ fn key(expr: Expr, item: &mut Plan, to: ColumnType, columns: &mut Columns) -> Id
     }
     let column = expr.check(&columns.0).map(|t| t.column("key"));
     let id = columns.add(column.unwrap_or_else(|_| Column::new("key", to).nullable()));
-    let item_was = std::mem::replace(item, Plan::One);
+    let item_was = std::mem::replace(item, LogicalPlan::One);
     *item = item_was.extended(vec![(id, expr)]);
     id
 }
@@ -64,8 +64,8 @@ pub(crate) fn equality(condition: &Expr, left: &Ids, right: &Ids) -> Option<(Exp
 /// The two columns of an equality, one of each plan.
 pub(crate) fn pair(
     condition: &Expr,
-    left: &mut Plan,
-    right: &mut Plan,
+    left: &mut LogicalPlan,
+    right: &mut LogicalPlan,
     columns: &mut Columns,
 ) -> Option<(Id, Id)> {
     let (a, b) = equality(condition, &left.ids(), &right.ids())?;
@@ -75,13 +75,13 @@ pub(crate) fn pair(
 }
 
 /// Joins all items to one plan.
-pub(crate) fn joined(pool: Pool, columns: &mut Columns, catalog: &Catalog) -> Plan {
+pub(crate) fn joined(pool: Pool, columns: &mut Columns, catalog: &Catalog) -> LogicalPlan {
     let Pool { mut items, conditions } = pool;
     let (mut edges, mut rest) = (vec![], vec![]);
     for condition in conditions.into_iter().flat_map(conjuncts) {
         let of = reads(&condition);
         if let Some(item) = items.iter_mut().find(|item| !of.is_empty() && of.is_subset(&item.ids())) {
-            let was = std::mem::replace(item, Plan::One);
+            let was = std::mem::replace(item, LogicalPlan::One);
             *item = filtered(was, [condition]);
         } else if let Some(edge) = edge(&condition, &mut items, columns) {
             edges.push(edge);
@@ -91,9 +91,9 @@ pub(crate) fn joined(pool: Pool, columns: &mut Columns, catalog: &Catalog) -> Pl
     }
     while let Some((i, j, on)) = cheapest(&items, &edges, catalog) {
         let right = items.remove(j);
-        let left = std::mem::replace(&mut items[i], Plan::One);
-        let mut plan = Plan::Join {
-            kind: Kind::Inner,
+        let left = std::mem::replace(&mut items[i], LogicalPlan::One);
+        let mut plan = LogicalPlan::Join {
+            kind: LogicalJoin::Inner,
             left: Box::new(left),
             right: Box::new(right),
             on,
@@ -105,10 +105,10 @@ pub(crate) fn joined(pool: Pool, columns: &mut Columns, catalog: &Catalog) -> Pl
         plan = filtered(plan, now);
         items[i] = plan;
     }
-    filtered(items.pop().unwrap_or(Plan::One), rest)
+    filtered(items.pop().unwrap_or(LogicalPlan::One), rest)
 }
 
-fn edge(condition: &Expr, items: &mut [Plan], columns: &mut Columns) -> Option<Edge> {
+fn edge(condition: &Expr, items: &mut [LogicalPlan], columns: &mut Columns) -> Option<Edge> {
     for j in 1..items.len() {
         let (before, after) = items.split_at_mut(j);
         for item in before {
@@ -128,9 +128,9 @@ type Next = (usize, usize, Vec<(Id, Id)>);
 
 /// The two items to join next, the one with more rows first, and the pairs of columns; `None` if
 /// only one item is left.
-fn cheapest(items: &[Plan], edges: &[Edge], catalog: &Catalog) -> Option<Next> {
-    let facts: Vec<Facts> = items.iter().map(|item| Facts::of(item, catalog)).collect();
-    let ids: Vec<Ids> = items.iter().map(Plan::ids).collect();
+fn cheapest(items: &[LogicalPlan], edges: &[Edge], catalog: &Catalog) -> Option<Next> {
+    let facts: Vec<RowFacts> = items.iter().map(|item| RowFacts::of(item, catalog)).collect();
+    let ids: Vec<Ids> = items.iter().map(LogicalPlan::ids).collect();
     let mut best: Option<(Price, Next)> = None;
     for i in 0..items.len() {
         for j in i + 1..items.len() {

@@ -1,13 +1,13 @@
 //! Facts that follow from declared keys: unique columns, dependent columns, and row bounds.
 
-use super::{Columns, Ids, Kind, Plan, conjuncts};
+use super::{Columns, Ids, LogicalJoin, LogicalPlan, conjuncts};
 use crate::catalog::Catalog;
 use hushwire_compute::Comparison;
 use hushwire_tables::algebra::{Expr, SetOperation, distinct};
 
 /// Facts about a plan's rows.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Facts {
+pub(crate) struct RowFacts {
     /// Sets of columns in which no two rows have the same values. If the empty set is among them,
     /// there is at most one row.
     unique: Vec<Ids>,
@@ -17,12 +17,12 @@ pub(crate) struct Facts {
     pub(crate) rows: u64,
 }
 
-impl Facts {
+impl RowFacts {
     /// The facts of a plan.
-    pub(crate) fn of(plan: &Plan, catalog: &Catalog) -> Facts {
-        let of = |plan: &Plan| Facts::of(plan, catalog);
+    pub(crate) fn of(plan: &LogicalPlan, catalog: &Catalog) -> RowFacts {
+        let of = |plan: &LogicalPlan| RowFacts::of(plan, catalog);
         match plan {
-            Plan::Scan { table, columns } => {
+            LogicalPlan::Scan { table, columns } => {
                 let table = catalog.table(*table);
                 let id = |place: &usize| columns.iter().find(|(_, at)| at == place).map(|(id, _)| *id);
                 let keys = table.unique.iter().filter_map(|key| key.iter().map(id).collect::<Option<Ids>>());
@@ -31,16 +31,16 @@ impl Facts {
                 // which check them.
                 let firm = table.parts.len() == 1;
                 let follows = unique.iter().filter(|_| firm).map(|key| (key.clone(), all.clone())).collect();
-                Facts { unique, follows, rows: table.rows() }
+                RowFacts { unique, follows, rows: table.rows() }
             }
-            Plan::One => Facts { unique: vec![Ids::new()], follows: vec![], rows: 1 },
-            Plan::Values { columns, rows } => {
+            LogicalPlan::One => RowFacts { unique: vec![Ids::new()], follows: vec![], rows: 1 },
+            LogicalPlan::Values { columns, rows } => {
                 let keys = distinct(rows, columns.len()).into_iter();
                 let unique: Vec<Ids> = keys.map(|key| key.iter().map(|at| columns[*at]).collect()).collect();
                 let follows = unique.iter().map(|key| (key.clone(), plan.ids())).collect();
-                Facts { unique, follows, rows: rows.len() as u64 }
+                RowFacts { unique, follows, rows: rows.len() as u64 }
             }
-            Plan::Filter { input, condition } => {
+            LogicalPlan::Filter { input, condition } => {
                 let mut facts = of(input);
                 for part in conjuncts(condition.clone()) {
                     if let Expr::Compare(Comparison::Equal, a, b) = part {
@@ -50,17 +50,17 @@ impl Facts {
                 }
                 facts
             }
-            Plan::Project { input, columns } => of(input).projected(columns, &plan.ids()),
-            Plan::Join { kind, left, right, on, .. } => of(left).joined(*kind, &of(right), on),
-            Plan::Group { input, keys, .. } => {
-                let Facts { follows, rows, .. } = of(input);
+            LogicalPlan::Project { input, columns } => of(input).projected(columns, &plan.ids()),
+            LogicalPlan::Join { kind, left, right, on, .. } => of(left).joined(*kind, &of(right), on),
+            LogicalPlan::Group { input, keys, .. } => {
+                let RowFacts { follows, rows, .. } = of(input);
                 let keys: Ids = keys.iter().copied().collect();
                 let rows = if keys.is_empty() { 1 } else { rows };
                 let all = (keys.clone(), plan.ids());
-                Facts { unique: vec![keys], follows: follows.into_iter().chain([all]).collect(), rows }
+                RowFacts { unique: vec![keys], follows: follows.into_iter().chain([all]).collect(), rows }
             }
-            Plan::Window { input, .. } | Plan::Sort { input, .. } => of(input),
-            Plan::Limit { input, limit, .. } => {
+            LogicalPlan::Window { input, .. } | LogicalPlan::Sort { input, .. } => of(input),
+            LogicalPlan::Limit { input, limit, .. } => {
                 let mut facts = of(input);
                 facts.rows = limit.map_or(facts.rows, |limit| limit.min(facts.rows));
                 if facts.rows <= 1 {
@@ -68,7 +68,7 @@ impl Facts {
                 }
                 facts
             }
-            Plan::Set { kind, all, left, right, columns } => {
+            LogicalPlan::Set { kind, all, left, right, columns } => {
                 let (left, right) = (of(&left.0), of(&right.0));
                 let unique = if *all { vec![] } else { vec![columns.iter().copied().collect()] };
                 let rows = if *kind == SetOperation::Union {
@@ -76,7 +76,7 @@ impl Facts {
                 } else {
                     left.rows
                 };
-                Facts { unique, follows: vec![], rows }
+                RowFacts { unique, follows: vec![], rows }
             }
         }
     }
@@ -88,7 +88,7 @@ impl Facts {
         }
     }
 
-    fn projected(mut self, columns: &[(usize, Expr)], kept: &Ids) -> Facts {
+    fn projected(mut self, columns: &[(usize, Expr)], kept: &Ids) -> RowFacts {
         for (id, expr) in columns.iter().filter(|(id, expr)| *expr != Expr::Column(*id)) {
             self.follows.push((expr.columns().into_iter().collect(), Ids::from([*id])));
             if let Expr::Column(of) = expr {
@@ -103,43 +103,44 @@ impl Facts {
         self
     }
 
-    fn joined(self, kind: Kind, right: &Facts, on: &[(usize, usize)]) -> Facts {
-        if matches!(kind, Kind::Semi | Kind::Anti) {
+    fn joined(self, kind: LogicalJoin, right: &RowFacts, on: &[(usize, usize)]) -> RowFacts {
+        if matches!(kind, LogicalJoin::Semi | LogicalJoin::Anti) {
             return self;
         }
         let [mine, theirs]: [Ids; 2] = [on.iter().map(|k| k.0).collect(), on.iter().map(|k| k.1).collect()];
-        let (left_one, right_one) = (self.is_unique(&mine), kind == Kind::One || right.is_unique(&theirs));
-        let kind = if kind == Kind::One { Kind::Left } else { kind };
+        let (left_one, right_one) =
+            (self.is_unique(&mine), kind == LogicalJoin::One || right.is_unique(&theirs));
+        let kind = if kind == LogicalJoin::One { LogicalJoin::Left } else { kind };
         let mut unique: Vec<Ids> =
             self.unique.iter().flat_map(|a| right.unique.iter().map(move |b| a | b)).collect();
-        if right_one && kind != Kind::Full {
+        if right_one && kind != LogicalJoin::Full {
             unique.extend(self.unique.clone());
         }
-        if left_one && kind == Kind::Inner {
+        if left_one && kind == LogicalJoin::Inner {
             unique.extend(right.unique.clone());
         }
         let rows = match (kind, left_one, right_one) {
-            (Kind::Inner, true, true) => self.rows.min(right.rows),
-            (Kind::Inner | Kind::Left, _, true) => self.rows,
-            (Kind::Inner, true, false) => right.rows,
-            (_, true, _) | (Kind::Full, _, true) => self.rows.saturating_add(right.rows),
+            (LogicalJoin::Inner, true, true) => self.rows.min(right.rows),
+            (LogicalJoin::Inner | LogicalJoin::Left, _, true) => self.rows,
+            (LogicalJoin::Inner, true, false) => right.rows,
+            (_, true, _) | (LogicalJoin::Full, _, true) => self.rows.saturating_add(right.rows),
             _ => self.rows.saturating_mul(right.rows).saturating_add(self.rows).saturating_add(right.rows),
         };
         // Beside NULLs, all of a side's columns are NULL. They follow from a key's NULLs only if no
         // row of the side has NULLs in it: a key that had a partner is not NULL.
-        let outer = kind != Kind::Inner;
-        let met = |facts: &Facts| {
-            let met = |(from, _): &&(Ids, Ids)| kind == Kind::Left && !from.is_disjoint(&theirs);
+        let outer = kind != LogicalJoin::Inner;
+        let met = |facts: &RowFacts| {
+            let met = |(from, _): &&(Ids, Ids)| kind == LogicalJoin::Left && !from.is_disjoint(&theirs);
             facts.follows.iter().filter(met).cloned().collect::<Vec<_>>()
         };
-        let mine = if kind == Kind::Full { vec![] } else { self.follows.clone() };
+        let mine = if kind == LogicalJoin::Full { vec![] } else { self.follows.clone() };
         let mut follows = [mine, if outer { met(right) } else { right.follows.clone() }].concat();
         if !outer {
             for (a, b) in on {
                 follows.extend([(Ids::from([*a]), Ids::from([*b])), (Ids::from([*b]), Ids::from([*a]))]);
             }
         }
-        Facts { unique, follows, rows }
+        RowFacts { unique, follows, rows }
     }
 
     /// All columns that follow from these.

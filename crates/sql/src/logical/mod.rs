@@ -15,7 +15,7 @@ pub use emit::Options;
 pub(crate) use emit::{emit, needed};
 pub(crate) use expr::{conjunction, conjuncts, map, reads, replaced, truth};
 pub(crate) use joins::{Pool, joined, pair};
-pub(crate) use keys::Facts;
+pub(crate) use keys::RowFacts;
 pub(crate) use prune::prune;
 pub(crate) use push::filtered;
 
@@ -78,7 +78,7 @@ fn parts_of(expr: &Expr) -> Vec<&Expr> {
 
 /// The kind of a join.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum LogicalJoin {
     /// Pairs.
     Inner,
     /// Pairs, and rows of the left side without a partner.
@@ -96,7 +96,7 @@ pub(crate) enum Kind {
 
 /// A key of an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Key {
+pub(crate) struct OrderKey {
     pub(crate) id: Id,
     pub(crate) descending: bool,
     pub(crate) nulls_first: bool,
@@ -104,7 +104,7 @@ pub(crate) struct Key {
 
 /// A tree of operators.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Plan {
+pub(crate) enum LogicalPlan {
     /// Columns of a table of the catalog, each with its index there.
     Scan { table: usize, columns: Vec<(Id, usize)> },
     /// One row without columns.
@@ -112,50 +112,61 @@ pub(crate) enum Plan {
     /// Public rows of columns.
     Values { columns: Vec<Id>, rows: Vec<Vec<Value>> },
     /// Rows for which a condition is true.
-    Filter { input: Box<Plan>, condition: Expr },
+    Filter { input: Box<LogicalPlan>, condition: Expr },
     /// Computed columns; columns that are not among them are dropped.
-    Project { input: Box<Plan>, columns: Vec<(Id, Expr)> },
+    Project { input: Box<LogicalPlan>, columns: Vec<(Id, Expr)> },
     /// Pairs of rows whose columns in `on` are equal and which meet a further condition; if `on` is
     /// empty, every row meets every row.
-    Join { kind: Kind, left: Box<Plan>, right: Box<Plan>, on: Vec<(Id, Id)>, residual: Option<Expr> },
+    Join {
+        kind: LogicalJoin,
+        left: Box<LogicalPlan>,
+        right: Box<LogicalPlan>,
+        on: Vec<(Id, Id)>,
+        residual: Option<Expr>,
+    },
     /// One row for each value of the keys. `asked` says that the query asks for the groups: if its
     /// options say so, small ones are left out.
-    Group { input: Box<Plan>, keys: Vec<Id>, aggregates: Vec<(Id, Aggregate)>, asked: bool },
+    Group { input: Box<LogicalPlan>, keys: Vec<Id>, aggregates: Vec<(Id, Aggregate)>, asked: bool },
     /// Functions of neighbouring rows.
-    Window { input: Box<Plan>, partition: Vec<Id>, order: Vec<Key>, calls: Vec<(Id, WindowFunction)> },
+    Window {
+        input: Box<LogicalPlan>,
+        partition: Vec<Id>,
+        order: Vec<OrderKey>,
+        calls: Vec<(Id, WindowFunction)>,
+    },
     /// Rows in an order.
-    Sort { input: Box<Plan>, keys: Vec<Key> },
+    Sort { input: Box<LogicalPlan>, keys: Vec<OrderKey> },
     /// A limited number of rows, from an offset on.
-    Limit { input: Box<Plan>, offset: u64, limit: Option<u64> },
+    Limit { input: Box<LogicalPlan>, offset: u64, limit: Option<u64> },
     /// Rows of two sides, column by column.
     Set {
         kind: SetOperation,
         all: bool,
-        left: (Box<Plan>, Vec<Id>),
-        right: (Box<Plan>, Vec<Id>),
+        left: (Box<LogicalPlan>, Vec<Id>),
+        right: (Box<LogicalPlan>, Vec<Id>),
         columns: Vec<Id>,
     },
 }
 
-impl Plan {
+impl LogicalPlan {
     /// The numbers of its columns, in order.
     pub(crate) fn columns(&self) -> Vec<Id> {
         match self {
-            Plan::Scan { columns, .. } => columns.iter().map(|(id, _)| *id).collect(),
-            Plan::One => vec![],
-            Plan::Filter { input, .. } | Plan::Sort { input, .. } | Plan::Limit { input, .. } => {
-                input.columns()
-            }
-            Plan::Project { columns, .. } => columns.iter().map(|(id, _)| *id).collect(),
-            Plan::Join { kind: Kind::Semi | Kind::Anti, left, .. } => left.columns(),
-            Plan::Join { left, right, .. } => [left.columns(), right.columns()].concat(),
-            Plan::Group { keys, aggregates, .. } => {
+            LogicalPlan::Scan { columns, .. } => columns.iter().map(|(id, _)| *id).collect(),
+            LogicalPlan::One => vec![],
+            LogicalPlan::Filter { input, .. }
+            | LogicalPlan::Sort { input, .. }
+            | LogicalPlan::Limit { input, .. } => input.columns(),
+            LogicalPlan::Project { columns, .. } => columns.iter().map(|(id, _)| *id).collect(),
+            LogicalPlan::Join { kind: LogicalJoin::Semi | LogicalJoin::Anti, left, .. } => left.columns(),
+            LogicalPlan::Join { left, right, .. } => [left.columns(), right.columns()].concat(),
+            LogicalPlan::Group { keys, aggregates, .. } => {
                 keys.iter().copied().chain(aggregates.iter().map(|(id, _)| *id)).collect()
             }
-            Plan::Window { input, calls, .. } => {
+            LogicalPlan::Window { input, calls, .. } => {
                 input.columns().into_iter().chain(calls.iter().map(|(id, _)| *id)).collect()
             }
-            Plan::Values { columns, .. } | Plan::Set { columns, .. } => columns.clone(),
+            LogicalPlan::Values { columns, .. } | LogicalPlan::Set { columns, .. } => columns.clone(),
         }
     }
 
@@ -165,27 +176,30 @@ impl Plan {
     }
 
     /// Adds columns that are computed by expressions.
-    pub(crate) fn extended(self, more: Vec<(Id, Expr)>) -> Plan {
+    pub(crate) fn extended(self, more: Vec<(Id, Expr)>) -> LogicalPlan {
         if more.is_empty() {
             return self;
         }
         let own = self.columns().into_iter().map(|id| (id, Expr::Column(id)));
         let columns = own.chain(more).collect();
-        Plan::Project { input: Box::new(self), columns }
+        LogicalPlan::Project { input: Box::new(self), columns }
     }
 }
 
 /// Whether all rows of a plan are groups that the query asks for, so that small ones are left out.
-pub(crate) fn shows_groups(plan: &Plan) -> bool {
+pub(crate) fn shows_groups(plan: &LogicalPlan) -> bool {
     match plan {
-        Plan::Group { asked, .. } => *asked,
-        Plan::Filter { input, .. }
-        | Plan::Project { input, .. }
-        | Plan::Window { input, .. }
-        | Plan::Sort { input, .. }
-        | Plan::Limit { input, .. } => shows_groups(input),
-        Plan::Join { kind: Kind::Semi | Kind::Anti, left, .. } => shows_groups(left),
-        Plan::Set { left, right, .. } => shows_groups(&left.0) && shows_groups(&right.0),
-        Plan::Join { .. } | Plan::Scan { .. } | Plan::One | Plan::Values { .. } => false,
+        LogicalPlan::Group { asked, .. } => *asked,
+        LogicalPlan::Filter { input, .. }
+        | LogicalPlan::Project { input, .. }
+        | LogicalPlan::Window { input, .. }
+        | LogicalPlan::Sort { input, .. }
+        | LogicalPlan::Limit { input, .. } => shows_groups(input),
+        LogicalPlan::Join { kind: LogicalJoin::Semi | LogicalJoin::Anti, left, .. } => shows_groups(left),
+        LogicalPlan::Set { left, right, .. } => shows_groups(&left.0) && shows_groups(&right.0),
+        LogicalPlan::Join { .. }
+        | LogicalPlan::Scan { .. }
+        | LogicalPlan::One
+        | LogicalPlan::Values { .. } => false,
     }
 }

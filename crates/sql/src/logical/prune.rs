@@ -1,26 +1,27 @@
 //! Removes everything that nobody reads: columns of tables, aggregates of groups, and projections
 //! that compute nothing.
 
-use super::{Ids, Plan, reads};
+use super::{Ids, LogicalPlan, reads};
 use hushwire_tables::algebra::{Expr, SetOperation};
 
 /// The same rows with the needed columns, and possibly others.
-pub(crate) fn prune(plan: Plan, needed: &Ids) -> Plan {
+pub(crate) fn prune(plan: LogicalPlan, needed: &Ids) -> LogicalPlan {
     match plan {
-        Plan::Scan { table, columns } => {
-            Plan::Scan { table, columns: columns.into_iter().filter(|(id, _)| needed.contains(id)).collect() }
-        }
-        Plan::One => Plan::One,
-        Plan::Values { columns, rows } => {
+        LogicalPlan::Scan { table, columns } => LogicalPlan::Scan {
+            table,
+            columns: columns.into_iter().filter(|(id, _)| needed.contains(id)).collect(),
+        },
+        LogicalPlan::One => LogicalPlan::One,
+        LogicalPlan::Values { columns, rows } => {
             let kept: Vec<usize> = (0..columns.len()).filter(|k| needed.contains(&columns[*k])).collect();
             let rows = rows.iter().map(|row| kept.iter().map(|k| row[*k].clone()).collect()).collect();
-            Plan::Values { columns: kept.iter().map(|k| columns[*k]).collect(), rows }
+            LogicalPlan::Values { columns: kept.iter().map(|k| columns[*k]).collect(), rows }
         }
-        Plan::Filter { input, condition } => {
+        LogicalPlan::Filter { input, condition } => {
             let input = Box::new(prune(*input, &(needed | &reads(&condition))));
-            Plan::Filter { input, condition }
+            LogicalPlan::Filter { input, condition }
         }
-        Plan::Project { input, columns } => {
+        LogicalPlan::Project { input, columns } => {
             let columns: Vec<_> = columns.into_iter().filter(|(id, _)| needed.contains(id)).collect();
             let below = columns.iter().flat_map(|(_, expr)| expr.columns()).collect();
             let input = Box::new(prune(*input, &below));
@@ -28,22 +29,22 @@ pub(crate) fn prune(plan: Plan, needed: &Ids) -> Plan {
             if columns.iter().all(|(id, expr)| *expr == Expr::Column(*id)) {
                 return *input;
             }
-            Plan::Project { input, columns }
+            LogicalPlan::Project { input, columns }
         }
-        Plan::Join { kind, left, right, on, residual } => {
+        LogicalPlan::Join { kind, left, right, on, residual } => {
             let keys = on.iter().flat_map(|(a, b)| [*a, *b]);
             let mut below: Ids = needed.iter().copied().chain(keys).collect();
             below.extend(residual.iter().flat_map(Expr::columns));
             let (left, right) = (Box::new(prune(*left, &below)), Box::new(prune(*right, &below)));
-            Plan::Join { kind, left, right, on, residual }
+            LogicalPlan::Join { kind, left, right, on, residual }
         }
-        Plan::Group { input, keys, aggregates, asked } => {
+        LogicalPlan::Group { input, keys, aggregates, asked } => {
             let aggregates: Vec<_> = aggregates.into_iter().filter(|(id, _)| needed.contains(id)).collect();
             let arguments = aggregates.iter().flat_map(|(_, a)| a.argument.iter().flat_map(Expr::columns));
             let below = keys.iter().copied().chain(arguments).collect();
-            Plan::Group { input: Box::new(prune(*input, &below)), keys, aggregates, asked }
+            LogicalPlan::Group { input: Box::new(prune(*input, &below)), keys, aggregates, asked }
         }
-        Plan::Window { input, partition, order, calls } => {
+        LogicalPlan::Window { input, partition, order, calls } => {
             let calls: Vec<_> = calls.into_iter().filter(|(id, _)| needed.contains(id)).collect();
             if calls.is_empty() {
                 return prune(*input, needed);
@@ -51,26 +52,26 @@ pub(crate) fn prune(plan: Plan, needed: &Ids) -> Plan {
             let mut below = needed.clone();
             below.extend(partition.iter().copied().chain(order.iter().map(|key| key.id)));
             below.extend(calls.iter().filter_map(|(_, call)| call.argument()).flat_map(Expr::columns));
-            Plan::Window { input: Box::new(prune(*input, &below)), partition, order, calls }
+            LogicalPlan::Window { input: Box::new(prune(*input, &below)), partition, order, calls }
         }
-        Plan::Sort { input, keys } => {
+        LogicalPlan::Sort { input, keys } => {
             let below = needed.iter().copied().chain(keys.iter().map(|key| key.id)).collect();
-            Plan::Sort { input: Box::new(prune(*input, &below)), keys }
+            LogicalPlan::Sort { input: Box::new(prune(*input, &below)), keys }
         }
-        Plan::Limit { input, offset, limit } => {
-            Plan::Limit { input: Box::new(prune(*input, needed)), offset, limit }
+        LogicalPlan::Limit { input, offset, limit } => {
+            LogicalPlan::Limit { input: Box::new(prune(*input, needed)), offset, limit }
         }
-        Plan::Set { kind, all, left, right, columns } => {
+        LogicalPlan::Set { kind, all, left, right, columns } => {
             // If rows are compared, every column counts.
             let kept: Vec<usize> = (0..columns.len())
                 .filter(|i| needed.contains(&columns[*i]) || !all || kind != SetOperation::Union)
                 .collect();
-            let side = |(plan, ids): (Box<Plan>, Vec<usize>)| {
+            let side = |(plan, ids): (Box<LogicalPlan>, Vec<usize>)| {
                 let ids: Vec<usize> = kept.iter().map(|i| ids[*i]).collect();
                 (Box::new(prune(*plan, &ids.iter().copied().collect())), ids)
             };
             let columns = kept.iter().map(|i| columns[*i]).collect();
-            Plan::Set { kind, all, left: side(left), right: side(right), columns }
+            LogicalPlan::Set { kind, all, left: side(left), right: side(right), columns }
         }
     }
 }

@@ -13,7 +13,7 @@ use super::{
 use crate::{Fault, error::refused};
 use std::collections::HashSet;
 
-type Made = Result<Relation, Fault>;
+type RelationResult = Result<Relation, Fault>;
 
 fn check_columns(of: &str, columns: &[Column]) -> Result<(), Fault> {
     for column in columns {
@@ -47,7 +47,7 @@ impl Relation {
     /// # Errors
     /// A type does not exist; the table has no part; a promise of uniqueness names a column that
     /// does not exist or may be NULL.
-    pub fn scan(table: Table) -> Made {
+    pub fn scan(table: Table) -> RelationResult {
         check_columns(&format!("table {}", table.name), table.schema.columns())?;
         let rows = table.parts.iter().try_fold(0u64, |sum, part| sum.checked_add(part.rows));
         let Some(rows) = rows.filter(|rows| *rows <= MAX_ROWS && !table.parts.is_empty()) else {
@@ -70,7 +70,7 @@ impl Relation {
     ///
     /// # Errors
     /// A value does not fit its column.
-    pub fn values(schema: Schema, rows: Vec<Vec<Value>>) -> Made {
+    pub fn values(schema: Schema, rows: Vec<Vec<Value>>) -> RelationResult {
         check_columns("a list of rows", schema.columns())?;
         for row in &rows {
             let fits = |(value, column): (&Value, &Column)| {
@@ -96,7 +96,7 @@ impl Relation {
     ///
     /// # Errors
     /// An expression that does not fit the columns.
-    pub fn project(&self, columns: Vec<(String, Expr)>) -> Made {
+    pub fn project(&self, columns: Vec<(String, Expr)>) -> RelationResult {
         let column = |(name, expr): &(String, Expr)| Ok(expr.check(self.schema())?.column(name));
         let schema = Schema(columns.iter().map(column).collect::<Result<_, Fault>>()?);
         let place = |at: &usize| columns.iter().position(|(_, expr)| *expr == Expr::Column(*at));
@@ -108,7 +108,7 @@ impl Relation {
     ///
     /// # Errors
     /// A column does not exist.
-    pub fn select(&self, places: &[usize]) -> Made {
+    pub fn select(&self, places: &[usize]) -> RelationResult {
         let name = |at: usize| self.schema().columns().get(at).map_or(String::new(), |c| c.name.clone());
         self.project(places.iter().map(|at| (name(*at), Expr::Column(*at))).collect())
     }
@@ -117,7 +117,7 @@ impl Relation {
     ///
     /// # Errors
     /// The condition does not fit the columns, or is not a truth value.
-    pub fn filter(&self, condition: Expr) -> Made {
+    pub fn filter(&self, condition: Expr) -> RelationResult {
         condition.check_truth(self.schema())?;
         let (schema, unique) = (self.schema().clone(), self.unique().to_vec());
         Relation::new(Operator::Filter(self.clone(), condition), schema, self.rows(), unique)
@@ -135,7 +135,7 @@ impl Relation {
         on: Vec<(Expr, Expr)>,
         residual: Option<Expr>,
         bound: Option<u64>,
-    ) -> Made {
+    ) -> RelationResult {
         let schema = joined_schema(self, right, kind, &on, residual.as_ref())?;
         let rows = join_rows(self, right, kind, &on, residual.as_ref(), bound)?;
         let unique = joined_unique(self, right, kind, &on, false);
@@ -149,7 +149,7 @@ impl Relation {
     ///
     /// # Errors
     /// No keys; keys without a common type.
-    pub fn join_one(&self, right: &Relation, on: Vec<(Expr, Expr)>) -> Made {
+    pub fn join_one(&self, right: &Relation, on: Vec<(Expr, Expr)>) -> RelationResult {
         let kind = JoinKind::Left;
         let schema = joined_schema(self, right, kind, &on, None)?;
         let unique = joined_unique(self, right, kind, &on, true);
@@ -163,7 +163,7 @@ impl Relation {
     ///
     /// # Errors
     /// Too many rows.
-    pub fn cross(&self, right: &Relation) -> Made {
+    pub fn cross(&self, right: &Relation) -> RelationResult {
         let schema = Schema([self.schema().columns(), right.schema().columns()].concat());
         let shifted = |set: &Vec<usize>| set.iter().map(|at| at + self.schema().columns().len()).collect();
         let pairs = self.unique().iter().flat_map(|left: &Vec<usize>| {
@@ -184,7 +184,7 @@ impl Relation {
         aggregates: Vec<Aggregate>,
         min_group: u64,
         bound: Option<u64>,
-    ) -> Made {
+    ) -> RelationResult {
         let column = |(name, key): &(String, Expr)| Ok(key.check(self.schema())?.column(name));
         let mut columns = keys.iter().map(column).collect::<Result<Vec<_>, Fault>>()?;
         for aggregate in &aggregates {
@@ -200,7 +200,7 @@ impl Relation {
     ///
     /// # Errors
     /// None so far.
-    pub fn distinct(&self) -> Made {
+    pub fn distinct(&self) -> RelationResult {
         let all = (0..self.schema().columns().len()).collect();
         let unique = [self.unique(), &[all]].concat();
         Relation::new(Operator::Distinct(self.clone()), self.schema().clone(), self.rows(), unique)
@@ -210,7 +210,7 @@ impl Relation {
     ///
     /// # Errors
     /// A key does not fit the columns, or has no order.
-    pub fn order_by(&self, keys: Vec<SortKey>) -> Made {
+    pub fn order_by(&self, keys: Vec<SortKey>) -> RelationResult {
         check_order(&keys, self.schema())?;
         let (schema, unique) = (self.schema().clone(), self.unique().to_vec());
         Relation::new(Operator::OrderBy(self.clone(), keys), schema, self.rows(), unique)
@@ -220,7 +220,7 @@ impl Relation {
     ///
     /// # Errors
     /// None so far.
-    pub fn limit(&self, skip: u64, fetch: Option<u64>) -> Made {
+    pub fn limit(&self, skip: u64, fetch: Option<u64>) -> RelationResult {
         let rest = self.rows().saturating_sub(skip);
         let rows = fetch.map_or(rest, |fetch| fetch.min(rest));
         let mut unique = self.unique().to_vec();
@@ -235,7 +235,7 @@ impl Relation {
     ///
     /// # Errors
     /// Columns without common types.
-    pub fn set(&self, operation: SetOperation, all: bool, right: &Relation) -> Made {
+    pub fn set(&self, operation: SetOperation, all: bool, right: &Relation) -> RelationResult {
         let schema = united_schema(self.schema(), right.schema())?;
         let (rows, mut unique) = match operation {
             SetOperation::Union => (self.rows().saturating_add(right.rows()), vec![]),
@@ -252,7 +252,7 @@ impl Relation {
     ///
     /// # Errors
     /// A key or an argument does not fit the columns.
-    pub fn window(&self, window: Window) -> Made {
+    pub fn window(&self, window: Window) -> RelationResult {
         let more = window.check(self.schema(), self.rows())?;
         let schema = Schema([self.schema().columns(), &more].concat());
         let unique = self.unique().to_vec();

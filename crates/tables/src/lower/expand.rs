@@ -17,7 +17,7 @@ use super::{
     join::Join,
     meeting::{Found, Keys, Meeting},
     numbers::{number, resized, width},
-    rows::{Rows, places},
+    rows::{CellRows, places},
 };
 use crate::algebra::{JoinKind, Range, Schema};
 use hushwire_compute::{Comparison, Scalar, Scan};
@@ -26,7 +26,13 @@ use hushwire_compute::{Comparison, Scalar, Scan};
 const COUNT: Scalar = Scalar::signed(64);
 
 impl<'b> Lower<'b> {
-    pub(super) fn expanded(&mut self, join: &Join<'_>, l: &Rows<'b>, r: &Rows<'b>, bound: u64) -> Rows<'b> {
+    pub(super) fn expanded(
+        &mut self,
+        join: &Join<'_>,
+        l: &CellRows<'b>,
+        r: &CellRows<'b>,
+        bound: u64,
+    ) -> CellRows<'b> {
         let r = &self.renamed(r);
         let [l_keys, r_keys] = self.keys(join, l, r);
         let (live_l, live_r) = (Self::live(l, &l_keys), Self::live(r, &r_keys));

@@ -5,7 +5,7 @@ use super::{
     cell::{Cell, tensor},
     figures::{Grouping, Of, figure},
     group::{Asked, is_group},
-    rows::{Rows, Sorted},
+    rows::{CellRows, Sorted},
 };
 use crate::algebra::{Aggregate, ColumnType, Function, Range, Value, has_range};
 use hushwire_compute::{Op, Shape, Val};
@@ -17,10 +17,10 @@ impl<'b> Lower<'b> {
     /// Groups of public keys: a flag for each key and row, and products with it.
     pub(super) fn few_keys(
         &mut self,
-        rows: &Rows<'b>,
+        rows: &CellRows<'b>,
         keys: &[Cell<'b>],
         asked: Asked<'_, 'b>,
-    ) -> Option<Rows<'b>> {
+    ) -> Option<CellRows<'b>> {
         let summed = |a: &Aggregate| {
             let sums = matches!(
                 a.function,
@@ -97,7 +97,7 @@ impl<'b> Lower<'b> {
         let sorted = keys.iter().map(|cell| Sorted { id: cell.id, descending: false, nulls_first: false });
         let sorted = sorted.collect();
         let told = keys.iter().map(|cell| cell.id).collect();
-        Some(Rows { sorted, told, ..self.unsorted(count as u64, valid, cells) })
+        Some(CellRows { sorted, told, ..self.unsorted(count as u64, valid, cells) })
     }
 }
 

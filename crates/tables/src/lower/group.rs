@@ -6,7 +6,7 @@ use super::{
     cell::Cell,
     figures::{Grouping, Of, figure},
     numbers::{number, resized, truth, width},
-    rows::{Key, Rows, Sorted, ends},
+    rows::{CellKey, CellRows, Sorted, ends},
 };
 use crate::algebra::{Aggregate, Column, ColumnType, Expr, Function, Range, Relation};
 use hushwire_compute::{Comparison, Scalar, Scan, Shape, Val};
@@ -42,7 +42,7 @@ impl<'b> Lower<'b> {
         min_group: u64,
         bound: Option<u64>,
         wants: &[Want],
-    ) -> Rows<'b> {
+    ) -> CellRows<'b> {
         let order = key_order(keys.len(), wants);
         let child: Vec<Want> = order
             .iter()
@@ -85,7 +85,7 @@ impl<'b> Lower<'b> {
     }
 
     /// One group of all rows.
-    fn all_rows(&mut self, rows: &Rows<'b>, asked: Asked<'_, 'b>) -> Rows<'b> {
+    fn all_rows(&mut self, rows: &CellRows<'b>, asked: Asked<'_, 'b>) -> CellRows<'b> {
         let grouping = Grouping::All(self.b);
         let mut made = self.one_row_of(asked.min_group, || grouping.count(rows.valid, rows.rows));
         for (aggregate, argument, column) in asked.each() {
@@ -97,26 +97,26 @@ impl<'b> Lower<'b> {
         made
     }
 
-    fn one_row_of(&self, min_group: u64, count: impl FnOnce() -> Val<'b>) -> Rows<'b> {
+    fn one_row_of(&self, min_group: u64, count: impl FnOnce() -> Val<'b>) -> CellRows<'b> {
         let valid = (min_group > 1).then(|| {
             let count = count();
             is_group(count, min_group)
         });
-        Rows { packed: true, ..self.unsorted(1, valid, vec![]) }
+        CellRows { packed: true, ..self.unsorted(1, valid, vec![]) }
     }
 
     /// One group per run of equal keys; the last row of a run carries its group.
     pub(super) fn sorted_groups(
         &mut self,
-        rows: &Rows<'b>,
+        rows: &CellRows<'b>,
         keys: &[Cell<'b>],
         order: &[Want],
         asked: Asked<'_, 'b>,
-    ) -> Rows<'b> {
+    ) -> CellRows<'b> {
         let Asked { aggregates, arguments, min_group, .. } = asked;
-        let by: Vec<Key<'b>> = order
+        let by: Vec<CellKey<'b>> = order
             .iter()
-            .map(|want| Key {
+            .map(|want| CellKey {
                 cell: keys[want.column],
                 descending: want.descending,
                 nulls_first: want.nulls_first,
@@ -133,7 +133,7 @@ impl<'b> Lower<'b> {
                 (rows.clone(), more)
             }
             (_, first) => {
-                let by = [by.clone(), first.map(Key::up).into_iter().collect()].concat();
+                let by = [by.clone(), first.map(CellKey::up).into_iter().collect()].concat();
                 self.note(format!("sorts {} rows by {}", rows.rows, self.told(&by)));
                 rows.sort(&[], &by, &more)
             }
@@ -145,7 +145,7 @@ impl<'b> Lower<'b> {
         // in the same places as here.
         let (runs, by) = match rows.groups(&keys) {
             Some(runs) => {
-                let key = |(cell, s): (&Cell<'b>, &Sorted)| Key {
+                let key = |(cell, s): (&Cell<'b>, &Sorted)| CellKey {
                     cell: *cell,
                     descending: s.descending,
                     nulls_first: s.nulls_first,
@@ -153,7 +153,7 @@ impl<'b> Lower<'b> {
                 let by = runs.iter().zip(&rows.sorted).map(key).collect();
                 (runs, by)
             }
-            None => (keys.clone(), keys.iter().copied().map(Key::up).collect::<Vec<_>>()),
+            None => (keys.clone(), keys.iter().copied().map(CellKey::up).collect::<Vec<_>>()),
         };
         // No two groups are equal in all of these columns.
         let told = runs.iter().map(|cell| cell.id).collect();
@@ -167,7 +167,7 @@ impl<'b> Lower<'b> {
             ends
         };
         let columns = keys.iter().map(|key| of_valid_rows(*key, &runs, starts, rows.valid)).collect();
-        let mut made = Rows { valid: Some(valid), columns, packed: false, told, ..rows.clone() };
+        let mut made = CellRows { valid: Some(valid), columns, packed: false, told, ..rows.clone() };
         for (aggregate, argument, column) in (Asked { arguments: &arguments, ..asked }).each() {
             let (valid, argument, fresh) = self.each_once(&rows, &by, aggregate, argument);
             let of = Of { b: self.b, rows: rows.rows, all: asked.all };
@@ -184,8 +184,8 @@ impl<'b> Lower<'b> {
     /// own by keys and argument. Groups have the same places in every order by these keys.
     fn each_once(
         &mut self,
-        rows: &Rows<'b>,
-        keys: &[Key<'b>],
+        rows: &CellRows<'b>,
+        keys: &[CellKey<'b>],
         aggregate: &Aggregate,
         argument: Option<Cell<'b>>,
     ) -> (Option<Val<'b>>, Option<Cell<'b>>, Option<Val<'b>>) {
@@ -203,8 +203,8 @@ impl<'b> Lower<'b> {
                 range: Range { low: 0, high: 0 },
                 id: u32::MAX,
             });
-            let value = Key { cell, descending: aggregate.function == Function::Min, nulls_first: true };
-            let by = [keys.to_vec(), flag.map(Key::up).into_iter().collect(), vec![value]].concat();
+            let value = CellKey { cell, descending: aggregate.function == Function::Min, nulls_first: true };
+            let by = [keys.to_vec(), flag.map(CellKey::up).into_iter().collect(), vec![value]].concat();
             self.note(format!("sorts {} rows by {}", rows.rows, self.told(&by)));
             let (sorted, moved) = rows.sort(&[], &by, &[cell]);
             return (sorted.valid, Some(moved[0]), None);
@@ -213,7 +213,7 @@ impl<'b> Lower<'b> {
         if !aggregate.distinct || plain {
             return (rows.valid, Some(cell), None);
         }
-        let by = [keys.to_vec(), vec![Key::up(cell)]].concat();
+        let by = [keys.to_vec(), vec![CellKey::up(cell)]].concat();
         let (sorted, moved) = if rows.has_order(&by) {
             (rows.clone(), vec![cell])
         } else {

@@ -8,7 +8,7 @@ use super::{
     cell::{Cell, both, either, is_number, scalar},
     meeting::{Found, Keys, Meeting},
     numbers::{resized, truth, width, zero},
-    rows::{Rows, Sorted, behind},
+    rows::{CellRows, Sorted, behind},
 };
 use crate::algebra::{ColumnType, Expr, JoinKind, Pairing, Relation, Schema, by_extremes, is_partnership};
 use hushwire_compute::{Shape, Val};
@@ -25,7 +25,7 @@ pub(crate) struct Join<'a> {
 }
 
 impl<'b> Lower<'b> {
-    pub(super) fn join(&mut self, join: &Join<'_>, found: Option<Pairing>, wants: &[Want]) -> Rows<'b> {
+    pub(super) fn join(&mut self, join: &Join<'_>, found: Option<Pairing>, wants: &[Want]) -> CellRows<'b> {
         let Join { relation, left, right, kind, on, residual } = *join;
         let count = left.schema().columns().len();
         let below: Vec<Want> = wants.iter().copied().take_while(|want| want.column < count).collect();
@@ -64,7 +64,7 @@ impl<'b> Lower<'b> {
     /// Whether the order by keys is wanted, and which keys are descending in it.
     fn wanted(
         join: &Join<'_>,
-        l: &Rows<'b>,
+        l: &CellRows<'b>,
         keys: &Keys<'b>,
         wants: &[Want],
     ) -> Option<(Vec<usize>, Vec<Want>)> {
@@ -97,7 +97,13 @@ impl<'b> Lower<'b> {
     }
 
     /// Pairs with a right side whose keys are unique.
-    fn unique_join(&mut self, join: &Join<'_>, l: &Rows<'b>, r: &Rows<'b>, wants: &[Want]) -> Rows<'b> {
+    fn unique_join(
+        &mut self,
+        join: &Join<'_>,
+        l: &CellRows<'b>,
+        r: &CellRows<'b>,
+        wants: &[Want],
+    ) -> CellRows<'b> {
         let r = &self.renamed(r);
         let [mut l_keys, mut r_keys] = self.keys(join, l, r);
         let outer = matches!(join.kind, JoinKind::Right | JoinKind::Full);
@@ -191,7 +197,12 @@ impl<'b> Lower<'b> {
     }
 
     /// Rows of pairs, followed by right rows without a partner, beside NULLs.
-    pub(super) fn with_lone_right(&mut self, pairs: &Rows<'b>, alone: &Rows<'b>, columns: usize) -> Rows<'b> {
+    pub(super) fn with_lone_right(
+        &mut self,
+        pairs: &CellRows<'b>,
+        alone: &CellRows<'b>,
+        columns: usize,
+    ) -> CellRows<'b> {
         let nothing = |cell: &Cell<'b>| {
             let zeros = zero(self.b, scalar(cell.ty, cell.range)).broadcast(Shape::vector(alone.rows));
             let null = truth(self.b, true).broadcast(Shape::vector(alone.rows));
@@ -199,12 +210,12 @@ impl<'b> Lower<'b> {
         };
         let left = pairs.columns[..columns].iter().map(nothing);
         let columns = left.chain(alone.columns.iter().copied()).collect();
-        let alone = Rows { columns, ..alone.clone() };
+        let alone = CellRows { columns, ..alone.clone() };
         self.stacked(pairs, &alone)
     }
 
     /// On valid rows, a right key equals the left key.
-    fn same_keys(&self, join: &Join<'_>, made: &mut Rows<'b>) {
+    fn same_keys(&self, join: &Join<'_>, made: &mut CellRows<'b>) {
         let columns = join.left.schema().columns().len();
         for (a, b) in join.on {
             let (Expr::Column(a), Expr::Column(b)) = (a, b) else { continue };

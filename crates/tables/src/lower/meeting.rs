@@ -13,7 +13,7 @@ use super::{
     cell::{Cell, both, either, is_number},
     join::Join,
     numbers::{number, resized, width, zero},
-    rows::{Rows, behind, ends, places, reversed},
+    rows::{CellRows, behind, ends, places, reversed},
 };
 use crate::algebra::{ColumnType, Range, common_type};
 use hushwire_compute::{Builder, Comparison, Op, Reduction, Scalar, Scan, Shape, Val};
@@ -130,7 +130,7 @@ impl<'b> Meeting<'b> {
             range: ColumnType::Digest { bits: 64 }.range(),
             id: u32::MAX,
         });
-        let all = Rows {
+        let all = CellRows {
             b,
             rows: n + m,
             valid: None,
@@ -225,7 +225,7 @@ impl<'b> Found<'b> {
 }
 
 impl<'b> Lower<'b> {
-    pub(super) fn keys(&self, join: &Join<'_>, l: &Rows<'b>, r: &Rows<'b>) -> [Keys<'b>; 2] {
+    pub(super) fn keys(&self, join: &Join<'_>, l: &CellRows<'b>, r: &CellRows<'b>) -> [Keys<'b>; 2] {
         let mut made = [(); 2].map(|()| Keys::of(vec![]));
         for (a, b) in join.on {
             let cells = [self.scope(join.left, l).value(a), self.scope(join.right, r).value(b)];
@@ -253,7 +253,7 @@ impl<'b> Lower<'b> {
     }
 
     /// The rows that are valid and have all keys.
-    pub(super) fn live(rows: &Rows<'b>, keys: &Keys<'b>) -> Val<'b> {
+    pub(super) fn live(rows: &CellRows<'b>, keys: &Keys<'b>) -> Val<'b> {
         match both(rows.valid, keys.null.map(|null| !null)) {
             Some(live) => live,
             None => rows.valid_or_true(),

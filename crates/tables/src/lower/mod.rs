@@ -1,9 +1,9 @@
 //! Lowers relations to computations.
 //!
-//! Each operator takes the columns and validity of [`Rows`] and makes new ones; its shape follows
-//! from public row counts alone. An operator that needs an order tells the operators below it
-//! (`wants`), and one that leaves rows in an order tells those above (`Rows::sorted`), so that one
-//! sort serves several.
+//! Each operator takes the columns and validity of [`CellRows`] and makes new ones; its shape
+//! follows from public row counts alone. An operator that needs an order tells the operators below
+//! it (`wants`), and one that leaves rows in an order tells those above (`CellRows::sorted`), so
+//! that one sort serves several.
 
 pub(crate) mod cell;
 pub(crate) mod compare;
@@ -32,7 +32,7 @@ use cell::{Cell, tensor};
 use expr::Scope;
 use hushwire_compute::{Builder, Member, Shape, Val};
 use hushwire_fault::code;
-use rows::{Key, Rows};
+use rows::{CellKey, CellRows};
 use std::collections::BTreeMap;
 use ties::Tie;
 
@@ -58,9 +58,9 @@ pub(crate) struct Lower<'b> {
     pub(crate) b: &'b Builder,
     members: BTreeMap<String, Member>,
     /// The tables found so far, and their columns.
-    tables: Vec<(Table, Rows<'b>)>,
+    tables: Vec<(Table, CellRows<'b>)>,
     /// The relations that are lowered already: a clone is computed once.
-    done: Vec<(Relation, Rows<'b>)>,
+    done: Vec<(Relation, CellRows<'b>)>,
     /// The promises of the relation and, for each checked promise, the bit that says whether it
     /// holds.
     names: Promises,
@@ -150,7 +150,7 @@ impl<'b> Lower<'b> {
     }
 
     /// The rows of a relation, in any order; `wants` is an order that would help.
-    pub(crate) fn lower(&mut self, relation: &Relation, wants: &[Want]) -> Rows<'b> {
+    pub(crate) fn lower(&mut self, relation: &Relation, wants: &[Want]) -> CellRows<'b> {
         if let Some((_, rows)) = self.done.iter().find(|(done, _)| done.is(relation)) {
             let (rows, operator) = (rows.clone(), "the same as above".to_owned());
             self.notes.push(Note { depth: self.depth, operator, rows: rows.rows, remarks: vec![] });
@@ -174,7 +174,7 @@ impl<'b> Lower<'b> {
         rows
     }
 
-    fn operator(&mut self, relation: &Relation, wants: &[Want]) -> Rows<'b> {
+    fn operator(&mut self, relation: &Relation, wants: &[Want]) -> CellRows<'b> {
         match relation.operator() {
             Operator::Scan(table) => self.scan(table),
             Operator::Values(values) => {
@@ -203,7 +203,7 @@ impl<'b> Lower<'b> {
                 let rows = self.lower(input, &below);
                 let value = |(_, e): &(String, Expr)| self.scope(input, &rows).value(e).spread(rows.rows);
                 let cells: Vec<Cell<'b>> = columns.iter().map(value).collect();
-                Rows { columns: cells.into_iter().map(|cell| self.named(cell)).collect(), ..rows }
+                CellRows { columns: cells.into_iter().map(|cell| self.named(cell)).collect(), ..rows }
             }
             Operator::Filter(input, condition) => {
                 let rows = self.lower(input, wants);
@@ -252,7 +252,7 @@ impl<'b> Lower<'b> {
         }
     }
 
-    fn scan(&mut self, table: &Table) -> Rows<'b> {
+    fn scan(&mut self, table: &Table) -> CellRows<'b> {
         if let Some((_, rows)) = self.tables.iter().find(|(known, _)| known == table) {
             return rows.clone();
         }
@@ -280,7 +280,7 @@ impl<'b> Lower<'b> {
         rows
     }
 
-    fn ordered(&mut self, input: &Relation, keys: &[SortKey]) -> Rows<'b> {
+    fn ordered(&mut self, input: &Relation, keys: &[SortKey]) -> CellRows<'b> {
         let column = |key: &SortKey| match key.expr {
             Expr::Column(column) => {
                 Some(Want { column, descending: key.descending, nulls_first: key.nulls_first })
@@ -290,28 +290,28 @@ impl<'b> Lower<'b> {
         let below: Vec<Want> = keys.iter().map_while(column).collect();
         let below = if below.len() == keys.len() { below } else { vec![] };
         let rows = self.lower(input, &below);
-        let value = |key: &SortKey| Key {
+        let value = |key: &SortKey| CellKey {
             cell: self.scope(input, &rows).value(&key.expr).spread(rows.rows),
             descending: key.descending,
             nulls_first: key.nulls_first,
         };
-        let keys: Vec<Key<'b>> = keys.iter().map(value).collect();
-        let keys: Vec<Key<'b>> =
-            keys.into_iter().map(|key| Key { cell: self.named(key.cell), ..key }).collect();
+        let keys: Vec<CellKey<'b>> = keys.iter().map(value).collect();
+        let keys: Vec<CellKey<'b>> =
+            keys.into_iter().map(|key| CellKey { cell: self.named(key.cell), ..key }).collect();
         let asked = keys.iter().map(|key| key.cell.id).collect();
         if rows.has_order(&keys) {
             self.note("is in that order".into());
-            return Rows { asked, ..rows };
+            return CellRows { asked, ..rows };
         }
         self.note(format!("sorts {} rows by {}", rows.rows, self.told(&keys)));
         // Valid rows come first, so that a limit is a slice.
         let first: Vec<_> = rows.valid.iter().map(|valid| (*valid, true)).collect();
         let (sorted, _) = rows.sort(&first, &keys, &[]);
-        Rows { packed: true, asked, ..sorted }
+        CellRows { packed: true, asked, ..sorted }
     }
 
     /// All pairs; the left row's number is the more significant one.
-    fn crossed(&mut self, left: &Rows<'b>, right: &Rows<'b>) -> Rows<'b> {
+    fn crossed(&mut self, left: &CellRows<'b>, right: &CellRows<'b>) -> CellRows<'b> {
         let (n, m) = (left.rows, right.rows);
         let total = n.saturating_mul(m);
         if total == 0 {
@@ -328,20 +328,20 @@ impl<'b> Lower<'b> {
         let sorted = left.sorted.clone();
         let told = [left.told.clone(), right.told.clone()].concat();
         let valid = cell::both(l.valid, r.valid);
-        Rows { follows, sorted, told, ..self.unsorted(total, valid, columns) }
+        CellRows { follows, sorted, told, ..self.unsorted(total, valid, columns) }
     }
 
-    fn unsorted(&self, rows: u64, valid: Option<Val<'b>>, columns: Vec<Cell<'b>>) -> Rows<'b> {
+    fn unsorted(&self, rows: u64, valid: Option<Val<'b>>, columns: Vec<Cell<'b>>) -> CellRows<'b> {
         let packed = valid.is_none();
         let (sorted, follows, told, asked) = (vec![], vec![], vec![], vec![]);
-        Rows { b: self.b, rows, valid, columns, sorted, packed, follows, told, asked }
+        CellRows { b: self.b, rows, valid, columns, sorted, packed, follows, told, asked }
     }
 
-    fn scope<'a>(&self, input: &'a Relation, rows: &'a Rows<'b>) -> Scope<'a, 'b> {
+    fn scope<'a>(&self, input: &'a Relation, rows: &'a CellRows<'b>) -> Scope<'a, 'b> {
         self.scope_of(input.schema(), rows)
     }
 
-    fn scope_of<'a>(&self, schema: &'a Schema, rows: &'a Rows<'b>) -> Scope<'a, 'b> {
+    fn scope_of<'a>(&self, schema: &'a Schema, rows: &'a CellRows<'b>) -> Scope<'a, 'b> {
         Scope { b: self.b, schema, columns: &rows.columns }
     }
 
@@ -355,7 +355,7 @@ impl<'b> Lower<'b> {
     }
 
     /// The same columns with new identities: a table may be on both sides.
-    fn renamed(&mut self, rows: &Rows<'b>) -> Rows<'b> {
+    fn renamed(&mut self, rows: &CellRows<'b>) -> CellRows<'b> {
         let mut made = rows.clone();
         let mut names: Vec<(u32, u32)> = vec![];
         for cell in &mut made.columns {
@@ -397,10 +397,10 @@ impl<'b> Lower<'b> {
         }
     }
 
-    fn told(&self, keys: &[Key<'b>]) -> String {
+    fn told(&self, keys: &[CellKey<'b>]) -> String {
         let bits: u32 = keys
             .iter()
-            .flat_map(Key::values)
+            .flat_map(CellKey::values)
             .map(|(v, _)| v.ty().map_or(0, |ty| ty.scalar.bits() as u32))
             .sum();
         format!("{bits} bits of keys")

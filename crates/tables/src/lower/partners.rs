@@ -5,7 +5,7 @@ use super::{
     cell::{both, extreme, scalar},
     join::Join,
     meeting::{Found, Meeting},
-    rows::{Rows, behind},
+    rows::{CellRows, behind},
 };
 use crate::algebra::{ColumnType, Expr, JoinKind, Schema};
 use hushwire_compute::{Comparison, Scalar, Scan, Shape};
@@ -13,7 +13,12 @@ use hushwire_compute::{Comparison, Scalar, Scan, Shape};
 impl<'b> Lower<'b> {
     /// Left rows with or without a partner, if the right side is the `left` of this join and the
     /// left side's keys are unique.
-    pub(super) fn kept_unique(&mut self, turned: &Join<'_>, l: &Rows<'b>, r: &Rows<'b>) -> Rows<'b> {
+    pub(super) fn kept_unique(
+        &mut self,
+        turned: &Join<'_>,
+        l: &CellRows<'b>,
+        r: &CellRows<'b>,
+    ) -> CellRows<'b> {
         let [l_keys, r_keys] = self.keys(turned, l, r);
         self.note(format!("sorts {} rows of both sides", l.rows + r.rows));
         let meeting = Meeting::new(self.b, &r_keys, &l_keys, [r.rows, l.rows], &[]);
@@ -36,10 +41,10 @@ impl<'b> Lower<'b> {
     pub(super) fn partners(
         &mut self,
         join: &Join<'_>,
-        l: &Rows<'b>,
-        r: &Rows<'b>,
+        l: &CellRows<'b>,
+        r: &CellRows<'b>,
         compared: Option<(Comparison, Expr, Expr)>,
-    ) -> Rows<'b> {
+    ) -> CellRows<'b> {
         let [l_keys, r_keys] = self.keys(join, l, r);
         let mut live = Self::live(r, &r_keys);
         let cells = compared.map(|(comparison, a, b)| {

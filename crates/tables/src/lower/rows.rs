@@ -1,8 +1,8 @@
 //! Rows in one order, and sorts to other orders.
 //!
-//! A [`Rows`] is columns of one length and a validity bit a row. It remembers by which columns it
-//! is sorted: the next operator that needs rows with equal keys together can use that. Validity is
-//! not a key, so a filter keeps the order; therefore every operator accepts invalid rows in
+//! A [`CellRows`] is columns of one length and a validity bit a row. It remembers by which columns
+//! it is sorted: the next operator that needs rows with equal keys together can use that. Validity
+//! is not a key, so a filter keeps the order; therefore every operator accepts invalid rows in
 //! between.
 
 use super::{
@@ -22,15 +22,15 @@ pub(crate) struct Sorted {
 
 /// A key to sort by.
 #[derive(Clone, Copy)]
-pub(crate) struct Key<'b> {
+pub(crate) struct CellKey<'b> {
     pub(crate) cell: Cell<'b>,
     pub(crate) descending: bool,
     pub(crate) nulls_first: bool,
 }
 
-impl<'b> Key<'b> {
+impl<'b> CellKey<'b> {
     pub(crate) fn up(cell: Cell<'b>) -> Self {
-        Key { cell, descending: false, nulls_first: false }
+        CellKey { cell, descending: false, nulls_first: false }
     }
 
     fn sorted(&self) -> Sorted {
@@ -51,7 +51,7 @@ impl<'b> Key<'b> {
 
 /// The columns of rows.
 #[derive(Clone)]
-pub(crate) struct Rows<'b> {
+pub(crate) struct CellRows<'b> {
     pub(crate) b: &'b Builder,
     pub(crate) rows: u64,
     /// The validity of the rows; all are valid if `None`.
@@ -71,7 +71,7 @@ pub(crate) struct Rows<'b> {
     pub(crate) asked: Vec<u32>,
 }
 
-impl<'b> Rows<'b> {
+impl<'b> CellRows<'b> {
     pub(crate) fn valid_or_true(&self) -> Val<'b> {
         self.valid.unwrap_or_else(|| truth(self.b, true).broadcast(Shape::vector(self.rows)))
     }
@@ -92,13 +92,13 @@ impl<'b> Rows<'b> {
     /// The rows, valid only where a flag is true as well.
     pub(crate) fn kept(self, flag: Val<'b>) -> Self {
         let valid = Some(self.valid.map_or(flag, |valid| valid & flag));
-        Rows { valid, packed: false, ..self }
+        CellRows { valid, packed: false, ..self }
     }
 
     /// Transforms all columns, in the same order of rows.
     pub(crate) fn each(&self, mut f: impl FnMut(Val<'b>) -> Val<'b>) -> Self {
         let columns = self.columns.iter().map(|cell| cell.map(&mut f)).collect();
-        Rows { columns, valid: self.valid.map(f), ..self.clone() }
+        CellRows { columns, valid: self.valid.map(f), ..self.clone() }
     }
 
     /// Whether a column is among some columns, or follows from them.
@@ -123,7 +123,7 @@ impl<'b> Rows<'b> {
     }
 
     /// Whether valid rows are in the order of keys.
-    pub(crate) fn has_order(&self, keys: &[Key<'b>]) -> bool {
+    pub(crate) fn has_order(&self, keys: &[CellKey<'b>]) -> bool {
         let mut sorted = self.sorted.iter();
         let mut seen: Vec<u32> = vec![];
         keys.iter().all(|key| {
@@ -143,7 +143,7 @@ impl<'b> Rows<'b> {
     }
 
     /// The keys without those that follow from the keys before them.
-    fn needed(&self, keys: &[Key<'b>]) -> Vec<Key<'b>> {
+    fn needed(&self, keys: &[CellKey<'b>]) -> Vec<CellKey<'b>> {
         let mut seen: Vec<u32> = vec![];
         let mut needed = vec![];
         for key in keys {
@@ -160,18 +160,18 @@ impl<'b> Rows<'b> {
     pub(crate) fn sort(
         &self,
         first: &[(Val<'b>, bool)],
-        keys: &[Key<'b>],
+        keys: &[CellKey<'b>],
         more: &[Cell<'b>],
     ) -> (Self, Vec<Cell<'b>>) {
         let needed = self.needed(keys);
-        let values: Vec<_> = first.iter().copied().chain(needed.iter().flat_map(Key::values)).collect();
+        let values: Vec<_> = first.iter().copied().chain(needed.iter().flat_map(CellKey::values)).collect();
         if values.is_empty() || self.rows < 2 {
             return (self.clone(), more.to_vec());
         }
         let order = self.b.order(&values);
         let moved = |val: Val<'b>| val.permute(order);
         let mut made = self.each(moved);
-        made.sorted = needed.iter().map(Key::sorted).collect();
+        made.sorted = needed.iter().map(CellKey::sorted).collect();
         made.packed = false;
         made.told = needed.iter().map(|key| key.cell.id).chain(self.told.iter().copied()).collect();
         made.told.dedup();
@@ -184,7 +184,7 @@ impl<'b> Rows<'b> {
         let first = match self.valid {
             Some(valid) if !self.packed && self.rows > 1 => {
                 let order = self.b.order(&[(valid, true)]);
-                Rows { packed: true, ..self.each(|val| val.permute(order)) }
+                CellRows { packed: true, ..self.each(|val| val.permute(order)) }
             }
             _ => self.clone(),
         };
@@ -196,7 +196,7 @@ impl<'b> Rows<'b> {
         if (from, to) == (0, self.rows) {
             return self.clone();
         }
-        Rows { rows: to - from, ..self.each(|val| val.slice(from, to)) }
+        CellRows { rows: to - from, ..self.each(|val| val.slice(from, to)) }
     }
 
     /// For each row, whether its keys differ from those of the row before it.

@@ -7,7 +7,7 @@ use super::{
     group::counted,
     meeting::{Keys, Meeting},
     numbers::{number, truth, zero},
-    rows::{Rows, behind},
+    rows::{CellRows, behind},
 };
 use crate::algebra::{Relation, SetOperation};
 use hushwire_compute::{Comparison, Scan, Shape, Val};
@@ -19,7 +19,7 @@ impl<'b> Lower<'b> {
         operation: SetOperation,
         all: bool,
         sides: [&Relation; 2],
-    ) -> Rows<'b> {
+    ) -> CellRows<'b> {
         let [left, right] = sides.map(|side| {
             let rows = self.lower(side, &[]);
             let columns = rows.columns.iter().zip(relation.schema().columns());
@@ -30,7 +30,7 @@ impl<'b> Lower<'b> {
             let cells: Vec<Cell<'b>> = columns.map(same).collect();
             let columns: Vec<Cell<'b>> = cells.into_iter().map(|cell| self.named(cell)).collect();
             let told = rows.told_by(&columns);
-            Rows { columns, sorted: vec![], follows: vec![], told, ..rows }
+            CellRows { columns, sorted: vec![], follows: vec![], told, ..rows }
         });
         match operation {
             SetOperation::Union => {
@@ -43,7 +43,7 @@ impl<'b> Lower<'b> {
 
     /// The rows of one relation followed by those of another, whose columns have the same types and
     /// ranges.
-    pub(super) fn stacked(&mut self, first: &Rows<'b>, second: &Rows<'b>) -> Rows<'b> {
+    pub(super) fn stacked(&mut self, first: &CellRows<'b>, second: &CellRows<'b>) -> CellRows<'b> {
         let b = self.b;
         let none = |rows: u64| truth(b, false).broadcast(Shape::vector(rows));
         let one = |(a, c): (&Cell<'b>, &Cell<'b>)| {
@@ -59,11 +59,11 @@ impl<'b> Lower<'b> {
         let valid = (first.valid.is_some() || second.valid.is_some())
             .then(|| behind(b, first.valid_or_true(), second.valid_or_true()));
         let told = [first.told_by(&columns), second.told_by(&columns)].concat();
-        Rows { told, ..self.unsorted(first.rows + second.rows, valid, columns) }
+        CellRows { told, ..self.unsorted(first.rows + second.rows, valid, columns) }
     }
 
     /// Pairs followed by left rows without a partner, beside NULLs.
-    pub(super) fn with_lone_left(&mut self, pairs: &Rows<'b>, alone: &Rows<'b>) -> Rows<'b> {
+    pub(super) fn with_lone_left(&mut self, pairs: &CellRows<'b>, alone: &CellRows<'b>) -> CellRows<'b> {
         let b = self.b;
         let nothing = |cell: &Cell<'b>| Cell {
             val: zero(b, scalar(cell.ty, cell.range)).broadcast(Shape::vector(alone.rows)),
@@ -72,11 +72,11 @@ impl<'b> Lower<'b> {
         };
         let right = pairs.columns[alone.columns.len()..].iter().map(nothing);
         let columns = alone.columns.iter().copied().chain(right).collect();
-        self.stacked(pairs, &Rows { columns, ..alone.clone() })
+        self.stacked(pairs, &CellRows { columns, ..alone.clone() })
     }
 
     /// Each different row once.
-    fn different(&mut self, rows: &Rows<'b>) -> Rows<'b> {
+    fn different(&mut self, rows: &CellRows<'b>) -> CellRows<'b> {
         let order: Vec<Want> = (0..rows.columns.len())
             .map(|column| Want { column, descending: false, nulls_first: false })
             .collect();
@@ -86,11 +86,17 @@ impl<'b> Lower<'b> {
 
     /// Left rows that have an equal right row, or none: the k-th of equal left rows is matched with
     /// the k-th right one.
-    fn partnered(&mut self, operation: SetOperation, all: bool, l: &Rows<'b>, r: &Rows<'b>) -> Rows<'b> {
+    fn partnered(
+        &mut self,
+        operation: SetOperation,
+        all: bool,
+        l: &CellRows<'b>,
+        r: &CellRows<'b>,
+    ) -> CellRows<'b> {
         let none = |rows: u64| truth(self.b, false).broadcast(Shape::vector(rows));
         let flags = l.columns.iter().zip(&r.columns).map(|(a, c)| a.null.is_some() || c.null.is_some());
         let flags: Vec<bool> = flags.collect();
-        let keys = |rows: &Rows<'b>| {
+        let keys = |rows: &CellRows<'b>| {
             let key = |(cell, flag): (&Cell<'b>, &bool)| -> Vec<Val<'b>> {
                 let null = flag.then(|| cell.null.unwrap_or_else(|| none(rows.rows)));
                 null.into_iter().chain([cell.canonical()]).collect()

@@ -10,7 +10,7 @@
 //! - no two rows are equal in the order;
 //! - rows that are equal in the order are equal in all values that are used.
 
-use super::{Lower, cell::LOST, rows::Rows};
+use super::{Lower, cell::LOST, rows::CellRows};
 use crate::{
     Fault,
     algebra::{Expr, Frame, Operator, Relation, SetOperation, Window, WindowFunction},
@@ -122,7 +122,7 @@ fn tells_apart(function: &WindowFunction) -> bool {
 
 impl<'b> Lower<'b> {
     /// Checks that a limit does not choose rows by an order that the query does not name.
-    pub(super) fn limit_is_fair(&mut self, limit: &Relation, input: &Relation, rows: &Rows<'b>) {
+    pub(super) fn limit_is_fair(&mut self, limit: &Relation, input: &Relation, rows: &CellRows<'b>) {
         let used = self.uses.get(&limit.address()).cloned().unwrap_or_else(|| all(limit));
         self.note_ties(limit, input, rows, &[], &used);
     }
@@ -133,7 +133,7 @@ impl<'b> Lower<'b> {
         &mut self,
         relation: &Relation,
         input: &Relation,
-        rows: &Rows<'b>,
+        rows: &CellRows<'b>,
         by: &[u32],
     ) {
         let Operator::Window(_, window) = relation.operator() else { return };
@@ -150,7 +150,14 @@ impl<'b> Lower<'b> {
 
     /// Records what the actual order reveals for rows that are equal in `by` and in the ORDER BY
     /// below.
-    fn note_ties(&mut self, operator: &Relation, input: &Relation, rows: &Rows<'b>, by: &[u32], used: &Used) {
+    fn note_ties(
+        &mut self,
+        operator: &Relation,
+        input: &Relation,
+        rows: &CellRows<'b>,
+        by: &[u32],
+        used: &Used,
+    ) {
         let named = [by, &rows.asked].concat();
         let is_named = |id: u32| id != LOST && rows.is_known(id, &named);
         let all_named = |mut places: std::collections::btree_set::Iter<'_, usize>| {
@@ -167,7 +174,7 @@ impl<'b> Lower<'b> {
     }
 }
 
-impl Rows<'_> {
+impl CellRows<'_> {
     /// The error of a plan that depends on an order of columns that its result does not show.
     pub(crate) fn unfair(&self, ties: &[Tie]) -> Option<Fault> {
         let is_shown = |id: &u32| *id != LOST && self.columns.iter().any(|cell| cell.id == *id);

@@ -6,7 +6,7 @@ use super::{
     figures::{leaves, ordered, upper},
     group::{counted, ones},
     numbers::{number, resized, width, zero},
-    rows::{Key, Rows, behind, ends, reversed},
+    rows::{CellKey, CellRows, behind, ends, reversed},
 };
 use crate::algebra::{Column, ColumnType, Expr, Frame, Relation, Window, WindowFunction, sum_range};
 use hushwire_compute::{Comparison, Scan, Shape, Val};
@@ -26,7 +26,12 @@ struct Sorted<'b> {
 }
 
 impl<'b> Lower<'b> {
-    pub(super) fn windowed(&mut self, relation: &Relation, input: &Relation, window: &Window) -> Rows<'b> {
+    pub(super) fn windowed(
+        &mut self,
+        relation: &Relation,
+        input: &Relation,
+        window: &Window,
+    ) -> CellRows<'b> {
         let below: Vec<Want> = window
             .partition
             .iter()
@@ -41,10 +46,10 @@ impl<'b> Lower<'b> {
             this.named(cell)
         };
         let partition: Vec<Cell<'b>> = window.partition.iter().map(|e| value(self, e)).collect();
-        let order: Vec<Key<'b>> = window
+        let order: Vec<CellKey<'b>> = window
             .order
             .iter()
-            .map(|key| Key {
+            .map(|key| CellKey {
                 cell: value(self, &key.expr),
                 descending: key.descending,
                 nulls_first: key.nulls_first,
@@ -63,7 +68,7 @@ impl<'b> Lower<'b> {
             .collect();
         // Within a partition valid rows come first, so neighbours are valid.
         let ty = ColumnType::Boolean;
-        let flag = rows.valid.map(|val| Key {
+        let flag = rows.valid.map(|val| CellKey {
             cell: Cell { val, null: None, ty, range: ty.range(), id: u32::MAX },
             descending: true,
             nulls_first: false,
@@ -72,8 +77,8 @@ impl<'b> Lower<'b> {
             partition.iter().chain(order.iter().map(|key| &key.cell)).map(|cell| cell.id).collect();
         self.window_is_fair(relation, input, &rows, &by);
         let told = by.into_iter().chain(rows.told.iter().copied()).collect();
-        let keys: Vec<Key<'b>> =
-            partition.iter().copied().map(Key::up).chain(flag).chain(order.iter().copied()).collect();
+        let keys: Vec<CellKey<'b>> =
+            partition.iter().copied().map(CellKey::up).chain(flag).chain(order.iter().copied()).collect();
         let (mut sorted, more) = if rows.has_order(&keys) {
             self.note("keeps the order of its rows".into());
             (rows, more)
@@ -81,7 +86,7 @@ impl<'b> Lower<'b> {
             self.note(format!("sorts {} rows by {}", rows.rows, self.told(&keys)));
             let (sorted, more) = rows.sort(&[], &keys, &more);
             // Validity is a key too, but reveals nothing about valid rows.
-            (Rows { told, ..sorted }, more)
+            (CellRows { told, ..sorted }, more)
         };
         let (partition, rest) = more.split_at(partition.len());
         let (order, arguments_there) = rest.split_at(order.len());

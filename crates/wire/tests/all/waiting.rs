@@ -11,7 +11,7 @@ use std::{
 };
 
 use crate::common::{World, each, err, ok};
-use hushwire_machine::{Cut, Net, NetError, PartyId, Reason, SessionId, inproc};
+use hushwire_machine::{Net, NetError, PartyId, Reason, SessionId, WaitCut, inproc};
 use hushwire_wire::{Event, Listener, Observer, SessionConfig, TransportKind, connect, connect_observed};
 
 const TLS: TransportKind = TransportKind::TcpTls;
@@ -423,7 +423,7 @@ fn a_wait_ends_when_another_thread_cuts_it() {
     let mut ends =
         nets.into_iter().zip([1, 0]).map(|(mut net, peer)| channel(&mut net, Some(peer), Some(peer)));
     let (Some(mut one), Some(mut other)) = (ends.next(), ends.next()) else { panic!("two parties") };
-    let (cut, begun) = (Cut::default(), Instant::now());
+    let (cut, begun) = (WaitCut::default(), Instant::now());
     one.until(Some(&cut));
     thread::scope(|scope| {
         scope.spawn(|| {

@@ -114,7 +114,7 @@ fn honest<P: BaseProtocol>() {
         assert_ots::<P>(&ends, &run.choices);
         fresh(&ends);
     }
-    // A receiver with another seed, or another session, says nothing that was said before.
+    // A receiver with another seed, or another session, sends nothing that was sent before.
     let said =
         |run: Run| run.messages::<P>().into_iter().find(|(from, _)| *from == Role::Receiver).unwrap().1;
     let first = said(Run::new(1, 1, 2, choices(8, 3)));

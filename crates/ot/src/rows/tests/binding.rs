@@ -15,7 +15,7 @@ use crate::{Exchanged, Malicious, SemiHonest, base::ChouOrlandi};
 /// and set-up.
 fn coefficients(sid: u8, setup: u8, lane: u16) -> [Gf128; 2] {
     let context = Context { sid: Sid([sid; 32]), backend: Backend::best() };
-    let kind = Kind::Kos;
+    let kind = RowKind::Kos;
     let key = |i: usize| Aes128::new(&[i as u8; 16]);
     let (leaves, process) =
         ((0..2 * (kind.trees() - 1)).map(key).collect(), hushwire_machine::Process::here());
@@ -47,9 +47,9 @@ fn sessions_share_no_delta_and_no_challenge() {
     let (mut deltas, mut challenges) = (HashSet::new(), HashSet::new());
     for session in [25, 26] {
         let context = context(Backend::best(), session);
-        let new = SetupSender::<Malicious>::new::<Dealer>(&context, Kind::Alsz, &seed(1, 1));
+        let new = SetupSender::<Malicious>::new::<Dealer>(&context, RowKind::Alsz, &seed(1, 1));
         let mut s = new.expect("the kind exists");
-        let new = SetupReceiver::<Malicious>::new::<Dealer>(&context, Kind::Alsz, &seed(1, 2));
+        let new = SetupReceiver::<Malicious>::new::<Dealer>(&context, RowKind::Alsz, &seed(1, 2));
         lockstep(&mut s, &mut new.expect("the kind exists")).expect("an honest set-up");
         let s = s.finish();
         assert!(deltas.insert(s.delta()), "session {session}");
@@ -63,12 +63,12 @@ fn sessions_share_no_delta_and_no_challenge() {
 /// Lanes' messages differ by their counters; the lane itself counts too.
 #[test]
 fn lanes_draw_their_own_coefficients_names_and_challenges() {
-    let (s, r) = roots::<Malicious>(Kind::Alsz, Backend::best(), 24);
+    let (s, r) = roots::<Malicious>(RowKind::Alsz, Backend::best(), 24);
     let (mut coefficients, mut names, mut challenges) = (HashSet::new(), HashSet::new(), HashSet::new());
     for lane in [0, 1, 256] {
         let mut receiver = r.receiver(lane);
-        let message = vec![Block::from_u128(1); Kind::Alsz.trees() - 1];
-        receiver.segment.add(&message, &vec![Block::ZERO; Kind::Alsz.rows()]);
+        let message = vec![Block::from_u128(1); RowKind::Alsz.trees() - 1];
+        receiver.segment.add(&message, &vec![Block::ZERO; RowKind::Alsz.rows()]);
         assert!(coefficients.insert(receiver.segment.chi[0].0), "lane {lane}");
         assert!(names.insert(receiver.segment.close(vec![], vec![]).name()), "lane {lane}");
         let mut sender = s.fork(lane);
@@ -83,7 +83,7 @@ fn coefficients_bind_kind_and_message_and_the_last_column_its_own() {
     let context = context(Backend::best(), 20);
     let message = |fill: u128, len: usize| vec![Block::from_u128(fill); len];
     // The fold of a last column of ones is its coefficient, where the rows of chunks are zero.
-    let of = |kind: Kind, setup: u8, chunk: u128, last: u128| {
+    let of = |kind: RowKind, setup: u8, chunk: u128, last: u128| {
         let mut segment = Segment::new(context, Clmul::best(), kind, Proof::Rows, &[setup; 16]);
         segment.add(&message(chunk, 4), &message(0, 4 * kind.rows()));
         let chi = segment.chi.clone();
@@ -92,15 +92,15 @@ fn coefficients_bind_kind_and_message_and_the_last_column_its_own() {
         [chi[0], closed.rows[0]]
     };
     let runs = [
-        of(Kind::Kos, 1, 2, 3),
-        of(Kind::SoftSpoken2, 1, 2, 3),
-        of(Kind::Kos, 4, 2, 3),
-        of(Kind::Kos, 1, 4, 3),
-        of(Kind::Kos, 1, 2, 4),
+        of(RowKind::Kos, 1, 2, 3),
+        of(RowKind::SoftSpoken2, 1, 2, 3),
+        of(RowKind::Kos, 4, 2, 3),
+        of(RowKind::Kos, 1, 4, 3),
+        of(RowKind::Kos, 1, 2, 4),
     ];
     for (i, [chunk, last]) in runs.iter().enumerate() {
         assert!(runs[..i].iter().all(|other| other[1] != *last), "the last column of run {i}");
-        // A chunk's coefficients are drawn before the last column is said.
+        // A chunk's coefficients are drawn before the last column is sent.
         let new = runs[..i].iter().all(|other| other[0] != *chunk);
         assert_eq!(new, i < 4, "the chunk of run {i}");
     }
@@ -111,15 +111,15 @@ fn coefficients_bind_kind_and_message_and_the_last_column_its_own() {
 #[test]
 fn every_segment_has_a_name_of_its_own() {
     let context = context(Backend::best(), 31);
-    let mut segment = Segment::new(context, Clmul::best(), Kind::Alsz, Proof::Pairs, &[]);
+    let mut segment = Segment::new(context, Clmul::best(), RowKind::Alsz, Proof::Pairs, &[]);
     let names: HashSet<_> = (0..3).map(|_| segment.close(vec![], vec![]).name()).collect();
     assert_eq!(names.len(), 3);
 }
 
-/// The set-up's name in challenges: another where either party said something else.
+/// The set-up's name in challenges: it differs where either party sent something else.
 #[test]
 fn the_set_up_s_name_binds_what_both_parties_said() {
-    let run = |kind: Kind, sender: u64, receiver: u64| {
+    let run = |kind: RowKind, sender: u64, receiver: u64| {
         let context = context(Backend::best(), 21);
         let new = SetupSender::<SemiHonest>::new::<ChouOrlandi>(&context, kind, &seed(sender, 1));
         let mut s = new.expect("the kind exists");
@@ -131,7 +131,7 @@ fn the_set_up_s_name_binds_what_both_parties_said() {
         *s.setup()
     };
     let mut seen = HashSet::new();
-    for kind in [Kind::Iknp, Kind::SoftSpoken2] {
+    for kind in [RowKind::Iknp, RowKind::SoftSpoken2] {
         for (sender, receiver) in [(1, 1), (2, 1), (1, 2)] {
             assert!(seen.insert(run(kind, sender, receiver)), "{kind}, {sender}, {receiver}");
         }
@@ -142,7 +142,7 @@ fn the_set_up_s_name_binds_what_both_parties_said() {
 #[test]
 fn the_set_up_s_name_binds_the_receiver_s_messages_themselves() {
     let context = context(Backend::best(), 23);
-    let kind = Kind::SoftSpoken2;
+    let kind = RowKind::SoftSpoken2;
     let new = |number| {
         let new = SetupReceiver::<SemiHonest>::new::<ChouOrlandi>(&context, kind, &seed(number, 2));
         new.expect("the kind exists")
@@ -170,7 +170,7 @@ fn the_set_up_s_name_binds_the_receiver_s_messages_themselves() {
 /// Columns are counted on over chunks, segments and their last columns, and every lane has its own.
 #[test]
 fn no_ot_comes_twice() {
-    for kind in [Kind::Kos, Kind::Alsz, Kind::SoftSpoken4] {
+    for kind in [RowKind::Kos, RowKind::Alsz, RowKind::SoftSpoken4] {
         let (s, r) = roots::<Malicious>(kind, Backend::best(), 22);
         let mut seen = HashSet::new();
         for lane in [0, 1, 256] {

@@ -12,7 +12,7 @@ type Field<'a> = dyn Fn(&mut [u8]) + 'a;
 type Cheater = Pump<Malicious, Receiver>;
 
 /// Two ends whose receiver's messages go through `deviate` before anybody hashes them.
-fn cheater(kind: Kind, number: u64, deviate: impl FnMut(&mut [Block]) + Send + 'static) -> Cheater {
+fn cheater(kind: RowKind, number: u64, deviate: impl FnMut(&mut [Block]) + Send + 'static) -> Cheater {
     let (s, r) = roots::<Malicious>(kind, Backend::best(), number);
     let mut receiver = r.receiver(0);
     receiver.deviate = Some(Box::new(deviate));
@@ -20,7 +20,7 @@ fn cheater(kind: Kind, number: u64, deviate: impl FnMut(&mut [Block]) + Send + '
 }
 
 /// α of a tree.
-fn alpha(pump: &Cheater, kind: Kind, tree: usize) -> u128 {
+fn alpha(pump: &Cheater, kind: RowKind, tree: usize) -> u128 {
     let k = kind.bits();
     pump.delta.to_u128() >> (tree * k) & ((1 << k) - 1)
 }
@@ -32,8 +32,8 @@ fn segment(pump: &mut Cheater) -> Result<(), OtError> {
     pump.check(&mut |_, _| ())
 }
 
-fn check_of(kind: Kind) -> Check {
-    if kind == Kind::Alsz { Check::Pairs } else { Check::Rows }
+fn check_of(kind: RowKind) -> Check {
+    if kind == RowKind::Alsz { Check::Pairs } else { Check::Rows }
 }
 
 fn is_abort(result: &Result<(), OtError>, wanted: Check) -> bool {
@@ -45,7 +45,7 @@ fn assert_abort(result: &Result<(), OtError>, wanted: Check, what: &str) {
 }
 
 /// Runs a set-up whose last message is changed on its way.
-fn set_up(kind: Kind, number: u64, tamper: &dyn Fn(&mut [u8])) -> Result<(), OtError> {
+fn set_up(kind: RowKind, number: u64, tamper: &dyn Fn(&mut [u8])) -> Result<(), OtError> {
     let (mut s, mut r) = setups::<Malicious>(kind, Backend::best(), number)?;
     let mut message = vec![0; r.round(0).expect("trees").out];
     r.write(0, &mut message)?;
@@ -56,7 +56,7 @@ fn set_up(kind: Kind, number: u64, tamper: &dyn Fn(&mut [u8])) -> Result<(), OtE
 
 #[test]
 fn the_message_that_makes_trees_is_checked() {
-    for kind in [Kind::SoftSpoken2, Kind::SoftSpoken4] {
+    for kind in [RowKind::SoftSpoken2, RowKind::SoftSpoken4] {
         let (trees, corrections) = (kind.trees(), 16 * kind.corrections());
         let sums = trees * corrections;
         let digest = sums + 32 * trees;
@@ -90,7 +90,7 @@ fn the_message_that_makes_trees_is_checked() {
 /// its side.
 #[test]
 fn one_side_of_a_correction_is_a_guess_of_one_bit() {
-    let kind = Kind::SoftSpoken4;
+    let kind = RowKind::SoftSpoken4;
     for (tree, level) in [(0, 1), (3, 1), (3, 2), (31, 3)] {
         let mut seen = [0; 2];
         for number in 0..24 {
@@ -133,7 +133,7 @@ fn chunks_that_are_changed_on_their_way_are_caught() {
 }
 
 /// Changes to the answer of a check, by field: where it begins, and how long its parts are.
-fn answers_are_checked(kind: Kind, fields: &[(&str, usize, usize)]) {
+fn answers_are_checked(kind: RowKind, fields: &[(&str, usize, usize)]) {
     let answer = kind.cost(Level::Malicious).check_bytes[1];
     let honest = |pump: &mut Cheater, tamper: &mut dyn FnMut(&mut [u8])| {
         pump.extend(512, &mut |_| ()).expect("sent");
@@ -168,7 +168,7 @@ fn answers_are_checked(kind: Kind, fields: &[(&str, usize, usize)]) {
 
 #[test]
 fn answers_of_row_checks_are_checked() {
-    for kind in [Kind::Kos, Kind::SoftSpoken2, Kind::SoftSpoken4, Kind::SoftSpoken8] {
+    for kind in [RowKind::Kos, RowKind::SoftSpoken2, RowKind::SoftSpoken4, RowKind::SoftSpoken8] {
         let x = 16 * (kind.trees() - 1);
         let fields = [
             ("the last column", 0, 16),
@@ -184,7 +184,7 @@ fn answers_of_row_checks_are_checked() {
     }
 }
 
-fn one_bit_is_seen(kind: Kind, at: usize) {
+fn one_bit_is_seen(kind: RowKind, at: usize) {
     let mut pump = cheater(kind, 3, |_| ());
     pump.extend(512, &mut |_| ()).expect("sent");
     pump.close();
@@ -193,13 +193,13 @@ fn one_bit_is_seen(kind: Kind, at: usize) {
 
 #[test]
 fn answers_of_pair_checks_are_checked() {
-    let hashes = 16 * (Kind::Alsz.trees() - 1);
-    let last = hashes + 64 * (Kind::Alsz.pairs() - 2);
+    let hashes = 16 * (RowKind::Alsz.trees() - 1);
+    let last = hashes + 64 * (RowKind::Alsz.pairs() - 2);
     answers_are_checked(
-        Kind::Alsz,
+        RowKind::Alsz,
         &[("the last column", 0, 16), ("four hashes", hashes, 64), ("the last four", last, 64)],
     );
-    let mut pump = cheater(Kind::Alsz, 3, |_| ());
+    let mut pump = cheater(RowKind::Alsz, 3, |_| ());
     pump.extend(512, &mut |_| ()).expect("sent");
     pump.close();
     let result = pump.check(&mut |step, m| m[0] ^= u8::from(step == 0));
@@ -212,7 +212,7 @@ fn answers_of_pair_checks_are_checked() {
 fn one_hash_of_a_pair_is_seen_half_of_the_time() {
     let mut seen = 0;
     for number in 0..60 {
-        let mut pump = cheater(Kind::Alsz, number, |_| ());
+        let mut pump = cheater(RowKind::Alsz, number, |_| ());
         pump.extend(512, &mut |_| ()).expect("sent");
         pump.close();
         let result = pump.check(&mut |step, m| {
@@ -230,12 +230,12 @@ fn one_hash_of_a_pair_is_seen_half_of_the_time() {
 #[test]
 fn a_guess_of_bits_of_delta_passes_exactly_if_it_is_right() {
     for (kind, trees, rate, runs) in [
-        (Kind::Kos, vec![5], 2, 200),
-        (Kind::Kos, vec![5, 120], 4, 200),
-        (Kind::Alsz, vec![7], 2, 60),
-        (Kind::Alsz, vec![7, 90], 4, 60),
-        (Kind::SoftSpoken2, vec![9], 4, 120),
-        (Kind::SoftSpoken4, vec![30], 16, 120),
+        (RowKind::Kos, vec![5], 2, 200),
+        (RowKind::Kos, vec![5, 120], 4, 200),
+        (RowKind::Alsz, vec![7], 2, 60),
+        (RowKind::Alsz, vec![7, 90], 4, 60),
+        (RowKind::SoftSpoken2, vec![9], 4, 120),
+        (RowKind::SoftSpoken4, vec![30], 16, 120),
     ] {
         let (mut passed, mut others) = (0, 0);
         for number in 0..runs {
@@ -248,7 +248,7 @@ fn a_guess_of_bits_of_delta_passes_exactly_if_it_is_right() {
             });
             let result = segment(&mut pump);
             // The long Δ of ALSZ is in no block; its row shows in the rate alone.
-            if kind != Kind::Alsz {
+            if kind != RowKind::Alsz {
                 let right = trees.iter().all(|tree| alpha(&pump, kind, *tree) == 0);
                 assert_eq!(result.is_ok(), right, "{kind}, seed {number}");
             }
@@ -271,7 +271,7 @@ fn a_guess_of_bits_of_delta_passes_exactly_if_it_is_right() {
 /// the asking.
 #[test]
 fn the_last_column_cannot_cancel_deviations() {
-    for kind in [Kind::Kos, Kind::SoftSpoken2, Kind::SoftSpoken4] {
+    for kind in [RowKind::Kos, RowKind::SoftSpoken2, RowKind::SoftSpoken4] {
         let mut caught = 0;
         for number in 0..20 {
             let mut pump = cheater(kind, number, move |said| {
@@ -299,7 +299,7 @@ fn the_last_column_cannot_cancel_deviations() {
 /// learn it either way.
 #[test]
 fn a_failed_check_ends_every_lane() {
-    for kind in [Kind::Kos, Kind::Alsz, Kind::SoftSpoken4] {
+    for kind in [RowKind::Kos, RowKind::Alsz, RowKind::SoftSpoken4] {
         let (s, r) = roots::<Malicious>(kind, Backend::best(), 8);
         let mut other = Pump::new(&s, 1, r.fork(1));
         other.extend(512, &mut |_| ()).expect("sent");
@@ -321,7 +321,7 @@ fn a_failed_check_ends_every_lane() {
 #[test]
 fn a_lane_that_passes_beside_one_that_fails_is_lost() {
     use subtle::Choice;
-    let (mut s, mut r) = setups::<Malicious>(Kind::Kos, Backend::best(), 12).expect("the kind exists");
+    let (mut s, mut r) = setups::<Malicious>(RowKind::Kos, Backend::best(), 12).expect("the kind exists");
     lockstep(&mut s, &mut r).expect("an honest set-up");
     let s = s.finish();
     let keys = s.keys();
@@ -360,10 +360,10 @@ fn extensions_themselves_refuse_other_lengths() {
 
 #[test]
 fn set_ups_refuse_other_lengths() {
-    let tree_bytes = Kind::SoftSpoken2.cost(Level::Malicious).setup_bytes;
+    let tree_bytes = RowKind::SoftSpoken2.cost(Level::Malicious).setup_bytes;
     for len in [0, tree_bytes - 1, tree_bytes + 1] {
         let (mut s, mut r) =
-            setups::<Malicious>(Kind::SoftSpoken2, Backend::best(), 9).expect("the kind exists");
+            setups::<Malicious>(RowKind::SoftSpoken2, Backend::best(), 9).expect("the kind exists");
         let mut message = vec![0; tree_bytes];
         r.write(0, &mut message).expect("an honest receiver");
         message.resize(len, 0);
@@ -376,7 +376,7 @@ fn set_ups_refuse_other_lengths() {
 #[test]
 fn a_set_up_that_failed_takes_no_other_message() {
     let context = context(Backend::best(), 10);
-    let new = SetupSender::<Malicious>::new::<crate::base::Csw>(&context, Kind::Kos, &seed(10, 1));
+    let new = SetupSender::<Malicious>::new::<crate::base::Csw>(&context, RowKind::Kos, &seed(10, 1));
     let mut s = new.expect("the kind exists");
     let points = s.round(0).expect("base OTs");
     s.write(0, &mut vec![0; points.out]).expect("points");
@@ -387,7 +387,7 @@ fn a_set_up_that_failed_takes_no_other_message() {
     assert!(matches!(s.write(0, &mut []), Err(OtError::Lost { .. })));
     assert!(matches!(s.read(&[Exchanged::heard(&[])]), Err(OtError::Lost { .. })));
     let (mut s, mut r) =
-        setups::<Malicious>(Kind::SoftSpoken2, Backend::best(), 11).expect("the kind exists");
+        setups::<Malicious>(RowKind::SoftSpoken2, Backend::best(), 11).expect("the kind exists");
     let mut message = vec![0; r.round(0).expect("trees").out];
     r.write(0, &mut message).expect("an honest receiver");
     assert_abort(&s.read(&[Exchanged::heard(&vec![0; message.len()])]), Check::Trees, "zeros");

@@ -40,7 +40,7 @@ fn every_kind_at_every_count_malicious() {
 }
 
 /// Hash of what a session sends and makes.
-fn trace<S: Security>(kind: Kind, backend: Backend) -> String
+fn trace<S: Security>(kind: RowKind, backend: Backend) -> String
 where
     Full: crate::AtLeast<S::Base>,
 {
@@ -115,13 +115,13 @@ fn costs_are_as_declared() {
     }
     at::<SemiHonest>();
     at::<Malicious>();
-    let bits: Vec<usize> = Kind::ALL.iter().map(|kind| kind.cost(Level::SemiHonest).bits_per_ot).collect();
+    let bits: Vec<usize> = RowKind::ALL.iter().map(|kind| kind.cost(Level::SemiHonest).bits_per_ot).collect();
     assert_eq!(bits, [127, 191, 127, 63, 31, 15]);
 }
 
 #[test]
 fn short_calls_move_little_and_use_what_is_in_stock() {
-    let (s, r) = roots::<SemiHonest>(Kind::SoftSpoken4, Backend::best(), 3);
+    let (s, r) = roots::<SemiHonest>(RowKind::SoftSpoken4, Backend::best(), 3);
     let mut pump = Pump::new(&s, 0, r.fork(0));
     let mut all = Vec::new();
     for _ in 0..512 {
@@ -136,7 +136,7 @@ fn short_calls_move_little_and_use_what_is_in_stock() {
 }
 
 /// Set-up with real base OTs, then a functionality with its check.
-fn whole<S: Security, B: BaseProtocol>(kind: Kind)
+fn whole<S: Security, B: BaseProtocol>(kind: RowKind)
 where
     B::Level: crate::AtLeast<S::Base>,
 {
@@ -164,15 +164,15 @@ where
 
 #[test]
 fn whole_protocols_over_real_base_ots() {
-    whole::<SemiHonest, crate::base::NaorPinkas>(Kind::Iknp);
-    whole::<SemiHonest, crate::base::Csw>(Kind::SoftSpoken8);
-    whole::<Malicious, crate::base::Csw>(Kind::Alsz);
-    whole::<Malicious, crate::base::Csw>(Kind::SoftSpoken4);
+    whole::<SemiHonest, crate::base::NaorPinkas>(RowKind::Iknp);
+    whole::<SemiHonest, crate::base::Csw>(RowKind::SoftSpoken8);
+    whole::<Malicious, crate::base::Csw>(RowKind::Alsz);
+    whole::<Malicious, crate::base::Csw>(RowKind::SoftSpoken4);
 }
 
 #[test]
 fn lanes_share_delta_and_nothing_else() {
-    for kind in [Kind::Iknp, Kind::SoftSpoken2] {
+    for kind in [RowKind::Iknp, RowKind::SoftSpoken2] {
         let (s, r) = roots::<SemiHonest>(kind, Backend::best(), 4);
         let lanes: Vec<_> = [0, 1, u16::MAX]
             .map(|lane| {
@@ -194,9 +194,9 @@ fn lanes_share_delta_and_nothing_else() {
 fn one_seed_in_two_sessions_gives_other_choices_and_another_delta() {
     let made = [1, 2].map(|session| {
         let context = context(Backend::best(), session);
-        let new = SetupSender::<SemiHonest>::new::<Dealer>(&context, Kind::Iknp, &seed(0, 1));
+        let new = SetupSender::<SemiHonest>::new::<Dealer>(&context, RowKind::Iknp, &seed(0, 1));
         let mut s = new.expect("the kind exists");
-        let new = SetupReceiver::<SemiHonest>::new::<Dealer>(&context, Kind::Iknp, &seed(0, 2));
+        let new = SetupReceiver::<SemiHonest>::new::<Dealer>(&context, RowKind::Iknp, &seed(0, 2));
         let mut r = new.expect("the kind exists");
         lockstep(&mut s, &mut r).expect("an honest set-up");
         let (s, r) = (s.finish(), r.finish());
@@ -210,7 +210,7 @@ fn one_seed_in_two_sessions_gives_other_choices_and_another_delta() {
 #[test]
 #[should_panic(expected = "lane 7 is forked once")]
 fn a_lane_is_forked_once() {
-    let (s, _) = roots::<SemiHonest>(Kind::Iknp, Backend::best(), 5);
+    let (s, _) = roots::<SemiHonest>(RowKind::Iknp, Backend::best(), 5);
     let _first = s.fork(7);
     let _second = s.fork(7);
 }
@@ -218,12 +218,12 @@ fn a_lane_is_forked_once() {
 #[test]
 fn kinds_that_a_level_lacks_are_named() {
     let error = |e: Result<(), OtError>| e.expect_err("unsupported").to_string();
-    let iknp = error(setups::<Malicious>(Kind::Iknp, Backend::best(), 0).map(|_| ()));
+    let iknp = error(setups::<Malicious>(RowKind::Iknp, Backend::best(), 0).map(|_| ()));
     assert_eq!(
         iknp,
         "iknp is not a malicious protocol; take one of kos, alsz, softspoken2, softspoken4, softspoken8"
     );
-    for kind in [Kind::Kos, Kind::Alsz] {
+    for kind in [RowKind::Kos, RowKind::Alsz] {
         let said = error(setups::<SemiHonest>(kind, Backend::best(), 0).map(|_| ()));
         assert!(said.starts_with(&format!("{kind} is not a semi-honest protocol")), "{said}");
     }
