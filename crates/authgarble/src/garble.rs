@@ -51,7 +51,7 @@ impl Drop for Garbled {
 /// State of a party besides its masks.
 #[cfg_attr(test, derive(Clone))]
 pub(crate) enum RoleState {
-    /// Party 0.
+    /// AuthgarbleParty 0.
     Evaluator(Tables),
     Garbler(wrk::Labels),
 }

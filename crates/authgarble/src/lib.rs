@@ -51,10 +51,10 @@
 //! a Stock, or what is Garbled, may wait on a Shelf, a directory
 //! ```
 //!
-//! **Threads.** LOCAL: [`Party::threads`] share a party's own work between two messages: OTs with
-//! each peer in each direction, and then lists or parts of lists, which are disjoint. No byte
-//! depends on them. One thread evaluates, and one walks the circuit for labels, since layers of
-//! most circuits are thin; a party's base OTs take up to four processors of themselves.
+//! **Threads.** LOCAL: [`AuthgarbleParty::threads`] share a party's own work between two messages:
+//! OTs with each peer in each direction, and then lists or parts of lists, which are disjoint. No
+//! byte depends on them. One thread evaluates, and one walks the circuit for labels, since layers
+//! of most circuits are thin; a party's base OTs take up to four processors of themselves.
 //!
 //! **Missing.** Memory of the function-dependent phase grows with ANDs and live wires; with half
 //! gates the evaluator says Λ of all ANDs at once.
@@ -102,7 +102,7 @@ pub use cost::{
 };
 pub use error::{AuthError, Check};
 pub use garble::Garbled;
-pub use party::Party;
+pub use party::AuthgarbleParty;
 pub use roles::Roles;
 pub use script::Script;
 pub use setup::Setup;

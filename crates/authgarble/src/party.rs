@@ -16,7 +16,7 @@ const AHEAD: u64 = 1 << 18;
 /// each time after a set-up of its own.
 ///
 /// After an error it is of no use: open another in a new session.
-pub struct Party {
+pub struct AuthgarbleParty {
     context: Context,
     me: usize,
     n: usize,
@@ -34,27 +34,47 @@ pub struct Party {
     process: Process,
 }
 
-impl Party {
-    /// Party `me` among `n`. `context`, `ot` and `form` are agreed, and the context is of no other
-    /// session; `seed` is this party's secret randomness for this session alone.
+impl AuthgarbleParty {
+    /// AuthgarbleParty `me` among `n`. `context`, `ot` and `form` are agreed, and the context is of
+    /// no other session; `seed` is this party's secret randomness for this session alone.
     #[must_use]
-    pub fn new(context: &Context, [me, n]: [usize; 2], ot: Protocol, form: Form, seed: &Seed) -> Party {
+    pub fn new(
+        context: &Context,
+        [me, n]: [usize; 2],
+        ot: Protocol,
+        form: Form,
+        seed: &Seed,
+    ) -> AuthgarbleParty {
         let (context, seed, threads) = (*context, seed.clone(), 1);
         let (stock, garbled, driver) = (None, VecDeque::new(), Driver::new());
         let (epochs, lost, process) = (0, false, Process::here());
-        Party { context, me, n, ot, form, threads, seed, stock, garbled, epochs, driver, lost, process }
+        AuthgarbleParty {
+            context,
+            me,
+            n,
+            ot,
+            form,
+            threads,
+            seed,
+            stock,
+            garbled,
+            epochs,
+            driver,
+            lost,
+            process,
+        }
     }
 
     /// LOCAL: the same party with `threads` threads for its own work: with one peer and another,
     /// and on parts of long lists.
     #[must_use]
-    pub fn threads(self, threads: usize) -> Party {
+    pub fn threads(self, threads: usize) -> AuthgarbleParty {
         let stock = self.stock.map(|stock| stock.on_threads(threads));
-        Party { threads, stock, ..self }
+        AuthgarbleParty { threads, stock, ..self }
     }
 
-    /// Takes a stock that was made before, by [`Party::prepare`] of an earlier session of the same
-    /// parties, for the next runs.
+    /// Takes a stock that was made before, by [`AuthgarbleParty::prepare`] of an earlier session of
+    /// the same parties, for the next runs.
     ///
     /// # Panics
     /// If it is another party's, or of another number of parties (the caller's bug).
@@ -63,8 +83,9 @@ impl Party {
         self.stock = Some(stock.on_threads(self.threads));
     }
 
-    /// Takes circuits that were garbled before, by [`Party::garble`] of an earlier session of the
-    /// same parties: the next runs are of these, in their order, and have the online phase alone.
+    /// Takes circuits that were garbled before, by [`AuthgarbleParty::garble`] of an earlier
+    /// session of the same parties: the next runs are of these, in their order, and have the online
+    /// phase alone.
     ///
     /// # Panics
     /// If they are another party's, or of another number of parties (the caller's bug).
@@ -211,7 +232,7 @@ mod tests {
                             .map(|id| net.channel(0, Some(*id), Some(*id)).expect("the lane is there"))
                             .collect();
                         let ot = Protocol::SoftSpoken4;
-                        let party = Party::new(&context(7), [me, n], ot, form, &seed(7, me));
+                        let party = AuthgarbleParty::new(&context(7), [me, n], ot, form, &seed(7, me));
                         let mut party = party.threads(1 + me);
                         for world in worlds {
                             let ran = party.run(

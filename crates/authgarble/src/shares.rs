@@ -1,8 +1,8 @@
 //! Authenticated shares of bits, and what a party does with them alone.
 //!
-//! Party i holds x_i of x = x_0 ⊕ … ⊕ x_{n−1} and, for every peer j, M = K ⊕ x_i Δ_j, where j holds
-//! K; and K of the peer's x_j. Bit 0 of every Δ is 1 and bit 0 of every K is 0, so that bit 0 of
-//! every M is x_i: MACs carry their bit.
+//! AuthgarbleParty i holds x_i of x = x_0 ⊕ … ⊕ x_{n−1} and, for every peer j, M = K ⊕ x_i Δ_j,
+//! where j holds K; and K of the peer's x_j. Bit 0 of every Δ is 1 and bit 0 of every K is 0, so
+//! that bit 0 of every M is x_i: MACs carry their bit.
 
 use crate::sealed::Reader;
 use hushwire_block::{Block, Buffer, Wipe, abreast, as_bytes_mut};

@@ -12,7 +12,7 @@ pub(crate) struct Tables {
     pub(crate) of: Vec<Buffer>,
     /// Where tables are rows, party 0's bits of them, one byte for each AND.
     pub(crate) own: Zeroizing<Vec<u8>>,
-    /// Party 0's keys in the check of half gates: three blocks of each AND.
+    /// AuthgarbleParty 0's keys in the check of half gates: three blocks of each AND.
     pub(crate) checks: Blocks,
 }
 

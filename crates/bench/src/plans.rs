@@ -12,7 +12,7 @@ use hushwire_aes::Backend;
 use hushwire_compute::{Computation, Output, Tensor, Type};
 use hushwire_machine::{Channel, Meter, SessionId};
 use hushwire_prg::{Prg, Seed};
-use hushwire_rep3::{Party, Role, Shares};
+use hushwire_rep3::{Rep3Party, Role, Shares};
 use hushwire_three::{
     Cut, Plan,
     test_support::{opened, shared},
@@ -45,7 +45,7 @@ pub(crate) struct Parties {
 }
 
 struct Seat {
-    party: Party,
+    party: Rep3Party,
     lanes: Vec<[Channel; 2]>,
 }
 
@@ -85,7 +85,7 @@ impl Parties {
             let role = Role::ALL[i];
             let (left, right) = (Some(role.left().id()), Some(role.right().id()));
             let party =
-                Party::open(role, backend, id, Seed::random(), &mut net.channel(key_lane, right, left)?)?;
+                Rep3Party::open(role, backend, id, Seed::random(), &mut net.channel(key_lane, right, left)?)?;
             let mut lanes = vec![];
             for lane in 0..key_lane {
                 let mut both = [net.channel(lane, left, right)?, net.channel(lane, right, left)?];

@@ -7,7 +7,7 @@ use hushwire_machine::{
     drive::{Exchanged, Lane, Lockstep, Machine, Round, Work, pipeline},
 };
 use hushwire_prg::Seed;
-use hushwire_rep3::{Party, Role};
+use hushwire_rep3::{Rep3Party, Role};
 use hushwire_wire::Shape;
 
 use crate::{
@@ -168,11 +168,11 @@ impl Links3 {
         &self,
         backend: Backend,
         meters: Option<&[Meter; 3]>,
-        parts: impl Fn(Party) -> Result<Vec<P>, BoxError> + Sync,
+        parts: impl Fn(Rep3Party) -> Result<Vec<P>, BoxError> + Sync,
     ) -> Result<Vec<Thread<P>>, BoxError> {
         if self.transport == Transport::Inproc {
             let mut threads: Vec<Vec<P>> = (0..self.threads).map(|_| vec![]).collect();
-            for party in Party::three(backend) {
+            for party in Rep3Party::three(backend) {
                 threads.iter_mut().zip(parts(party)?).for_each(|(thread, part)| thread.push(part));
             }
             let memory = |parts| Thread { parts, links: Links::Memory(Lockstep::new()) };
@@ -186,7 +186,7 @@ impl Links3 {
             let role = Role::ALL[i];
             let (left, right) = (Some(role.left().id()), Some(role.right().id()));
             let party =
-                Party::open(role, backend, id, Seed::random(), &mut net.channel(key_lane, right, left)?)?;
+                Rep3Party::open(role, backend, id, Seed::random(), &mut net.channel(key_lane, right, left)?)?;
             let mut threads = vec![];
             for (thread, part) in parts(party)?.into_iter().enumerate() {
                 let mut lanes = vec![];

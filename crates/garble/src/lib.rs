@@ -18,7 +18,8 @@
 //! transfer  Transfer            the OTs that bring the evaluator's inputs to a scheme
 //! deferred  DynamicBatcher      runs gates that arrive one at a time, in batches that gather on
 //!                               the way
-//! yao       Party               the protocol: OTs for inputs, tables in a stream, outputs to whom
+//! yao       YaoParty               the protocol: OTs for inputs, tables in a stream, outputs to
+//!                                  whom
 //!                               they are due
 //! ```
 //!

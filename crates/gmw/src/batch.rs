@@ -119,7 +119,7 @@ impl<'p> CircuitBatch<'p> {
         let (a, b, c) = (&a[..len], &b[..len], &c[..len]);
         for i in 0..len {
             let (d, e) = (d0[i] ^ d1[i], e0[i] ^ e1[i]);
-            // Party 0 adds d e.
+            // GmwParty 0 adds d e.
             z[i] = c[i] ^ d & b[i] ^ e & (a[i] ^ d & *one);
         }
     }

@@ -1,7 +1,8 @@
 //! Two parties compute any circuit on shared bits: GMW with bit triples from oblivious transfer.
 //!
 //! **Functionality.** `instances` runs of a [`Program`](hushwire_circuit::Program), each party with
-//! bit planes of its own inputs → bit planes of the outputs, to whom they are due ([`Party::run`]).
+//! bit planes of its own inputs → bit planes of the outputs, to whom they are due
+//! ([`GmwParty::run`]).
 //! **Paper.** O. Goldreich, S. Micali, A. Wigderson, "How to play any mental game", STOC 1987;
 //! products by the triples of D. Beaver, Crypto 1991; a triple from two random OTs as G. Asharov,
 //! Y. Lindell, T. Schneider, M. Zohner, CCS 2013, section 4.1, have it.
@@ -10,8 +11,8 @@
 //! **Security.** Semi-honest, one corrupted party; what the OTs assume, and AES as PRF for shares
 //! of inputs, κ = 128. A party that deviates can make results wrong unnoticed; one that only looks
 //! learns nothing but its outputs.
-//! **Notation.** Party i holds x_i of x = x_0 ⊕ x_1, and a_i, b_i, c_i of a triple c = a b. All of
-//! them bits.
+//! **Notation.** GmwParty i holds x_i of x = x_0 ⊕ x_1, and a_i, b_i, c_i of a triple c = a b. All
+//! of them bits.
 //!
 //! ```text
 //! XOR, NOT   each party for itself; party 0 adds the constant 1
@@ -26,7 +27,7 @@
 //! of instances are public.
 //!
 //! ```text
-//! Party ─┬─ Supply        triples over OTs both ways, sent in windows of many chunks
+//! GmwParty ─┬─ Supply        triples over OTs both ways, sent in windows of many chunks
 //!        └─ CircuitBatch  a Machine: layers of a program's blocks on shares, as rep3 has them
 //! ```
 #![forbid(unsafe_code)]
@@ -42,6 +43,6 @@ mod supply;
 pub use batch::{CircuitBatch, CircuitWorkspace};
 pub use cost::{circuit_cost, triples, triples_cost};
 pub use error::GmwError;
-pub use party::Party;
+pub use party::GmwParty;
 pub use stock::Stock;
 pub use supply::{by_windows, open_both_ways};

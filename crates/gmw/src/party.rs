@@ -10,7 +10,7 @@ use hushwire_prg::{Prg, Seed};
 use zeroize::Zeroizing;
 
 /// One of two parties, ready to run circuits.
-pub struct Party {
+pub struct GmwParty {
     index: usize,
     context: Context,
     supply: Supply,
@@ -24,7 +24,7 @@ pub struct Party {
     process: Process,
 }
 
-impl Party {
+impl GmwParty {
     /// Sets up OTs both ways, and exchanges seeds of shares. `context` and `ot` are agreed; `seed`
     /// is this party's secret randomness, for this session alone.
     ///
@@ -40,7 +40,7 @@ impl Party {
         context: &Context,
         ot: Protocol,
         seed: &Seed,
-    ) -> Result<Party, GmwError> {
+    ) -> Result<GmwParty, GmwError> {
         assert!(index < 2, "parties are 0 and 1");
         let supply = Supply::open(channel, index, context, ot, seed)?;
         let own = seed.derive("gmw input shares", &context.sid.0);
@@ -48,7 +48,7 @@ impl Party {
         channel.exchange("seeds of input shares", own.expose(), &mut theirs[..])?;
         let masks =
             [own, Seed::from_bytes(*theirs)].map(|seed| Prg::new(context.backend, &seed, "gmw input shares"));
-        Ok(Party {
+        Ok(GmwParty {
             index,
             context: *context,
             supply,

@@ -3,7 +3,7 @@
 use crate::frame::header;
 use crate::socket::Socket;
 use crate::{Cause, HdlBatch, HdlError, Hello, Microcode, Statistics};
-use hushwire_rep3::{Context, Party, Shares};
+use hushwire_rep3::{Context, Rep3Party, Shares};
 use std::{
     os::{fd::OwnedFd, unix::net::UnixStream},
     path::Path,
@@ -113,7 +113,7 @@ impl Device {
     /// # Errors
     /// [`Cause::Capacity`] if the circuit does not fit; [`Cause::Misuse`] for a second program, a
     /// circuit without ANDs or outputs, or too few common bits; any cause that ends the device.
-    pub fn load(&self, party: &Party, code: &Microcode, common: &Shares) -> Result<(), HdlError> {
+    pub fn load(&self, party: &Rep3Party, code: &Microcode, common: &Shares) -> Result<(), HdlError> {
         self.lock().run("loading the circuit", |inner| inner.load(party, code, common))
     }
 
@@ -205,7 +205,7 @@ impl Inner {
         if arrived.is_empty() { Ok(()) } else { self.frame(b'R', context, &[arrived]) }
     }
 
-    fn load(&mut self, party: &Party, code: &Microcode, common: &Shares) -> Result<(), Cause> {
+    fn load(&mut self, party: &Rep3Party, code: &Microcode, common: &Shares) -> Result<(), Cause> {
         let room = self.hello;
         for (what, needed, room) in [
             ("slots", code.slots(), room.slots),

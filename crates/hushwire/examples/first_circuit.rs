@@ -6,7 +6,7 @@ use hushwire::aes::Backend;
 use hushwire::circuit::{Planes, named};
 use hushwire::machine::drive::Lockstep;
 use hushwire::prg::{Prg, Seed};
-use hushwire::rep3::{CircuitBatch, CircuitWorkspace, Party, circuit_cost, open, share};
+use hushwire::rep3::{CircuitBatch, CircuitWorkspace, Rep3Party, circuit_cost, open, share};
 use std::sync::Arc;
 
 const PAIRS: usize = 1000;
@@ -19,10 +19,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Each party gets two of three random-looking shares.
     let shares = share(&mut Prg::new(Backend::best(), &Seed::random(), "first circuit"), &inputs);
 
-    // In one process the parties' keys are drawn at once; over a network, `Party::open` draws them.
+    // In one process the parties' keys are drawn at once; over a network, `Rep3Party::open` draws
+    // them.
     let program = Arc::new(named::program("less:32")?);
     let mut parties = vec![];
-    for (mut party, inputs) in Party::three(Backend::best()).into_iter().zip(&shares) {
+    for (mut party, inputs) in Rep3Party::three(Backend::best()).into_iter().zip(&shares) {
         let (context, ws) = (party.next_batch()?.context(), CircuitWorkspace::default());
         parties.push(CircuitBatch::new(program.clone(), context, inputs, PAIRS, ws)?);
     }

@@ -10,7 +10,7 @@ use hushwire::{
     circuit::{Planes, TwoParty, named},
     garble::{
         Role,
-        yao::{Party, Terms},
+        yao::{Terms, YaoParty},
     },
     machine::{Channel, PartyId, inproc},
     ot::{Context, Sid},
@@ -30,7 +30,7 @@ fn party(role: Role, channel: &mut Channel, numbers: &[u32]) -> Outcome<Vec<u8>>
     let program = named::program("less:32")?;
     let roles = TwoParty::new(&program, vec![0, 1], vec![[true, true]]);
 
-    let mut party = Party::open(channel, role, &context, Terms::default(), &Seed::random())?;
+    let mut party = YaoParty::open(channel, role, &context, Terms::default(), &Seed::random())?;
     let bytes: Vec<u8> = numbers.iter().flat_map(|n| n.to_le_bytes()).collect();
     let output = party.run(channel, &program, &roles, &Planes::pack(&bytes, 32, PAIRS))?;
     let stats = party.stats();

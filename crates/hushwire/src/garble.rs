@@ -55,8 +55,8 @@ fn run(channel: &mut Channel, role: Role, program: &Program, input: &[u8]) -> Re
     let context = Context { sid, backend: Backend::best() };
     let roles = TwoParty::new(program, vec![0, 1], vec![[true, true]; program.outputs().len()]);
     let failed = |e: GarbleError| e.fault().during(STEP);
-    let mut party =
-        yao::Party::open(channel, role, &context, yao::Terms::default(), &Seed::random()).map_err(failed)?;
+    let mut party = yao::YaoParty::open(channel, role, &context, yao::Terms::default(), &Seed::random())
+        .map_err(failed)?;
     let planes = Planes::pack(input, width, 1);
     let learnt = party.run(channel, program, &roles, &planes).map_err(failed)?;
     Ok(learnt.split(program.outputs()).map(|output| output.unpack()).collect())
@@ -72,7 +72,7 @@ fn own(program: &Program, me: u8) -> Result<[usize; 2], Fault> {
         widths => {
             let cause =
                 format!("the circuit's number of inputs is {}, and each party brings one", widths.len());
-            Err(Fault::usage(STEP, cause, "take a circuit with two inputs, or yao::Party for any other"))
+            Err(Fault::usage(STEP, cause, "take a circuit with two inputs, or yao::YaoParty for any other"))
         }
     }
 }

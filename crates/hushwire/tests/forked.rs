@@ -127,7 +127,7 @@ fn of_gmw() {
     let (program, roles) = product();
     let opened = both(links(), |me, [mut channel, _]| {
         let party =
-            ok(gmw::Party::open(&mut channel, me, &context(1), Protocol::SoftSpoken4, &Seed::random()));
+            ok(gmw::GmwParty::open(&mut channel, me, &context(1), Protocol::SoftSpoken4, &Seed::random()));
         (party, channel)
     });
     let opened = refused(opened, "a run of GMW", |[(party, channel), _]| {
@@ -147,7 +147,7 @@ fn of_yao() {
     let opened = both(links(), |me, [mut channel, _]| {
         let role = [Side::Garbler, Side::Evaluator][me];
         let terms = yao::Terms::default();
-        (ok(yao::Party::open(&mut channel, role, &context(2), terms, &Seed::random())), channel)
+        (ok(yao::YaoParty::open(&mut channel, role, &context(2), terms, &Seed::random())), channel)
     });
     let opened = refused(opened, "Yao run", |[(party, channel), _]| {
         party.run(channel, &program, &roles, &planes(0)).map_err(|e| match e {
@@ -166,7 +166,10 @@ fn of_two() {
     let computation: Computation = ok(text.parse());
     let plan = ok(two::Plan::new(&computation, &[0, 1], &[[true; 2]]));
     let opened = both(links(), |me, [channel, ots]| {
-        (ok(two::Party::open(ots, me, &context(3), Protocol::SoftSpoken4, &Seed::random())), channel)
+        (
+            ok(two::ArithmeticParty::open(ots, me, &context(3), Protocol::SoftSpoken4, &Seed::random())),
+            channel,
+        )
     });
     let scalar = hushwire::compute::Scalar::unsigned(8);
     let own = |me: usize| {
@@ -195,8 +198,15 @@ fn of_authgarble() {
         _ => None,
     };
     let opened = both(links(), |me, [channel, _]| {
-        let party =
-            |n| authgarble::Party::new(&context(n), [me, 2], Protocol::SoftSpoken4, form, &Seed::random());
+        let party = |n| {
+            authgarble::AuthgarbleParty::new(
+                &context(n),
+                [me, 2],
+                Protocol::SoftSpoken4,
+                form,
+                &Seed::random(),
+            )
+        };
         let (mut maker, runner, mut channels) = (party(4), party(5), [channel]);
         let stock = ok(maker.prepare(&mut channels, task.need()));
         (Some(stock), runner, channels)
@@ -289,7 +299,7 @@ fn of_rep3() {
             [ok(net.channel(0, left, right)), ok(net.channel(0, right, left))]
         })
         .collect();
-    let parties: Vec<_> = rep3::Party::three(Backend::best()).into_iter().zip(rings).collect();
+    let parties: Vec<_> = rep3::Rep3Party::three(Backend::best()).into_iter().zip(rings).collect();
     let parties = refused(parties, "a new batch", |parties| {
         parties[0].0.next_batch().map(|_| ()).map_err(|e| match e {
             Rep3Error::Net(e) => forked(&e),

@@ -9,7 +9,7 @@ use hushwire_machine::{Cost, Meter, PartyId, inproc};
 use hushwire_nn::{Floats, INPUT, Members, Network, Numbers, Secure, decode, zoo};
 use hushwire_ot::{Context, Protocol, Sid};
 use hushwire_prg::Seed;
-use hushwire_two::{Distance, Party, Plan, Products, Spent};
+use hushwire_two::{ArithmeticParty, Distance, Plan, Products, Spent};
 use hushwire_wire::Shape;
 use std::{collections::BTreeMap, thread, time::Duration, time::Instant};
 
@@ -79,7 +79,7 @@ fn main() {
                 let [mut channel, ots] =
                     [0, 1].map(|lane| net.channel(lane, peer, peer).expect("the lane is there"));
                 let context = Context { sid: Sid([4; 32]), backend: Backend::best() };
-                let party = Party::open(ots, i, &context, ot, &Seed::random()).expect("a set-up");
+                let party = ArithmeticParty::open(ots, i, &context, ot, &Seed::random()).expect("a set-up");
                 let meter = Meter::new();
                 channel.tap(meter.tap());
                 let mut party = party.threads(threads).ahead(ahead).distance(distance).metered(&meter);

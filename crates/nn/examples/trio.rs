@@ -8,7 +8,7 @@ use hushwire_compute::{Tensor, evaluate};
 use hushwire_machine::{Channel, Cost, Meter, Net, SessionId, inproc};
 use hushwire_nn::{Floats, INPUT, Members, Network, Numbers, Secure, decode, zoo};
 use hushwire_prg::{Prg, Seed};
-use hushwire_rep3::{Party, Role, Shares};
+use hushwire_rep3::{Rep3Party, Role, Shares};
 use hushwire_three::{
     Cut, Plan, run,
     test_support::{opened, shared},
@@ -94,7 +94,7 @@ fn party(
     let (left, right) = (Some(role.left().id()), Some(role.right().id()));
     let last = cut.lanes() as u16;
     let mut keys = net.channel(last, right, left)?;
-    let mut party = Party::open(role, Backend::best(), SessionId([7; 16]), Seed::random(), &mut keys)?;
+    let mut party = Rep3Party::open(role, Backend::best(), SessionId([7; 16]), Seed::random(), &mut keys)?;
     let meter = Meter::new();
     let mut lane = |l| -> Result<[Channel; 2], Error> {
         let mut pair = [net.channel(l, left, right)?, net.channel(l, right, left)?];

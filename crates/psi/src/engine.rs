@@ -9,8 +9,8 @@ use zeroize::Zeroizing;
 
 /// One party of a protocol.
 pub(crate) enum CircuitEngine {
-    Yao(Box<yao::Party>),
-    Gmw(Box<hushwire_gmw::Party>),
+    Yao(Box<yao::YaoParty>),
+    Gmw(Box<hushwire_gmw::GmwParty>),
 }
 
 impl CircuitEngine {
@@ -25,10 +25,10 @@ impl CircuitEngine {
             CircuitProtocol::Yao => {
                 let role = if side == PsiSide::A { Role::Evaluator } else { Role::Garbler };
                 let terms = yao::Terms { scheme: terms.scheme, ot: terms.ot };
-                CircuitEngine::Yao(Box::new(yao::Party::open(channel, role, context, terms, &seed)?))
+                CircuitEngine::Yao(Box::new(yao::YaoParty::open(channel, role, context, terms, &seed)?))
             }
             CircuitProtocol::Gmw => {
-                let party = hushwire_gmw::Party::open(channel, side.number(), context, terms.ot, &seed)?;
+                let party = hushwire_gmw::GmwParty::open(channel, side.number(), context, terms.ot, &seed)?;
                 CircuitEngine::Gmw(Box::new(party))
             }
         })

@@ -4,7 +4,7 @@
 //! `(x_i, x_{i+1})`. Sums and linear maps are local; a product costs one element sent per party, to
 //! its left neighbour.
 //! **Paper.** T. Araki, J. Furukawa, Y. Lindell, A. Nof, K. Ohara, "High-Throughput Semi-Honest
-//! Secure Three-Party Computation with an Honest Majority", CCS 2016, in the replicated form:
+//! Secure Three-Rep3Party Computation with an Honest Majority", CCS 2016, in the replicated form:
 //! `z_i = x_i y_i + x_i y_{i+1} + x_{i+1} y_i + α_i`, `α_i = F_{k_i}(ctr) + F_{k_{i-1}}(ctr)`.
 //! **Deviations.** Shares are the replicated pairs themselves, not the paper's `(x, a)`, which are
 //! linearly equivalent; products are over GF(2), GF(2^4) and GF(2^8) alike.
@@ -16,7 +16,8 @@
 //! **Rounds and bytes.** See [`cost`]. **Constant time.** Shares and keys are secret; lengths,
 //! counters and places are public.
 //!
-//! Steps are pure ([`hushwire_machine::drive::Machine`]); a [`Party`] hands out their randomness.
+//! Steps are pure ([`hushwire_machine::drive::Machine`]); a [`Rep3Party`] hands out their
+//! randomness.
 #![forbid(unsafe_code)]
 
 mod addition;
@@ -56,7 +57,7 @@ pub use keys::{EXPANDED_BYTES, ExpandedKeys, KeyExpansion, KeySize};
 pub use machine::Workspace;
 pub use multiply::{Field, Multiply};
 pub use owner::{Owner, OwnerInputs, OwnerSeeds};
-pub use party::{Batch, Party, Rep3Error, ThreeParty};
+pub use party::{Batch, Rep3Error, Rep3Party, ThreeParty};
 pub use record::{Place, Record, Unit};
 pub use role::Role;
 pub use sbox::Sbox;

@@ -1,7 +1,7 @@
 //! One party of a session, and the batches whose randomness it hands out.
 //!
 //! ```text
-//! Party ── next_batch ──► Batch ─┬─ context        zero-shares of one computation
+//! Rep3Party ── next_batch ──► Batch ─┬─ context        zero-shares of one computation
 //!                                ├─ share, receive inputs of parties, and of owners outside
 //!                                └─ reveal, blind  outputs to parties, and to recipients outside
 //! ```
@@ -10,8 +10,8 @@
 //! batches, a batch its streams; neither they nor what they hand out can be copied or made
 //! otherwise, so that no two computations of a session have a mask in common. All parties must ask
 //! for the same in the same order: threads that compute side by side each have a part of the party
-//! ([`Party::split`]), whose batches nobody else hands out, so that no thread waits for another or
-//! for a peer.
+//! ([`Rep3Party::split`]), whose batches nobody else hands out, so that no thread waits for another
+//! or for a peer.
 
 use crate::{
     Addition, CircuitBatch, CircuitWorkspace, Context, Input, Output, Reveal, Role, ShareError, Shares,
@@ -54,11 +54,11 @@ pub struct ThreeParty {
 /// products, `back` leads the other way and carries everything else.
 ///
 /// ```compile_fail
-/// fn twice(party: &hushwire_rep3::Party) -> [hushwire_rep3::Party; 2] {
+/// fn twice(party: &hushwire_rep3::Rep3Party) -> [hushwire_rep3::Rep3Party; 2] {
 ///     [party.clone(), party.clone()]
 /// }
 /// ```
-pub struct Party {
+pub struct Rep3Party {
     session: Session,
     /// The number of the next batch, and how far it is from there to the one after.
     next: u64,
@@ -67,7 +67,7 @@ pub struct Party {
     ws: CircuitWorkspace,
 }
 
-impl Party {
+impl Rep3Party {
     /// Draws this party's key, gives it to the right neighbour and takes the left one's: one
     /// message each way on `back`. `own` is fresh randomness, for this session alone.
     ///
@@ -79,14 +79,14 @@ impl Party {
         id: SessionId,
         own: Seed,
         back: &mut Channel,
-    ) -> Result<Party, NetError> {
+    ) -> Result<Rep3Party, NetError> {
         Ok(Self::of(Session::establish(role, backend, id, own, back)?))
     }
 
     /// The three parties of a session in one process, whose keys are drawn at once: for benchmarks
     /// and examples. Whoever has all three hides nothing.
     #[must_use]
-    pub fn three(backend: Backend) -> [Party; 3] {
+    pub fn three(backend: Backend) -> [Rep3Party; 3] {
         let seeds = [0; 3].map(|_: u8| Seed::random());
         Role::ALL.map(|role| {
             let (own, prev) = (seeds[role.index()].clone(), seeds[role.left().index()].clone());
@@ -94,15 +94,15 @@ impl Party {
         })
     }
 
-    pub(crate) fn of(session: Session) -> Party {
-        Party { session, next: 0, step: 1, driver: Driver::new(), ws: CircuitWorkspace::default() }
+    pub(crate) fn of(session: Session) -> Rep3Party {
+        Rep3Party { session, next: 0, step: 1, driver: Driver::new(), ws: CircuitWorkspace::default() }
     }
 
     /// The party as `threads` that hand out batches independently: thread `t` has every `threads`th
     /// batch from the `t`th on. All parties must split at the same place.
     #[must_use]
-    pub fn split(self, threads: u32) -> Vec<Party> {
-        let of_thread = |t: u32| Party {
+    pub fn split(self, threads: u32) -> Vec<Rep3Party> {
+        let of_thread = |t: u32| Rep3Party {
             next: self.next.saturating_add(self.step.saturating_mul(t.into())),
             step: self.step.saturating_mul(threads.into()),
             ..Self::of(self.session.clone())

@@ -2,8 +2,8 @@
 
 use hushwire_machine::PartyId;
 
-/// One of the three parties. Party `i` holds `(x_i, x_{i+1})`, sends to party `i-1` and hears from
-/// party `i+1`.
+/// One of the three parties. Rep3Party `i` holds `(x_i, x_{i+1})`, sends to party `i-1` and hears
+/// from party `i+1`.
 ///
 /// ```text
 ///        ┌── z_1 ──┐   ┌── z_2 ──┐
@@ -19,7 +19,7 @@ impl Role {
     /// All three, in order.
     pub const ALL: [Role; 3] = [Role(0), Role(1), Role(2)];
 
-    /// Party `index`, if it is 0, 1 or 2.
+    /// Rep3Party `index`, if it is 0, 1 or 2.
     #[must_use]
     pub const fn new(index: u8) -> Option<Role> {
         if index < 3 { Some(Role(index)) } else { None }
@@ -31,13 +31,13 @@ impl Role {
         self.0 as usize
     }
 
-    /// Party `i-1`, to whom multiplication messages go.
+    /// Rep3Party `i-1`, to whom multiplication messages go.
     #[must_use]
     pub const fn left(self) -> Role {
         Role((self.0 + 2) % 3)
     }
 
-    /// Party `i+1`, from whom multiplication messages come.
+    /// Rep3Party `i+1`, from whom multiplication messages come.
     #[must_use]
     pub const fn right(self) -> Role {
         Role((self.0 + 1) % 3)

@@ -10,8 +10,8 @@ use crate::{
 use hushwire_block::{Wipe, Wiped};
 use hushwire_prg::Prg;
 
-/// Party `i`'s two shares of one value: `own = x_i`, `next = x_{i+1}`. Wiped when dropped, and its
-/// memory kept in the [`pool`].
+/// Rep3Party `i`'s two shares of one value: `own = x_i`, `next = x_{i+1}`. Wiped when dropped, and
+/// its memory kept in the [`pool`].
 pub struct Rep3<T: Pooled> {
     /// `x_i`.
     pub own: T,

@@ -110,10 +110,10 @@ impl Seat {
         match (chosen.protocol, chosen.scheme, chosen.ot, channels) {
             (Protocol::Yao, Some(scheme), Some(ot), [channel]) => {
                 let role = if index == 0 { Role::Garbler } else { Role::Evaluator };
-                Ok(Box::new(yao::Party::open(channel, role, context, yao::Terms { scheme, ot }, &seed)?))
+                Ok(Box::new(yao::YaoParty::open(channel, role, context, yao::Terms { scheme, ot }, &seed)?))
             }
             (Protocol::Gmw, None, Some(ot), [channel]) => {
-                Ok(Box::new(hushwire_gmw::Party::open(channel, index, context, ot, &seed)?))
+                Ok(Box::new(hushwire_gmw::GmwParty::open(channel, index, context, ot, &seed)?))
             }
             _ => Ok(Box::new(self.authenticated(chosen, context, threads).map_err(Failure::Ours)?)),
         }
@@ -125,12 +125,12 @@ impl Seat {
         chosen: Chosen,
         context: &Context,
         threads: u16,
-    ) -> Result<hushwire_authgarble::Party, Fault> {
+    ) -> Result<hushwire_authgarble::AuthgarbleParty, Fault> {
         let (Some(ot), Some((n, form))) = (chosen.ot, chosen.protocol.authenticated()) else {
             return Err(Fault::internal(COMPUTE, format!("{chosen} runs no circuits between parties")));
         };
         let place = [self.index.into(), n.into()];
-        let party = hushwire_authgarble::Party::new(context, place, ot, form, &Seed::random());
+        let party = hushwire_authgarble::AuthgarbleParty::new(context, place, ot, form, &Seed::random());
         Ok(party.threads(threads.into()))
     }
 }
@@ -151,7 +151,7 @@ pub fn peer_of(index: u8) -> PartyId {
     PartyId(1 - index)
 }
 
-impl Engine for yao::Party {
+impl Engine for yao::YaoParty {
     fn run(
         &mut self,
         channels: &mut [Channel],
@@ -160,11 +160,11 @@ impl Engine for yao::Party {
         inputs: &Planes,
         _: u64,
     ) -> Result<Planes, Failure> {
-        Ok(yao::Party::run(self, &mut channels[0], program, &seats.of_two(program), inputs)?)
+        Ok(yao::YaoParty::run(self, &mut channels[0], program, &seats.of_two(program), inputs)?)
     }
 }
 
-impl Engine for hushwire_gmw::Party {
+impl Engine for hushwire_gmw::GmwParty {
     fn run(
         &mut self,
         channels: &mut [Channel],
@@ -173,11 +173,11 @@ impl Engine for hushwire_gmw::Party {
         inputs: &Planes,
         _: u64,
     ) -> Result<Planes, Failure> {
-        Ok(hushwire_gmw::Party::run(self, &mut channels[0], program, &seats.of_two(program), inputs)?)
+        Ok(hushwire_gmw::GmwParty::run(self, &mut channels[0], program, &seats.of_two(program), inputs)?)
     }
 }
 
-impl Engine for hushwire_authgarble::Party {
+impl Engine for hushwire_authgarble::AuthgarbleParty {
     fn run(
         &mut self,
         channels: &mut [Channel],
@@ -188,7 +188,7 @@ impl Engine for hushwire_authgarble::Party {
     ) -> Result<Planes, Failure> {
         let roles = seats.among(program, channels.len() as u8 + 1);
         let need = Task::new(program, roles.clone(), left as usize, Form::Rows).need();
-        Ok(hushwire_authgarble::Party::run(self, channels, program, &roles, inputs, need)?)
+        Ok(hushwire_authgarble::AuthgarbleParty::run(self, channels, program, &roles, inputs, need)?)
     }
 
     fn take(&mut self, ahead: Ahead) {

@@ -28,7 +28,7 @@ use hushwire_block::registry;
 use hushwire_machine::SessionId;
 use hushwire_machine::drive::{Lockstep, Machine};
 use hushwire_prg::{Prg, PrssKeys, Seed};
-use hushwire_rep3::{Party, Role, test_support};
+use hushwire_rep3::{Rep3Party, Role, test_support};
 
 /// Reproducible randomness: `seed` and `label` determine the bytes.
 #[must_use]
@@ -53,13 +53,13 @@ fn seed_of(world: u64, i: u8) -> Seed {
 
 /// Three parties with keys derived from `seed`, all on `backend`.
 #[must_use]
-pub fn world(seed: u64, backend: Backend) -> [Party; 3] {
+pub fn world(seed: u64, backend: Backend) -> [Rep3Party; 3] {
     Role::ALL.map(|role| party(seed, role, backend))
 }
 
 /// One party of [`world`].
 #[must_use]
-pub fn party(seed: u64, role: Role, backend: Backend) -> Party {
+pub fn party(seed: u64, role: Role, backend: Backend) -> Rep3Party {
     let key = |r: Role| seed_of(seed, 1 + r.index() as u8);
     let keys = PrssKeys { own: key(role), prev: key(role.left()) };
     test_support::party(role, backend, SessionId([7; 16]), &keys)

@@ -6,7 +6,7 @@ use hushwire_aes::Backend;
 use hushwire_compute::{Computation, Tensor};
 use hushwire_machine::{Channel, Net, SessionId};
 use hushwire_prg::{Prg, Seed};
-use hushwire_rep3::{Party, Role, Shares};
+use hushwire_rep3::{Rep3Party, Role, Shares};
 use hushwire_three::{Cut, Plan, run, test_support::shared};
 use hushwire_wire::{LocalParties, Shape, TransportKind};
 use std::{
@@ -69,7 +69,7 @@ fn measure(c: &Computation, cut: Cut, shape: Shape, runs: usize) -> Result<Vec<D
                 let mut lanes: Vec<[Channel; 2]> =
                     (0..cut.lanes() as u16).map(|l| lane(&mut net, l)).collect::<Result<_, Error>>()?;
                 let id = SessionId([7; 16]);
-                let mut party = Party::open(role, Backend::best(), id, Seed::random(), &mut lanes[0][1])?;
+                let mut party = Rep3Party::open(role, Backend::best(), id, Seed::random(), &mut lanes[0][1])?;
                 let mut times = vec![];
                 for _ in 0..runs {
                     let (inputs, begun) = (inputs.clone(), Instant::now());

@@ -6,7 +6,7 @@ use hushwire_compute::{Scalar, Tensor};
 use hushwire_machine::Cost;
 use hushwire_plan::{Extent, Reorder, Runtime, Sharing, Size, Slot, Talk};
 use hushwire_rep3::{
-    Party, Role,
+    Rep3Party, Role,
     ring::{Permutation, sort_bound, sort_expected},
 };
 use std::collections::{HashMap, hash_map::Entry};
@@ -22,7 +22,7 @@ pub struct PlanCost {
 }
 
 /// Shares of zeros.
-pub(crate) fn zeros(size: Size, party: &mut Party) -> Result<StepValue, ThreeError> {
+pub(crate) fn zeros(size: Size, party: &mut Rep3Party) -> Result<StepValue, ThreeError> {
     Ok(match size {
         Size::Known(width, rows) => StepValue::of_known(Tensor::zeros(Scalar::Bits(width as u16), &[rows])),
         Size::Bits(width, rows) => StepValue::of_bits(Three::zero_bits(width, rows)),
@@ -35,7 +35,7 @@ pub(crate) fn zeros(size: Size, party: &mut Party) -> Result<StepValue, ThreeErr
 
 /// All that prices depend on beside sizes.
 pub(crate) struct PriceTerms<'r> {
-    pub(crate) party: &'r mut Party,
+    pub(crate) party: &'r mut Rep3Party,
     pub(crate) cut: Cut,
     pub(crate) of_sort: OfSort,
 }
@@ -70,7 +70,7 @@ impl Plan {
     }
 
     fn cost_by(&self, party: usize, cut: Cut, of_sort: OfSort) -> Result<PlanCost, ThreeError> {
-        let [a, b, c] = Party::three(Backend::best());
+        let [a, b, c] = Rep3Party::three(Backend::best());
         let mut party = [Some(a), Some(b), Some(c)][party].take().expect("party 0, 1 or 2");
         let mut terms = PriceTerms { party: &mut party, cut, of_sort };
         let mut sum = PlanCost { exact: true, ..PlanCost::default() };

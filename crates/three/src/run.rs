@@ -10,7 +10,7 @@ use crate::{
 use hushwire_machine::Channel;
 use hushwire_plan::{LiveValues, local, misplaced};
 use hushwire_rep3::{
-    Batch, Party, Role, ShareError, Shares, pool,
+    Batch, Rep3Party, Role, ShareError, Shares, pool,
     ring::{Bits, Column},
 };
 use std::{borrow::BorrowMut, sync::Arc};
@@ -28,7 +28,7 @@ use std::{borrow::BorrowMut, sync::Arc};
 /// # Panics
 /// If there are not as many lanes as the cut has (the caller's bug).
 pub fn run<C: BorrowMut<Channel> + Send>(
-    party: &mut Party,
+    party: &mut Rep3Party,
     lanes: Vec<[C; 2]>,
     plan: &Plan,
     cut: Cut,
@@ -93,7 +93,7 @@ impl<'p> PlanRun<'p> {
     }
 
     /// All steps that are ready, in pieces, none of which has begun.
-    pub(crate) fn wave(&mut self, party: &mut Party) -> Result<(Wave<'p>, Vec<Group<'p>>), ThreeError> {
+    pub(crate) fn wave(&mut self, party: &mut Rep3Party) -> Result<(Wave<'p>, Vec<Group<'p>>), ThreeError> {
         let wave = self.values.wave();
         let mut groups = vec![];
         for pieces in self.cut.groups(&wave.extents()) {

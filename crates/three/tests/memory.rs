@@ -6,7 +6,7 @@ use hushwire_aes::Backend;
 use hushwire_compute::Computation;
 use hushwire_machine::{Channel, SessionId};
 use hushwire_prg::Seed;
-use hushwire_rep3::{Party, Shares};
+use hushwire_rep3::{Rep3Party, Shares};
 use hushwire_testkit::{Transport, case, peak, run_three, took};
 use hushwire_three::{Cut, Plan, run};
 use std::time::Duration;
@@ -55,7 +55,7 @@ fn measured(case: usize) -> u64 {
             .map(|l| [net.channel(l, left, right).unwrap(), net.channel(l, right, left).unwrap()])
             .collect();
         let id = SessionId([3; 16]);
-        let mut party = Party::open(role, Backend::best(), id, Seed::random(), &mut lanes[0][1]).unwrap();
+        let mut party = Rep3Party::open(role, Backend::best(), id, Seed::random(), &mut lanes[0][1]).unwrap();
         // Written one by one, or the system would give no pages.
         let zeros = |bytes: usize| (0..bytes).map(|_| std::hint::black_box(0)).collect();
         let inputs =

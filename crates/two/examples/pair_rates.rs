@@ -5,7 +5,7 @@ use hushwire_aes::Backend;
 use hushwire_machine::{Meter, PartyId, inproc};
 use hushwire_ot::{Context, Protocol, Sid};
 use hushwire_prg::{Prg, Seed};
-use hushwire_two::{Operation, Party, Sign};
+use hushwire_two::{ArithmeticParty, Operation, Sign};
 use std::{
     thread,
     time::{Duration, Instant},
@@ -48,7 +48,8 @@ fn main() {
                 let mut prg = Prg::new(Backend::best(), &Seed::random(), "shares");
                 let meter = Meter::new();
                 [&mut channel, &mut ots].into_iter().for_each(|channel| channel.tap(meter.tap()));
-                let mut party = Party::open(ots, i, &context, ot, &Seed::random()).expect("a set-up");
+                let mut party =
+                    ArithmeticParty::open(ots, i, &context, ot, &Seed::random()).expect("a set-up");
                 for (name, operation, elements) in operations(rows) {
                     let lengths = match operation {
                         Operation::MatMul { shape: [r, k, c], .. } => vec![r * k, k * c],

@@ -1,7 +1,7 @@
 //! Single operations on shares, for those who keep shares themselves and for measurements.
 
 use crate::{
-    Party, Sign, TwoError,
+    ArithmeticParty, Sign, TwoError,
     kit::Kit,
     ops::{MatrixShape, Operated, minus, plus},
     ring::Holders,
@@ -87,7 +87,7 @@ impl Operation {
     }
 }
 
-impl Party {
+impl ArithmeticParty {
     /// An operation on this party's shares of as many rows each, modulo 2^`ring`; gives its share
     /// of the result. Both parties call it alike.
     ///

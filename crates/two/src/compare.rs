@@ -1,8 +1,8 @@
 //! Comparisons of two private numbers: digits by 1-of-16 OT, then a tree of ANDs.
 //!
-//! Party S holds a, party R holds b. For each digit of at most four bits S makes, for every value m
-//! that R's digit may have, the two bits (a > m, a = m) under a mask; R takes the one of its digit.
-//! Neighbouring digits join: `gt = gt_hi ⊕ eq_hi·gt_lo`, `eq = eq_hi·eq_lo`.
+//! ArithmeticParty S holds a, party R holds b. For each digit of at most four bits S makes, for
+//! every value m that R's digit may have, the two bits (a > m, a = m) under a mask; R takes the one
+//! of its digit. Neighbouring digits join: `gt = gt_hi ⊕ eq_hi·gt_lo`, `eq = eq_hi·eq_lo`.
 //!
 //! **Source.** D. Rathee et al., "CrypTFlow2", CCS 2020, section 3.1. Deviations: an OT of 16 comes
 //! from four correlated OTs by eight hashes at the sender and two at the receiver
@@ -18,8 +18,8 @@ use crate::{
 };
 use hushwire_block::Wiped;
 
-/// Rows of which party 0 is the sender, out of `rows`: the first ones. Party 1 is that of the
-/// others.
+/// Rows of which party 0 is the sender, out of `rows`: the first ones. ArithmeticParty 1 is that of
+/// the others.
 pub(crate) fn half(rows: usize) -> usize {
     rows.div_ceil(2)
 }

@@ -1,7 +1,8 @@
 //! Computations between two parties.
 //!
 //! ```text
-//! Computation ── Plan::new ──► steps ── Party::run ──► waves: local steps, then all ready ones
+//! Computation ── Plan::new ──► steps
+//! steps ── ArithmeticParty::run ──► waves: local steps, then all ready ones
 //!
 //! a value's forms   known   both parties have it           constants, what is revealed
 //!                   words   x_0 + x_1 modulo 2^ℓ, ℓ ≤ 64   sums free, products, comparisons by OT
@@ -15,8 +16,8 @@
 //! **Functionality.** A [`Computation`](hushwire_compute::Computation), each party with inputs of
 //! its own → the outputs, to whom they are due.
 //! **Papers.** Comparisons, shifts and choices as D. Rathee et al., "CrypTFlow2", CCS 2020, have
-//! them; products by N. Gilboa, Crypto 1999; circuits by [`hushwire_gmw`]; [`Party::convolve`] by
-//! [`hushwire_bfv`].
+//! them; products by N. Gilboa, Crypto 1999; circuits by [`hushwire_gmw`];
+//! [`ArithmeticParty::convolve`] by [`hushwire_bfv`].
 //! **Security.** Semi-honest, one corrupted party; what the OTs assume, κ = 128. Which steps run,
 //! and the lengths of all messages, follow from the computation and its bound lengths alone, except
 //! for the number of comparisons in a sort. Values are opened where the computation says `reveal`;
@@ -66,7 +67,7 @@ pub use error::{COEFFICIENTS, TwoError};
 pub use hushwire_bfv::{Conv, Linear};
 pub use hushwire_plan::Sign;
 
-pub use party::Party;
+pub use party::ArithmeticParty;
 pub use plan::{Plan, Spent};
 pub use prim::Products;
 pub use tally::Tally;

@@ -30,7 +30,7 @@ use std::{collections::BTreeMap, time::Instant};
 use zeroize::Zeroizing;
 
 /// One of two parties, ready to run computations.
-pub struct Party {
+pub struct ArithmeticParty {
     index: usize,
     context: Context,
     /// Not there while a run has it.
@@ -62,7 +62,7 @@ pub struct Party {
     orders: Vec<Vec<u32>>,
 }
 
-impl Party {
+impl ArithmeticParty {
     /// Sets up OTs both ways. `ots` is a channel that makes them and carries nothing else;
     /// `context` and `ot` are agreed; `seed` is this party's secret randomness, for this session
     /// alone.
@@ -79,14 +79,14 @@ impl Party {
         context: &Context,
         ot: Protocol,
         seed: &Seed,
-    ) -> Result<Party, TwoError> {
+    ) -> Result<ArithmeticParty, TwoError> {
         assert!(index < 2, "parties are 0 and 1");
         let supply = Some(Supply::open(ots, index, context, ot, seed)?);
         let (context, driver) = (*context, Driver::new());
         let moves = seed.derive("two shuffles", &context.sid.0);
         let (seed, keys) = (seed.derive("two encryption", &context.sid.0), LayerKeys::default());
         let (threads, ahead, opened, spent) = (1, None, 0, BTreeMap::new());
-        Ok(Party {
+        Ok(ArithmeticParty {
             index,
             context,
             supply,
@@ -117,8 +117,8 @@ impl Party {
 
     /// The same at a distance that both parties have agreed on.
     #[must_use]
-    pub fn distance(self, distance: Distance) -> Party {
-        Party { distance, ..self }
+    pub fn distance(self, distance: Distance) -> ArithmeticParty {
+        ArithmeticParty { distance, ..self }
     }
 
     /// Sets the distance from the next run on. Both parties have agreed on it.
@@ -129,16 +129,16 @@ impl Party {
     /// The same with this many threads for layers under encryption: one party waits while the other
     /// multiplies.
     #[must_use]
-    pub fn threads(self, threads: usize) -> Party {
-        Party { threads, ..self }
+    pub fn threads(self, threads: usize) -> ArithmeticParty {
+        ArithmeticParty { threads, ..self }
     }
 
     /// The same with OTs made ahead of their use, by a thread beside that of a run, or in turn with
     /// what uses them. They are made ahead where both parties would have it so; a party without a
     /// setting would where rounds count, and where it has more than two threads.
     #[must_use]
-    pub fn ahead(self, ahead: bool) -> Party {
-        Party { ahead: Some(ahead), ..self }
+    pub fn ahead(self, ahead: bool) -> ArithmeticParty {
+        ArithmeticParty { ahead: Some(ahead), ..self }
     }
 
     /// On the two cores of one machine both parties keep both busy, and run as long either way or
@@ -150,12 +150,12 @@ impl Party {
     /// The same with a meter that counts on this party's channel, and from here on on that of OTs,
     /// a lane of its own: what it reads is told by node ([`Self::spent`]).
     #[must_use]
-    pub fn metered(mut self, meter: &Meter) -> Party {
+    pub fn metered(mut self, meter: &Meter) -> ArithmeticParty {
         if let Some(supply) = &mut self.supply {
             supply.channel.tap(meter.tap());
             supply.meter = Some(meter.clone());
         }
-        Party { meter: Some(meter.clone()), ..self }
+        ArithmeticParty { meter: Some(meter.clone()), ..self }
     }
 
     /// The channel of OTs, when no run follows; nothing where a run left it to a thread that

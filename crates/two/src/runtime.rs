@@ -54,7 +54,7 @@ impl Runtime for Two {
         StepValue::of_bits(own.map_or_else(zeros, Tensor::to_planes))
     }
 
-    /// Party 0's share is the value, the other one 0.
+    /// ArithmeticParty 0's share is the value, the other one 0.
     fn known_bits(party: &mut Own<'_>, known: &Tensor) -> Planes {
         let zeros = || Planes::zeros(known.scalar().bits(), known.len());
         if party.index == 0 { known.to_planes() } else { zeros() }

@@ -8,7 +8,7 @@ use hushwire_machine::{Channel, PartyId, inproc};
 use hushwire_ot::{Context, Protocol, Sid};
 use hushwire_prg::Seed;
 use hushwire_testkit::{case, peak, took};
-use hushwire_two::{Distance, Party, Plan, Products};
+use hushwire_two::{ArithmeticParty, Distance, Plan, Products};
 use std::{thread, time::Duration};
 
 /// Kinds of steps: rows, and a computation on columns x and y of them. Each also runs with a
@@ -63,7 +63,7 @@ fn measured(body: &str, rows: u64) -> [u64; 2] {
                 let lanes = [0, 1].map(|lane| net.channel(lane, peer, peer).expect("a lane"));
                 let [mut channel, ots]: [Channel; 2] = lanes;
                 let context = Context { sid: Sid([3; 32]), backend: Backend::best() };
-                let party = Party::open(ots, i, &context, Protocol::SoftSpoken4, &Seed::random());
+                let party = ArithmeticParty::open(ots, i, &context, Protocol::SoftSpoken4, &Seed::random());
                 let mut party = party.expect("a set-up").ahead(true);
                 let scalar = hushwire_compute::Scalar::unsigned(64);
                 let own = |rows: u64| {

@@ -22,7 +22,7 @@ mod transposition;
 
 use hushwire_aes::Backend;
 use hushwire_circuit::Adder;
-use hushwire_rep3::{Party, ring::Word};
+use hushwire_rep3::{Rep3Party, ring::Word};
 use hushwire_three::Cut;
 use hushwire_wire::Shape;
 use std::thread;
@@ -141,7 +141,7 @@ fn measure(
         (_, Shape::NONE) => LANES,
         _ => FAR_LANES,
     };
-    let moved = part::moved(Party::three(backend), pieces, lanes * point.threads)?;
+    let moved = part::moved(Rep3Party::three(backend), pieces, lanes * point.threads)?;
     let links = Links3 { transport: point.transport, net: point.net, lanes, threads: point.threads };
     let mut threads = links.threads(backend, None, |party| OpRuns::all(party, pieces, point.threads))?;
     // The results, of a run that is not timed: a session has memory by then.

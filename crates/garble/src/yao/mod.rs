@@ -2,7 +2,7 @@
 //! else.
 //!
 //! # Functionality
-//! [`Party::run`] evaluates a program on any number of instances at once. Each input is one
+//! [`YaoParty::run`] evaluates a program on any number of instances at once. Each input is one
 //! party's, each output goes to either party, both, or neither ([`TwoParty`]); inputs and outputs
 //! are bit planes ([`hushwire_circuit::planes`]). The garbler is party 0, the evaluator party 1.
 //!
@@ -101,7 +101,7 @@ impl Default for Terms {
 /// One party of Yao's protocol in one session: set up once, it runs any number of programs.
 ///
 /// After an error it is of no use: open another, in a new session or under a context of its own.
-pub struct Party {
+pub struct YaoParty {
     role: Role,
     side: Box<dyn SchemeRole + Send>,
     driver: Driver,
@@ -126,7 +126,7 @@ const STEP: &str = "Yao run";
 const TABLES: &str = "garbled tables";
 const OUTPUTS: &str = "Yao outputs of the garbler";
 
-impl Party {
+impl YaoParty {
     /// Sets up OTs and the garbling: an [`Opening`] over a channel. `context` is agreed and of no
     /// other set-up; `seed` is this party's secret randomness for this set-up alone.
     ///
@@ -138,11 +138,11 @@ impl Party {
         context: &Context,
         terms: Terms,
         seed: &Seed,
-    ) -> Result<Party, GarbleError> {
+    ) -> Result<YaoParty, GarbleError> {
         let (mut driver, mut opening) = (Driver::new(), Opening::new(role, context, terms, seed)?);
         let peer = channel.from().or(channel.to());
         driver.run(channel, &mut opening).map_err(|e| e.of(peer))?;
-        Ok(Party { driver, ..opening.finish() })
+        Ok(YaoParty { driver, ..opening.finish() })
     }
 
     /// The same, with batches of at most `width` gates. LOCAL: no byte depends on it.
@@ -151,7 +151,7 @@ impl Party {
     /// If `width` is 0.
     #[must_use]
     pub fn with_width(self, width: usize) -> Self {
-        Party { side: self.side.with_width(width), ..self }
+        YaoParty { side: self.side.with_width(width), ..self }
     }
 
     /// Runs `program` on as many sets of inputs as the planes have instances: a [`Run`] over a
@@ -187,7 +187,7 @@ impl Party {
     /// session.
     ///
     /// # Panics
-    /// As [`Party::run`].
+    /// As [`YaoParty::run`].
     pub fn begin<'p>(
         &'p mut self,
         program: &'p Program,
@@ -218,7 +218,7 @@ impl Party {
     }
 }
 
-/// One run of a [`Party`], a [`Machine`].
+/// One run of a [`YaoParty`], a [`Machine`].
 #[must_use = "take its steps, then finish"]
 pub struct Run<'p> {
     line: Running<'p>,

@@ -1,7 +1,7 @@
 //! The set-up of a party.
 
 use super::{
-    Party, SchemeRole, Stats, Terms,
+    SchemeRole, Stats, Terms, YaoParty,
     agree::{DIGEST, TERMS, compare, terms_digest},
     evaluator::Evaluates,
     garbler::Garbles,
@@ -17,7 +17,7 @@ use hushwire_ot::{self as ot, Context};
 use hushwire_prg::{Prg, Seed};
 use std::time::Instant;
 
-/// The set-up of a [`Party`], a [`Machine`](hushwire_machine::drive::Machine).
+/// The set-up of a [`YaoParty`], a [`Machine`](hushwire_machine::drive::Machine).
 #[must_use = "take its steps, then finish"]
 pub struct Opening {
     role: Role,
@@ -59,7 +59,7 @@ async fn set_up<F: Family + 'static>(
 }
 
 impl Opening {
-    /// As [`Party::open`] says.
+    /// As [`YaoParty::open`] says.
     ///
     /// # Errors
     /// The scheme is not private.
@@ -91,10 +91,10 @@ impl Opening {
     /// # Panics
     /// If rounds are left, or one failed (the caller's bug).
     #[must_use]
-    pub fn finish(self) -> Party {
+    pub fn finish(self) -> YaoParty {
         let stats = Stats { setup: self.begun.elapsed(), ..Stats::default() };
         let (role, side, process) = (self.role, self.line.finish(), self.process);
-        Party { role, side, driver: Driver::new(), stats, lost: false, process }
+        YaoParty { role, side, driver: Driver::new(), stats, lost: false, process }
     }
 }
 

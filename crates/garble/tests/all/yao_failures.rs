@@ -7,7 +7,7 @@ use crate::common::{
 use hushwire_circuit::{Planes, Program, TwoParty, named};
 use hushwire_garble::{
     GarbleError, Role, Scheme,
-    yao::{Party, Terms},
+    yao::{Terms, YaoParty},
 };
 use hushwire_machine::{Channel, Edit, NetError, PartyId, Record, Recording, Replay, Tamper};
 use hushwire_ot::{Driver, OtError, Protocol, SemiHonest, open_receiver, open_sender};
@@ -52,7 +52,7 @@ fn terms_that_differ_are_refused_by_both() {
     }
     let errors = parties(inproc_nets(), |role, channel| {
         let context = context().child("one of two", role as u64);
-        Party::open(channel, role, &context, mi, &Seed::from_bytes([1; 16])).err()
+        YaoParty::open(channel, role, &context, mi, &Seed::from_bytes([1; 16])).err()
     });
     assert!(errors.iter().all(|e| matches!(e, Some(GarbleError::Mismatch { .. }))), "two sessions");
 }

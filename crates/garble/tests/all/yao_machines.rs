@@ -5,7 +5,7 @@ use hushwire_block::registry;
 use hushwire_circuit::{Program, TwoParty, named};
 use hushwire_garble::{
     GarbleError, Role, Scheme,
-    yao::{Opening, Party, Terms},
+    yao::{Opening, Terms, YaoParty},
 };
 use hushwire_machine::drive::{Exchanged, Lockstep, Machine, Place};
 use hushwire_ot::{OtError, Protocol};
@@ -21,7 +21,7 @@ fn openings(terms: Terms) -> [Opening; 2] {
     })
 }
 
-fn opened(terms: Terms) -> [Party; 2] {
+fn opened(terms: Terms) -> [YaoParty; 2] {
     let mut both = openings(terms);
     Lockstep::new().run(&mut both).expect("an honest set-up");
     both.map(Opening::finish)
@@ -29,7 +29,7 @@ fn opened(terms: Terms) -> [Party; 2] {
 
 /// Both parties' outputs of one run, and whether its cost was declared.
 fn run(
-    parties: &mut [Party; 2],
+    parties: &mut [YaoParty; 2],
     program: &Program,
     roles: &TwoParty,
     n: usize,

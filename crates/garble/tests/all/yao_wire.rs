@@ -6,7 +6,7 @@ use hushwire_aes::Backend;
 use hushwire_circuit::{TwoParty, named};
 use hushwire_garble::{
     Role, Scheme,
-    yao::{Opening, Party, Terms},
+    yao::{Opening, Terms, YaoParty},
 };
 use hushwire_machine::{Meter, Transcript, drive::Wiring};
 use hushwire_ot::{Context, Functionality, Level, Protocol};
@@ -24,7 +24,7 @@ fn trace(scheme: Scheme, local: Role, backend: Backend, width: usize) -> ([Optio
         let backend = if role == local { backend } else { Backend::best() };
         let context = Context { backend, ..context() };
         let seed = Seed::from_bytes([role as u8; 16]);
-        let mut party = Party::open(channel, role, &context, terms(scheme), &seed).expect("set up");
+        let mut party = YaoParty::open(channel, role, &context, terms(scheme), &seed).expect("set up");
         if role == local {
             party = party.with_width(width);
         }
@@ -101,7 +101,7 @@ fn bytes_and_counts_are_as_declared() {
     for scheme in Scheme::PRIVATE {
         let [garbler, evaluator] = parties(inproc_nets(), |role, channel| {
             let seed = Seed::from_bytes([role as u8; 16]);
-            let mut party = Party::open(channel, role, &context(), terms(scheme), &seed).expect("set up");
+            let mut party = YaoParty::open(channel, role, &context(), terms(scheme), &seed).expect("set up");
             let meter = Meter::new();
             channel.tap(meter.tap());
             run(&mut party, channel, &program, &roles, 5, &values(&program, 5, 1)).expect("a run");

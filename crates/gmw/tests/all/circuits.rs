@@ -174,7 +174,7 @@ fn triples_from_every_extension() {
     for ot in Protocol::ALL.into_iter().filter(|ot| ot.supports(hushwire_ot::Level::SemiHonest)) {
         both(|i, channel| {
             let seed = hushwire_prg::Seed::from_bytes([i as u8 + 3; 16]);
-            let mut party = hushwire_gmw::Party::open(channel, i, &context(Backend::best()), ot, &seed)
+            let mut party = hushwire_gmw::GmwParty::open(channel, i, &context(Backend::best()), ot, &seed)
                 .expect("a set-up");
             for _ in 0..2 {
                 let inputs = own(&program, &roles, i, &all);

@@ -3,7 +3,7 @@
 use crate::pair::{IDS, both, context, open, own, plain, random_inputs, roles};
 use hushwire_aes::Backend;
 use hushwire_circuit::{Planes, Program, TwoParty, named};
-use hushwire_gmw::{GmwError, Party};
+use hushwire_gmw::{GmwError, GmwParty};
 use hushwire_machine::{Channel, Edit, NetError, PartyId, Tamper, Tap};
 use hushwire_ot::{Context, OtError, Protocol, Sid};
 use hushwire_prg::Seed;
@@ -14,7 +14,7 @@ fn program(name: &str) -> Program {
 }
 
 fn run(
-    party: &mut Party,
+    party: &mut GmwParty,
     channel: &mut Channel,
     i: usize,
     program: &Program,
@@ -56,7 +56,7 @@ fn parties_of_different_sessions_run_nothing() {
     both(|i, channel| {
         let context = Context { sid: Sid([i as u8; 32]), backend: Backend::best() };
         let seed = Seed::from_bytes([i as u8 + 1; 16]);
-        let mut party = Party::open(channel, i, &context, Protocol::SoftSpoken4, &seed).expect("a set-up");
+        let mut party = GmwParty::open(channel, i, &context, Protocol::SoftSpoken4, &seed).expect("a set-up");
         let failed = run(&mut party, channel, i, &program, &roles, 5);
         assert!(matches!(failed, Err(GmwError::Mismatch { peer }) if peer == channel.from()), "{failed:?}");
     });
@@ -169,7 +169,7 @@ fn changed_messages_end_in_wrong_outputs_or_typed_errors() {
 fn ots_without_a_semi_honest_form_are_refused() {
     both(|i, channel| {
         let seed = Seed::from_bytes([1; 16]);
-        let refused = Party::open(channel, i, &context(Backend::best()), Protocol::Kos, &seed);
+        let refused = GmwParty::open(channel, i, &context(Backend::best()), Protocol::Kos, &seed);
         assert!(matches!(refused, Err(GmwError::Ot(OtError::Unsupported { .. }))));
     });
 }

@@ -7,7 +7,7 @@ use hushwire_block::registry;
 use hushwire_circuit::{
     Layered, ONE, Planes, Program, TwoParty, ZERO, input_slot, named, planes::plane_bytes,
 };
-use hushwire_gmw::{Party, triples};
+use hushwire_gmw::{GmwParty, triples};
 use hushwire_machine::{Channel, PartyId, Tap};
 use hushwire_ot::{
     BitTriples, Context, Driver, Protocol, SemiHonest, Sid, Triples, open_receiver, open_sender,
@@ -75,7 +75,7 @@ fn session(of: Of, runs: &[Run]) -> [Vec<Vec<Vec<u8>>>; 2] {
     let party = |i: usize, channel: &mut Channel| {
         let sent = Sent::default();
         channel.tap(Box::new(sent.clone()));
-        let mut party = Party::open(channel, i, &of.context(), OT, &of.seed(i)).expect("a set-up");
+        let mut party = GmwParty::open(channel, i, &of.context(), OT, &of.seed(i)).expect("a set-up");
         let mut all = vec![sent.take()];
         for (program, _, inputs) in runs {
             let roles = roles(program);
@@ -291,7 +291,7 @@ fn shares_of_inputs_are_fresh_in_every_run() {
         let shares = both(|i, channel| {
             let sent = Sent::default();
             channel.tap(Box::new(sent.clone()));
-            let mut party = Party::open(channel, i, &of.context(), OT, &of.seed(i)).expect("a set-up");
+            let mut party = GmwParty::open(channel, i, &of.context(), OT, &of.seed(i)).expect("a set-up");
             let last = |_| {
                 party.run(channel, &program, &roles, &Planes::zeros(128, 8)).expect("an honest run");
                 sent.take().pop().expect("the outputs' shares")

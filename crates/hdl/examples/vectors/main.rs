@@ -10,7 +10,7 @@ mod and_lane;
 mod sequencer;
 mod tap;
 
-use hushwire_rep3::Party;
+use hushwire_rep3::Rep3Party;
 use std::{error::Error, fs, path::Path};
 
 /// The number of bytes of a word.
@@ -28,7 +28,7 @@ fn hex_words(bytes: &[u8]) -> Vec<String> {
 }
 
 /// A party's AES keys: own and previous.
-fn keys(party: &Party) -> [String; 2] {
+fn keys(party: &Rep3Party) -> [String; 2] {
     party.device_keys().map(|key| hex(&key))
 }
 

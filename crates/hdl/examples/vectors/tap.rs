@@ -2,7 +2,7 @@
 
 use hushwire_circuit::Program;
 use hushwire_rep3::{
-    CircuitBatch, CircuitWorkspace, Party, Place, Record, Role, Shares, Unit, test_support::context,
+    CircuitBatch, CircuitWorkspace, Place, Record, Rep3Party, Role, Shares, Unit, test_support::context,
 };
 use hushwire_testkit::lockstep;
 use std::sync::{Arc, Mutex};
@@ -62,7 +62,7 @@ impl Record for Tap {
 /// Runs `program` on three parties' `inputs` at the address (shard, lane). Returns each party's
 /// recording and its shares of the output.
 pub(crate) fn run(
-    world: &[Party; 3],
+    world: &[Rep3Party; 3],
     program: &Arc<Program>,
     inputs: &[Shares; 3],
     instances: usize,

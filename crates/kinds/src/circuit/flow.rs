@@ -3,7 +3,7 @@
 use crate::{CircuitPlan, circuit::place};
 use hushwire_circuit::{Planes, Program, planes};
 use hushwire_machine::drive::Work;
-use hushwire_rep3::{Batch, CircuitBatch, CircuitWorkspace, Party, Shares};
+use hushwire_rep3::{Batch, CircuitBatch, CircuitWorkspace, Rep3Party, Shares};
 use hushwire_session::{
     Fault, Member,
     doors::{Doors, IN, SharedValue},
@@ -16,7 +16,7 @@ const OUT: &str = "opening outputs";
 
 /// The batches of one thread.
 pub(crate) struct Flow {
-    pub(crate) party: Party,
+    pub(crate) party: Rep3Party,
     /// Batches under way, in order.
     pub(crate) open: VecDeque<Batch>,
     pub(crate) plan: Arc<CircuitPlan>,

@@ -9,7 +9,7 @@ use hushwire_machine::{
     drive::{Driver, Lane},
 };
 use hushwire_prg::Seed;
-use hushwire_rep3::{CircuitBatch, Party, Role};
+use hushwire_rep3::{CircuitBatch, Rep3Party, Role};
 use hushwire_session::{
     Fault, Member,
     doors::{Doors, channels_of_clients, receive_seeds},
@@ -31,7 +31,7 @@ pub(crate) fn compute(part: &CircuitPart, member: &mut MemberSession) -> Result<
     let mut forward = member.channel(1, control, right, left)?;
     let backward = member.channel(1, control, left, right)?;
     let (backend, id) = (member.config.backend, member.session());
-    let party = Party::open(role, backend, id, Seed::random(), &mut forward)
+    let party = Rep3Party::open(role, backend, id, Seed::random(), &mut forward)
         .map_err(|e| explain(&agreement, e).during("session keys"))?;
 
     let mut clients = client_channels(member, &plan)?;

@@ -17,7 +17,7 @@ use hushwire_session::{
     run::{self, MemberSession},
     threads::COMPUTE,
 };
-use hushwire_two::{Distance, Party, TwoError};
+use hushwire_two::{ArithmeticParty, Distance, TwoError};
 use zeroize::Zeroizing;
 
 /// A party's links and its side of the protocol.
@@ -26,7 +26,7 @@ pub(super) struct PairEngine {
     seat: Seat,
     control: Vec<Channel>,
     channels: Vec<Channel>,
-    party: Party,
+    party: ArithmeticParty,
     distance: Distance,
 }
 
@@ -36,7 +36,7 @@ impl PairEngine {
         let (channels, ots) = (seat.channels(member, 0)?, seat.channels(member, 1)?.pop());
         let missing = || Fault::internal(SETUP, "protocol two has a peer and an OT extension");
         let (ots, ot) = (ots.ok_or_else(missing)?, chosen.ot.ok_or_else(missing)?);
-        let party = Party::open(ots, seat.index.into(), &seat.context, ot, &Seed::random());
+        let party = ArithmeticParty::open(ots, seat.index.into(), &seat.context, ot, &Seed::random());
         // LOCAL: while one party multiplies under encryption the other waits.
         let cores = std::thread::available_parallelism().map_or(1, |n| n.get().min(8));
         let party = party.map_err(|e| Failure::from(e).told(&seat, SETUP))?.threads(cores);

@@ -12,7 +12,7 @@ use hushwire_circuit::planes::plane_bytes;
 use hushwire_fault::code;
 use hushwire_machine::{Channel, drive::Driver};
 use hushwire_prg::Seed;
-use hushwire_rep3::{CircuitBatch, CircuitWorkspace, Party, Rep3Error, Role, Shares};
+use hushwire_rep3::{CircuitBatch, CircuitWorkspace, Rep3Error, Rep3Party, Role, Shares};
 use hushwire_session::{
     Fault, Member,
     doors::{Doors, SharedValue, channels_of_clients, receive_seeds},
@@ -27,7 +27,7 @@ use zeroize::Zeroizing;
 /// A party's links.
 pub(super) struct Three {
     me: Member,
-    party: Party,
+    party: Rep3Party,
     /// To the right neighbour and from the left one, and the other way round: session keys,
     /// lengths, the last word.
     control: [Channel; 2],
@@ -59,7 +59,7 @@ impl Three {
         let lane = agreement.control_lane();
         let mut control = [member.channel(1, lane, right, left)?, member.channel(1, lane, left, right)?];
         let (backend, id) = (member.config.backend, member.session());
-        let party = Party::open(role, backend, id, Seed::random(), &mut control[0])
+        let party = Rep3Party::open(role, backend, id, Seed::random(), &mut control[0])
             .map_err(|e| explain(&agreement, e).during("session keys"))?;
         let delay =
             delay::announced(&mut control).map_err(|e| explain(&agreement, e).during("measuring delays"))?;

@@ -7,8 +7,8 @@ use hushwire_hdl::{Device, HdlBatch, Microcode};
 use hushwire_machine::Cost;
 use hushwire_machine::drive::{Exchanged, Machine, Round};
 use hushwire_rep3::{
-    AesBlocks, CircuitBatch, CircuitWorkspace, Context, ExpandedKeys, Party, Role, Sbox, Shares, Workspace,
-    xor_into,
+    AesBlocks, CircuitBatch, CircuitWorkspace, Context, ExpandedKeys, Rep3Party, Role, Sbox, Shares,
+    Workspace, xor_into,
 };
 use hushwire_session::Fault;
 use std::sync::Arc;
@@ -65,7 +65,7 @@ impl Engine {
     /// # Errors
     /// The device failed.
     pub(super) fn new(
-        party: &Party,
+        party: &Rep3Party,
         terms: &AesCtrTerms,
         keys: ExpandedKeys,
         device: Option<Device>,

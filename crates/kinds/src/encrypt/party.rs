@@ -124,7 +124,7 @@ impl AesCtrParty {
         let mut forward = member.channel(0, control, right, left)?;
         let backward = Some(member.channel(0, control, left, right)?);
         let (backend, id) = (member.config.backend, member.session());
-        let mut party = rep3::Party::open(self.role, backend, id, Seed::random(), &mut forward)
+        let mut party = rep3::Rep3Party::open(self.role, backend, id, Seed::random(), &mut forward)
             .map_err(|e| explain(&agreement, e).during(KEY))?;
         // The first batch is the key's, the others are the chunks', in order.
         let batch = party.next_batch().map_err(|e| Fault::internal(KEY, e))?;

@@ -8,7 +8,7 @@ use super::{
 };
 use hushwire_machine::{Channel, drive::Work};
 use hushwire_prg::Seed;
-use hushwire_rep3::Party;
+use hushwire_rep3::Rep3Party;
 use hushwire_session::{
     Fault,
     threads::{COMPUTE, Failed, Progress},
@@ -28,7 +28,7 @@ pub(super) struct Shared {
 pub(super) struct Stream {
     pub(super) shared: Arc<Shared>,
     /// Its batches are the thread's chunks, in order.
-    party: Party,
+    party: Rep3Party,
     pub(super) client: Channel,
     /// The next chunk to begin, and the next to end.
     begin: u32,
@@ -40,7 +40,7 @@ pub(super) struct Stream {
 }
 
 impl Stream {
-    pub(super) fn new(shared: Arc<Shared>, party: Party, client: Channel, thread: u16) -> Self {
+    pub(super) fn new(shared: Arc<Shared>, party: Rep3Party, client: Channel, thread: u16) -> Self {
         let (begin, end) = (u32::from(thread), u32::from(thread));
         Self { shared, party, client, begin, end, spare: Spare::default(), out: vec![], next: vec![] }
     }

@@ -10,7 +10,7 @@ use hushwire_three::{
     Cut, Plan, run,
     test_support::{opened, shared},
 };
-use hushwire_two::Party;
+use hushwire_two::ArithmeticParty;
 use std::{
     collections::BTreeMap,
     sync::{Arc, Mutex},
@@ -96,7 +96,7 @@ pub(crate) fn two(
                 }
                 let context = Context { sid: Sid([4; 32]), backend: Backend::best() };
                 let seed = Seed::from_bytes([i as u8 + 1; 16]);
-                let party = Party::open(ots, i, &context, Protocol::SoftSpoken2, &seed).unwrap();
+                let party = ArithmeticParty::open(ots, i, &context, Protocol::SoftSpoken2, &seed).unwrap();
                 party.threads(2).ahead(ahead).run(&mut channel, plan, own(i), &mut |_, _| true).unwrap()
             })
         };

@@ -2,7 +2,7 @@
 
 use hushwire_block::Gf64;
 use hushwire_circuit::Planes;
-use hushwire_gmw::Party;
+use hushwire_gmw::GmwParty;
 use hushwire_machine::Channel;
 use hushwire_ot::{Context, Protocol};
 use hushwire_prg::{Prg, Seed};
@@ -210,7 +210,7 @@ impl GmwRun<'_> {
         }
         let inputs = Planes::join(instances, inputs);
         let ot = ot(parameters);
-        let mut party = Party::open(channel, index, &context.child("psi bins", 0), ot, seed)?;
+        let mut party = GmwParty::open(channel, index, &context.child("psi bins", 0), ot, seed)?;
         let learnt = party.run(channel, &program, &roles, &inputs)?;
         if index == 1 {
             return Ok(vec![]);

@@ -1,6 +1,6 @@
 use super::*;
 use crate::{
-    Party,
+    Rep3Party,
     ring::{
         permutation::tests::{assert_even, row_order},
         test_support::{open_words, parties, share_words},
@@ -15,7 +15,7 @@ fn prg() -> Prg {
 }
 
 fn machines<W: Word>(
-    parties: &mut [Party; 3],
+    parties: &mut [Rep3Party; 3],
     prg: &mut Prg,
     flags: &[u64],
     columns: &[Vec<W>],
@@ -23,7 +23,7 @@ fn machines<W: Word>(
 ) -> Vec<Compact<W>> {
     let flags = share_words(prg, flags);
     let columns: Vec<_> = columns.iter().map(|column| share_words(prg, column).map(Arc::new)).collect();
-    let machine = |(party, flags): (&mut Party, &Column<u64>)| {
+    let machine = |(party, flags): (&mut Rep3Party, &Column<u64>)| {
         let own: Vec<_> = columns.iter().map(|column| column[party.role().index()].clone()).collect();
         Compact::new(party.next_batch().unwrap(), flags, &own, rows).unwrap()
     };

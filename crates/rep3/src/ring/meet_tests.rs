@@ -13,7 +13,7 @@ fn meet(rows: usize, keys: &[(usize, Vec<u64>)], first: usize) -> (Vec<u32>, Vec
     let prg = &mut Prg::new(Backend::best(), &Seed::random(), "test");
     let mut shared: Vec<_> =
         keys.iter().map(|(width, key)| share_bits(prg, *width, key).into_iter()).collect();
-    let machine = |party: &mut crate::Party| {
+    let machine = |party: &mut crate::Rep3Party| {
         let keys: Vec<_> = shared.iter_mut().map(|key| Arc::new(key.next().unwrap())).collect();
         // Pieces of one row, of some, which end within the rows, and of all.
         let piece = [1, 7, 256, usize::MAX][rows % 4];

@@ -220,8 +220,8 @@ impl Fresh {
     /// The same of where each row goes.
     ///
     /// # Errors
-    /// [`ShareError::Places`] at parties 1 and 2 unless places are all of them once. Party 0 cannot
-    /// tell.
+    /// [`ShareError::Places`] at parties 1 and 2 unless places are all of them once. Rep3Party 0
+    /// cannot tell.
     pub(super) fn then_to(self, places: &[u32]) -> Result<Arc<Permutation>, ShareError> {
         let Permutation { role, rows, mut left, mut right } = Permutation::clone(&self.0);
         let last = match role.index() {

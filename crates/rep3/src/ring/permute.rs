@@ -151,8 +151,8 @@ impl<G: Group> Permute<G> {
     }
 
     /// Parties 1 and 2 learn the result, in the order in which they then have it: the masks of the
-    /// last stage are left out, and the two hear each other's half. Party 0 learns nothing, and has
-    /// empty columns in the end.
+    /// last stage are left out, and the two hear each other's half. Rep3Party 0 learns nothing, and
+    /// has empty columns in the end.
     pub(super) fn open(mut self) -> Self {
         self.end = ResultUse::Open;
         self

@@ -1,6 +1,6 @@
 use super::*;
 use crate::{
-    Party,
+    Rep3Party,
     ring::{
         group::{Sum, Xor},
         permutation::{Moves, tests::row_order},
@@ -20,7 +20,7 @@ fn prg() -> Prg {
     Prg::new(Backend::best(), &Seed::random(), "test")
 }
 
-fn permutations(parties: &mut [Party; 3], rows: usize) -> [Arc<Permutation>; 3] {
+fn permutations(parties: &mut [Rep3Party; 3], rows: usize) -> [Arc<Permutation>; 3] {
     parties.each_mut().map(|p| Permutation::random(&mut p.next_batch().unwrap(), rows).ok().unwrap())
 }
 
@@ -40,7 +40,7 @@ fn open_bits<W: Word>(columns: &[Column<W>; 3]) -> Vec<W> {
 type Shared<W> = [Column<W>; 3];
 
 fn run<G: Group>(
-    parties: &mut [Party; 3],
+    parties: &mut [Rep3Party; 3],
     permutations: &[Arc<Permutation>; 3],
     columns: Vec<Shared<G::Word>>,
     (inverse, most): (bool, usize),

@@ -8,9 +8,9 @@
 //! ```
 //!
 //! "Shuffle both, open the shuffled permutation, apply it in the clear" (S. Laur, J. Willemson, B.
-//! Zhang, ISC 2011; G. Asharov et al., "Efficient Secure Three-Party Sorting with Applications to
-//! Data Analysis and Heavy Hitters", CCS 2022, section 4.2), where only the two parties of the last
-//! stage see it: they alone move rows by it.
+//! Zhang, ISC 2011; G. Asharov et al., "Efficient Secure Three-Rep3Party Sorting with Applications
+//! to Data Analysis and Heavy Hitters", CCS 2022, section 4.2), where only the two parties of the
+//! last stage see it: they alone move rows by it.
 
 use super::{
     column::Column,
@@ -65,8 +65,8 @@ impl FromPlaces {
     /// The permutation, after the run.
     ///
     /// # Errors
-    /// [`ShareError::Places`] at parties 1 and 2 if the places were not all of them once. Party 0
-    /// cannot tell.
+    /// [`ShareError::Places`] at parties 1 and 2 if the places were not all of them once. Rep3Party
+    /// 0 cannot tell.
     pub fn finish(self) -> Result<Arc<Permutation>, ShareError> {
         let opened = self.shuffle.finish();
         self.fresh.then_to(match self.role.index() {
@@ -83,7 +83,7 @@ passed_on!([] FromPlaces, NetError, self => self.shuffle);
 mod tests {
     use super::*;
     use crate::{
-        Party,
+        Rep3Party,
         ring::{
             permutation::tests::{assert_even, row_order},
             test_support::{open_words, parties, share_words},
@@ -104,7 +104,7 @@ mod tests {
     }
 
     /// The machines after their run, and what came on the last round to parties 1 and 2.
-    fn run(parties: &mut [Party; 3], places: [Column<u64>; 3]) -> [FromPlaces; 3] {
+    fn run(parties: &mut [Rep3Party; 3], places: [Column<u64>; 3]) -> [FromPlaces; 3] {
         let machines = parties.iter_mut().zip(places);
         let mut machines: Vec<_> = machines
             .map(|(party, places)| {
@@ -117,7 +117,7 @@ mod tests {
     }
 
     fn permute(
-        parties: &mut [Party; 3],
+        parties: &mut [Rep3Party; 3],
         by: &[Arc<Permutation>; 3],
         columns: [Column<u64>; 3],
         inverse: bool,

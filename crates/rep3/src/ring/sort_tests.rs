@@ -1,6 +1,6 @@
 use super::*;
 use crate::{
-    Party, circuit_cost,
+    Rep3Party, circuit_cost,
     ring::{
         column::Bits,
         permutation::tests::{assert_even, row_order},
@@ -60,7 +60,7 @@ struct Outcome {
     spent: [Cost; 3],
 }
 
-fn sort(parties: &mut [Party; 3], prg: &mut Prg, rows: usize, keys: &[Plain], wide: usize) -> Outcome {
+fn sort(parties: &mut [Rep3Party; 3], prg: &mut Prg, rows: usize, keys: &[Plain], wide: usize) -> Outcome {
     let mut shared: Vec<_> = keys.iter().map(|key| key.share(prg).into_iter()).collect();
     let mut machines: Vec<_> = parties
         .iter_mut()
@@ -241,7 +241,7 @@ fn two_sorts_of_one_column_open_orders_that_have_nothing_to_do_with_each_other()
     let words: Vec<u64> = (0..64).map(|_| prg.next_u64()).collect();
     let keys = [Plain::of(&words, false, false)];
     let mut parties = parties();
-    let mut opened = |parties: &mut [Party; 3]| sort(parties, prg, 64, &keys, WIDE).opened;
+    let mut opened = |parties: &mut [Rep3Party; 3]| sort(parties, prg, 64, &keys, WIDE).opened;
     let (first, second) = (opened(&mut parties), opened(&mut parties));
     assert_ne!(first, second, "each under its own shuffle");
     let seeds = [0; 3].map(|_| Seed::random());

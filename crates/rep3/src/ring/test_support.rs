@@ -2,14 +2,14 @@
 //! nothing.
 
 use super::{Bits, Column, Word};
-use crate::{Party, Rep3, share};
+use crate::{Rep3, Rep3Party, share};
 use hushwire_aes::Backend;
 use hushwire_prg::Prg;
 
 /// Three parties of one session.
 #[must_use]
-pub fn parties() -> [Party; 3] {
-    Party::three(Backend::best())
+pub fn parties() -> [Rep3Party; 3] {
+    Rep3Party::three(Backend::best())
 }
 
 /// A dealer's shares of numbers.

@@ -90,12 +90,12 @@ impl Context {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Party;
+    use crate::Rep3Party;
     use hushwire_aes::Backend;
     use hushwire_testkit::backends;
 
     fn zeros_of<W: Word>(backend: Backend) {
-        let contexts = Party::three(backend).map(|mut p| p.next_batch().unwrap().context());
+        let contexts = Rep3Party::three(backend).map(|mut p| p.next_batch().unwrap().context());
         for rows in [0, 1, 5, 511, 513, 1025, 5000] {
             let shares = contexts.each_ref().map(|cx| {
                 let mut out = vec![W::default(); rows];
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn random_columns_are_replicated() {
         let columns =
-            Party::three(Backend::best()).map(|mut p| p.next_batch().unwrap().random_column::<u32>(3000));
+            Rep3Party::three(Backend::best()).map(|mut p| p.next_batch().unwrap().random_column::<u32>(3000));
         for i in 0..3 {
             assert_eq!(columns[i].next, columns[(i + 1) % 3].own);
         }

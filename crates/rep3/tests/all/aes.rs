@@ -4,7 +4,7 @@ use aes::cipher::{BlockCipherEncrypt, KeyInit};
 use hushwire_aes::{Aes128, Aes192, Aes256, Backend};
 use hushwire_machine::drive::Machine;
 use hushwire_rep3::{
-    AesBlocks, EXPANDED_BYTES, ExpandedKeys, KeyExpansion, KeySize, Party, Role, Sbox, Shares, Workspace,
+    AesBlocks, EXPANDED_BYTES, ExpandedKeys, KeyExpansion, KeySize, Rep3Party, Role, Sbox, Shares, Workspace,
     cost, expansion_cost, open, share, test_support::context,
 };
 use hushwire_testkit::{backends, lockstep, noise, prg, world};
@@ -51,7 +51,13 @@ fn expanded(size: KeySize, keys: &[u8]) -> Vec<u8> {
 }
 
 /// Three parties' round keys under `mode`.
-fn round_keys(w: &[Party; 3], size: KeySize, sbox: Sbox, mode: Keys, keys: &[u8]) -> [Arc<ExpandedKeys>; 3] {
+fn round_keys(
+    w: &[Rep3Party; 3],
+    size: KeySize,
+    sbox: Sbox,
+    mode: Keys,
+    keys: &[u8],
+) -> [Arc<ExpandedKeys>; 3] {
     let n = keys.len() / size.key_bytes();
     let parties: [usize; 3] = [0, 1, 2];
     if matches!(mode, Keys::PreExpanded | Keys::PerBlock) {
@@ -68,7 +74,7 @@ fn round_keys(w: &[Party; 3], size: KeySize, sbox: Sbox, mode: Keys, keys: &[u8]
     lockstep(runs).map(|k| Arc::new(k.into_keys().0))
 }
 
-fn encrypt(w: &[Party; 3], sbox: Sbox, keys: &[Arc<ExpandedKeys>; 3], blocks: &[u8]) -> [AesBlocks; 3] {
+fn encrypt(w: &[Rep3Party; 3], sbox: Sbox, keys: &[Arc<ExpandedKeys>; 3], blocks: &[u8]) -> [AesBlocks; 3] {
     let input = share(&mut prg(13, "input"), blocks);
     let runs = [0, 1, 2].map(|i| {
         AesBlocks::new(sbox, context(&w[i], 1, 0), keys[i].clone(), &input[i], Workspace::default())

@@ -9,7 +9,8 @@ use hushwire_machine::{
 };
 use hushwire_rep3::{
     Addition, AesBlocks, Batch, CircuitBatch, CircuitWorkspace, ExpandedKeys, Field, Input, KeyExpansion,
-    KeySize, Multiply, Output, Owner, OwnerInputs, OwnerSeeds, Party, Role, Sbox, Shares, Workspace, share,
+    KeySize, Multiply, Output, Owner, OwnerInputs, OwnerSeeds, Rep3Party, Role, Sbox, Shares, Workspace,
+    share,
 };
 use hushwire_testkit::{noise, prg};
 use std::sync::Arc;
@@ -105,7 +106,7 @@ fn attack<M: Machine<Error = NetError>>(what: &str, from: From, make: impl Fn() 
 }
 
 fn batches() -> [Batch; 3] {
-    Party::three(Backend::best()).map(|mut party| party.next_batch().unwrap())
+    Rep3Party::three(Backend::best()).map(|mut party| party.next_batch().unwrap())
 }
 
 #[test]

@@ -10,8 +10,8 @@ use hushwire_machine::{
 };
 use hushwire_prg::{PrssKeys, Seed};
 use hushwire_rep3::{
-    AesBlocks, CircuitBatch, CircuitWorkspace, ExpandedKeys, Field, KeyExpansion, KeySize, Multiply, Party,
-    Place as At, Record, Role, Sbox, Workspace, circuit_zero_words, open, share,
+    AesBlocks, CircuitBatch, CircuitWorkspace, ExpandedKeys, Field, KeyExpansion, KeySize, Multiply,
+    Place as At, Record, Rep3Party, Role, Sbox, Workspace, circuit_zero_words, open, share,
     test_support::{self, context, random},
 };
 use hushwire_testkit::{Dirty, backends, noise, prg};
@@ -30,7 +30,7 @@ pub(crate) struct World {
 pub(crate) const WORLD: World = World { keys: [1, 2, 3], id: 7 };
 
 impl World {
-    pub(crate) fn parties(self, backend: Backend) -> [Party; 3] {
+    pub(crate) fn parties(self, backend: Backend) -> [Rep3Party; 3] {
         Role::ALL.map(|role| {
             let key = |role: Role| Seed::from_bytes([self.keys[role.index()]; 16]);
             let keys = PrssKeys { own: key(role), prev: key(role.left()) };
@@ -59,7 +59,7 @@ impl World {
         words
     }
 
-    /// Party `i`'s zero-shares from word `first` on.
+    /// Rep3Party `i`'s zero-shares from word `first` on.
     fn zeros(self, i: usize, address: (u32, u32), first: u64, bytes: usize) -> Vec<u8> {
         xor(&self.words(i, address, first, bytes), &self.words((i + 2) % 3, address, first, bytes))
     }

@@ -6,7 +6,7 @@ use hushwire_machine::drive::{Driver, Lane, Work, pipeline};
 use hushwire_machine::{Channel, Meter, Net, NetError, SessionId};
 use hushwire_prg::Seed;
 use hushwire_rep3::{
-    Addition, AesBlocks, Batch, ExpandedKeys, KeyExpansion, KeySize, Output, Party, Role, Sbox, Shares,
+    Addition, AesBlocks, Batch, ExpandedKeys, KeyExpansion, KeySize, Output, Rep3Party, Role, Sbox, Shares,
     Workspace, cost, expansion_cost, open, share,
 };
 use hushwire_testkit::{Transport, noise, prg, run_three};
@@ -17,8 +17,8 @@ fn back(role: Role, net: &mut Net) -> Channel {
     net.channel(0, Some(role.right().id()), Some(role.left().id())).unwrap()
 }
 
-fn party(role: Role, back: &mut Channel) -> Party {
-    Party::open(role, Backend::best(), SessionId([9; 16]), Seed::random(), back).unwrap()
+fn party(role: Role, back: &mut Channel) -> Rep3Party {
+    Rep3Party::open(role, Backend::best(), SessionId([9; 16]), Seed::random(), back).unwrap()
 }
 
 /// The bytes that this party learns of a value that is opened to some.
@@ -35,7 +35,7 @@ fn ring(role: Role, net: &mut Net, lane: u16) -> Channel {
 
 /// `chunks` batches of `blocks` blocks.
 struct Batches {
-    party: Party,
+    party: Rep3Party,
     sbox: Sbox,
     keys: Arc<ExpandedKeys>,
     input: Shares,

@@ -9,7 +9,7 @@ use hushwire_machine::{
 use hushwire_prg::Seed;
 use hushwire_rep3::{
     Addition, Batch, CircuitBatch, CircuitWorkspace, Comparison, Context, Field, Input, Multiply, Owner,
-    OwnerInputs, OwnerSeeds, Party, Rep3Error, Role, Shares, ThreeParty, open, share,
+    OwnerInputs, OwnerSeeds, Rep3Error, Rep3Party, Role, Shares, ThreeParty, open, share,
     test_support::{context, random},
 };
 use hushwire_testkit::{Transport, noise, prg, run_three};
@@ -23,13 +23,13 @@ fn rings(role: Role, net: &mut Net) -> [Channel; 2] {
     [channel(net.channel(0, left, right)), channel(net.channel(0, right, left))]
 }
 
-fn party(role: Role, back: &mut Channel) -> Party {
-    let opened = Party::open(role, Backend::best(), SessionId([3; 16]), Seed::random(), back);
+fn party(role: Role, back: &mut Channel) -> Rep3Party {
+    let opened = Rep3Party::open(role, Backend::best(), SessionId([3; 16]), Seed::random(), back);
     opened.unwrap_or_else(|e| panic!("{e}"))
 }
 
 /// Three parties of one session, over queues.
-fn three() -> [Party; 3] {
+fn three() -> [Rep3Party; 3] {
     run_three(Transport::Inproc, 1, None, |role, mut net| party(role, &mut rings(role, &mut net)[1]))
 }
 
@@ -103,12 +103,12 @@ fn ask() -> impl Strategy<Value = Ask> {
 
 /// A thread of a party: what hands out its batches, and the one in use.
 struct Thread {
-    party: Party,
+    party: Rep3Party,
     batch: Batch,
 }
 
 impl Thread {
-    fn new(mut party: Party) -> Self {
+    fn new(mut party: Rep3Party) -> Self {
         let batch = party.next_batch().unwrap_or_else(|e| panic!("{e}"));
         Thread { party, batch }
     }
@@ -151,7 +151,7 @@ impl Thread {
 
 /// All masks that a party has after such requests, thread by thread; at last its threads ask at the
 /// same time.
-fn masks(party: Party, asked: &[(Ask, usize)]) -> Vec<Vec<u8>> {
+fn masks(party: Rep3Party, asked: &[(Ask, usize)]) -> Vec<Vec<u8>> {
     let mut threads = vec![Thread::new(party)];
     let mut masks = vec![];
     for (ask, t) in asked {
@@ -185,7 +185,7 @@ proptest! {
     fn no_mask_is_handed_out_twice_and_all_parties_agree_on_them(
         asked in prop::collection::vec((ask(), 0..100usize), 0..40),
     ) {
-        let all = Party::three(Backend::best()).map(|party| masks(party, &asked));
+        let all = Rep3Party::three(Backend::best()).map(|party| masks(party, &asked));
         for part in 0..2 {
             // Word by word: no two streams overlap.
             let words = all[0].iter().map(|mask| &mask[16 * part..][..16]).collect::<HashSet<_>>();
@@ -235,23 +235,24 @@ fn found(contexts: [[Context; 2]; 3]) -> (u32, u32) {
 /// hide. It needs an address to be named twice, which only a test can do.
 #[test]
 fn two_batches_of_one_address_give_a_secret_away_and_two_that_were_handed_out_do_not() {
-    let parties = Party::three(Backend::best());
+    let parties = Rep3Party::three(Backend::best());
     let (right, all) = found(parties.each_ref().map(|party| [(); 2].map(|()| context(party, 0, 0))));
     assert!(right == all && all > 8000, "{right} of {all} bits");
-    let of =
-        |mut party: Party| [(); 2].map(|()| party.next_batch().unwrap_or_else(|e| panic!("{e}")).context());
-    let streams = |mut party: Party| {
+    let of = |mut party: Rep3Party| {
+        [(); 2].map(|()| party.next_batch().unwrap_or_else(|e| panic!("{e}")).context())
+    };
+    let streams = |mut party: Rep3Party| {
         let mut batch = party.next_batch().unwrap_or_else(|e| panic!("{e}"));
         [(); 2].map(|()| batch.context())
     };
-    let threads = |party: Party| {
-        let [a, b] = <[Party; 2]>::try_from(party.split(2)).unwrap_or_else(|_| panic!("two threads"));
+    let threads = |party: Rep3Party| {
+        let [a, b] = <[Rep3Party; 2]>::try_from(party.split(2)).unwrap_or_else(|_| panic!("two threads"));
         [a, b].map(|mut party| party.next_batch().unwrap_or_else(|e| panic!("{e}")).context())
     };
     for handed_out in [
         parties.map(of),
-        Party::three(Backend::best()).map(streams),
-        Party::three(Backend::best()).map(threads),
+        Rep3Party::three(Backend::best()).map(streams),
+        Rep3Party::three(Backend::best()).map(threads),
     ] {
         let (right, all) = found(handed_out);
         // Eight standard deviations of guessing.
@@ -291,7 +292,7 @@ fn the_same_inputs_in_two_batches_make_messages_that_have_nothing_in_common() {
 #[test]
 fn an_input_goes_to_the_right_under_random_words_of_its_own() {
     let (value, mut seen) = (vec![0; 64], HashSet::new());
-    let mut parties = Party::three(Backend::best());
+    let mut parties = Rep3Party::three(Backend::best());
     for _ in 0..2 {
         let mut batches =
             parties.each_mut().map(|party| party.next_batch().unwrap_or_else(|e| panic!("{e}")));
@@ -331,7 +332,7 @@ fn owners_and_sessions_draw_fresh_seeds_and_an_owner_fresh_shares_for_every_batc
         let words: Vec<_> = full.iter().flat_map(|m| m.chunks_exact(16).map(<[u8]>::to_vec)).collect();
         assert!(words.into_iter().all(|word| seen.insert(word)), "batch {batch}, input {input}");
     }
-    let drawn = [(); 2].map(|()| random(&Party::three(Backend::best())[0], 0, 0, 16));
+    let drawn = [(); 2].map(|()| random(&Rep3Party::three(Backend::best())[0], 0, 0, 16));
     assert!(drawn[0].own != drawn[1].own && drawn[0].next != drawn[1].next && drawn[0].own != drawn[0].next);
 }
 

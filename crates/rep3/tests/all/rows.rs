@@ -7,7 +7,7 @@ use hushwire_machine::{
 };
 use hushwire_prg::Seed;
 use hushwire_rep3::{
-    Party, Rep3, Role,
+    Rep3, Rep3Party, Role,
     ring::{
         Bits, Column, Permute, Sort, SortKey, Sum,
         test_support::{open_words, share_words},
@@ -20,11 +20,12 @@ use std::{
 };
 
 /// One party's rings: of products, and back.
-fn lane<M: Machine>(role: Role, net: &mut hushwire_machine::Net) -> (Party, Lane<M>) {
+fn lane<M: Machine>(role: Role, net: &mut hushwire_machine::Net) -> (Rep3Party, Lane<M>) {
     let [left, right] = [role.left().id(), role.right().id()];
     let mut back = net.channel(0, Some(right), Some(left)).unwrap();
     let ring = net.channel(1, Some(left), Some(right)).unwrap();
-    let party = Party::open(role, Backend::best(), SessionId([9; 16]), Seed::random(), &mut back).unwrap();
+    let party =
+        Rep3Party::open(role, Backend::best(), SessionId([9; 16]), Seed::random(), &mut back).unwrap();
     (party, Lane::over(vec![ring, back]))
 }
 

@@ -9,7 +9,7 @@ use hushwire_machine::{
 use hushwire_prg::Seed;
 use hushwire_rep3::{
     AesBlocks, Batch, CircuitBatch, CircuitWorkspace, Comparison, ExpandedKeys, Field, KeyExpansion, KeySize,
-    Multiply, Party, Role, Sbox, ThreeParty, Workspace,
+    Multiply, Rep3Party, Role, Sbox, ThreeParty, Workspace,
     ring::{
         Bits, Column, Compact, Conv2d, Dot, FromPlaces, Geometry, Inject, MatMul, Meet, OnBits, OnNumbers,
         Permutation, Permute, Product, Reveal, RevealBits, Select, Sharing, SharingBits, Sort, SortKey, Sum,
@@ -274,7 +274,7 @@ fn session(backend: Backend) -> Trace {
             channel
         });
         let (id, seed) = (SessionId([3; 16]), Seed::from_bytes([role.index() as u8; 16]));
-        let mut party = Party::open(role, backend, id, seed, &mut back).unwrap();
+        let mut party = Rep3Party::open(role, backend, id, seed, &mut back).unwrap();
         let inputs = all.select(program.inputs(), |i| owners[i] == role);
         party.run([&mut ring, &mut back], &program, &who, &inputs).unwrap();
         let mut tagging = party.next_batch().unwrap().tagging();

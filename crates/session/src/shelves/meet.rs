@@ -20,7 +20,7 @@ use crate::{
     member_config::{Event, explain},
     run::MemberSession,
 };
-use hushwire_authgarble::{Garbled, Party, Shelf, Stock};
+use hushwire_authgarble::{AuthgarbleParty, Garbled, Shelf, Stock};
 use hushwire_fault::code;
 use hushwire_machine::{Channel, NetError, PartyId, Reason};
 use serde::{Deserialize, Serialize};
@@ -59,7 +59,7 @@ pub enum Ahead {
 
 impl Ahead {
     /// Gives it to the party that runs next.
-    pub fn give(self, party: &mut Party) {
+    pub fn give(self, party: &mut AuthgarbleParty) {
         match self {
             Ahead::Nothing => {}
             Ahead::Stock(stock) => party.take_stock(*stock),
@@ -292,8 +292,8 @@ mod tests {
         assert_eq!(ids(choose(&[offers(two, &[&[], &[]]), offers(two, &[&[], &[]])], two)), [None, None]);
     }
 
-    /// Party 2 says of another stock to 0 than to 1, and then to each that it heard what that one
-    /// heard.
+    /// AuthgarbleParty 2 says of another stock to 0 than to 1, and then to each that it heard what
+    /// that one heard.
     #[test]
     fn stocks_are_taken_where_all_were_told_the_same() {
         let own = [[7, 5], [7, 5], [5, 7]].map(|ids| ids.map(|id| [id; ID]).concat());

@@ -1,10 +1,10 @@
 //! GREATEST, and the code that it shares with LEAST.
 
-use crate::error::Refused;
 use super::{
     FnDef, Leaks, Meaning, Operands, Primitive, Typed,
     definition::{as_call, of_one_type},
 };
+use crate::error::Refused;
 use crate::{
     algebra::{ExprType, Range, Value, has_range, rescaled},
     lower::{
@@ -45,9 +45,7 @@ static GREATEST: Primitive = Primitive {
 pub(super) fn checked(operands: &Operands<'_>) -> Result<(ExprType, Vec<Range>), Refused> {
     let one = operands.united()?;
     if !one.ty.is_ordered() {
-        return Err(
-            Refused::no_order(operands.types)
-        );
+        return Err(Refused::no_order(operands.types));
     }
     let sure = operands.types.iter().filter(|t| has_range(one.ty) && !t.nullable);
     let known = sure.filter_map(|t| rescaled(t.ty, t.range, one.ty)).collect();
@@ -91,11 +89,11 @@ fn better<'b>(wanted: Comparison, a: Cell<'b>, b: Cell<'b>) -> Cell<'b> {
 
 #[cfg(test)]
 mod tests {
-    use hushwire_fault::code;
     use crate::{
         algebra::{Column, ColumnType, Expr, Schema, Value},
         functions::tests::{call, int, numbers, refused, values},
     };
+    use hushwire_fault::code;
 
     #[test]
     fn nulls_are_left_out() {

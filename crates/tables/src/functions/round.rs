@@ -40,11 +40,11 @@ fn bind(arguments: &Arguments<'_>) -> Result<Expr, Fault> {
 
 #[cfg(test)]
 mod tests {
-    use hushwire_fault::code;
     use crate::{
         algebra::{Column, ColumnType},
         functions::tests::{int, numbers, refused, values},
     };
+    use hushwire_fault::code;
 
     #[test]
     fn halves_go_away_from_0() {

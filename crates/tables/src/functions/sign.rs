@@ -56,11 +56,11 @@ fn bind(of: &'static Primitive, arguments: &Arguments<'_>) -> Result<Expr, Fault
 
 #[cfg(test)]
 mod tests {
-    use hushwire_fault::code;
     use crate::{
         algebra::{Column, ColumnType, Expr, Value},
         functions::tests::{numbers, refused, values},
     };
+    use hushwire_fault::code;
 
     #[test]
     fn numbers_of_each_type_have_it() {

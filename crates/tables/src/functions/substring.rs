@@ -1,11 +1,11 @@
 //! SUBSTRING.
 
-use hushwire_fault::code;
 use super::{Arguments, FnDef, Leaks, Meaning, Primitive};
 use crate::{
     Fault,
     algebra::{ColumnType, Expr, ExprType, Value},
 };
+use hushwire_fault::code;
 
 pub(super) static DEFINITION: FnDef = FnDef {
     names: &["substring", "substr"],
@@ -88,11 +88,11 @@ fn bind(of: &'static Primitive, arguments: &Arguments<'_>) -> Result<Expr, Fault
 
 #[cfg(test)]
 mod tests {
-    use hushwire_fault::code;
     use crate::{
         algebra::{Column, ColumnType, Value},
         functions::tests::{int, refused, values},
     };
+    use hushwire_fault::code;
 
     #[test]
     fn bytes_are_counted_from_1() {

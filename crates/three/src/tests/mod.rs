@@ -20,7 +20,7 @@ use hushwire_machine::{
 };
 use hushwire_plan::{Group, land};
 use hushwire_prg::{Prg, Seed};
-use hushwire_rep3::{Party, Shares};
+use hushwire_rep3::{Rep3Party, Shares};
 use hushwire_testkit::suite::{self, Values, computation_of as text};
 
 /// The outputs, in order, the cost of party 0, and whether all of that was declared.
@@ -42,7 +42,7 @@ fn three(
             to.push(share);
         }
     }
-    let mut parties = Party::three(backend);
+    let mut parties = Rep3Party::three(backend);
     let mut runs: Vec<PlanRun<'_>> = parties
         .iter()
         .zip(shares)

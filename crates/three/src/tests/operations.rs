@@ -8,7 +8,7 @@ use hushwire_compute::{Computation, Tensor, test_support::inputs};
 use hushwire_machine::drive::{Lockstep, Place};
 use hushwire_plan::{Talk, land};
 use hushwire_prg::{Prg, Seed};
-use hushwire_rep3::{Addition, Party, share};
+use hushwire_rep3::{Addition, Rep3Party, share};
 use hushwire_testkit::suite::each_operation;
 use std::{collections::BTreeMap, time::Duration};
 
@@ -133,7 +133,7 @@ fn what_stands_past_the_last_row_is_not_opened() {
     let mut prg = Prg::new(Backend::best(), &Seed::random(), "test");
     let shares = share(&mut prg, &[0xff; 8]).map(|s| vec![s]);
     let mut flights = vec![];
-    for (mut party, inputs) in Party::three(Backend::best()).into_iter().zip(shares) {
+    for (mut party, inputs) in Rep3Party::three(Backend::best()).into_iter().zip(shares) {
         let mut run = PlanRun::new(party.role(), &plan, Cut::whole(), inputs).unwrap();
         run.alone(&mut party.next_batch().unwrap()).unwrap();
         flights.extend(run.wave(&mut party).unwrap().1.into_iter().map(|group| group.begin().unwrap()));
@@ -202,7 +202,7 @@ fn what_stands_above_a_number_is_not_opened() {
         "in the whole ring"
     );
     let (mut flights, mut runs) = (vec![], vec![]);
-    for (p, mut party) in Party::three(Backend::best()).into_iter().enumerate() {
+    for (p, mut party) in Rep3Party::three(Backend::best()).into_iter().enumerate() {
         let own = shares.iter().map(|s| s[p].clone()).collect();
         let mut run = PlanRun::new(party.role(), &plan, Cut::whole(), own).unwrap();
         run.alone(&mut party.next_batch().unwrap()).unwrap();

@@ -13,7 +13,7 @@ use hushwire_compute::{Computation, Op, evaluate};
 use hushwire_machine::{Channel, SessionId};
 use hushwire_plan::{Extent, PlanStep, Size, StepRows, Talk, home};
 use hushwire_prg::{Prg, Seed};
-use hushwire_rep3::{Party, Role, Shares, ring::Column};
+use hushwire_rep3::{Rep3Party, Role, Shares, ring::Column};
 use hushwire_testkit::{Transport, run_three};
 use std::{
     collections::BTreeSet,
@@ -67,7 +67,7 @@ fn over_channels(
             .map(|l| [net.channel(l, left, right).unwrap(), net.channel(l, right, left).unwrap()])
             .collect();
         let id = SessionId([3; 16]);
-        let mut party = Party::open(role, Backend::best(), id, Seed::random(), &mut lanes[0][1]).unwrap();
+        let mut party = Rep3Party::open(role, Backend::best(), id, Seed::random(), &mut lanes[0][1]).unwrap();
         // One session runs several.
         let mut once = || {
             let inputs = shares.iter().map(|s| s[role.index()].clone()).collect();

@@ -5,7 +5,7 @@ use crate::{Cut, Plan, run::run, test_support::shared};
 use hushwire_aes::Backend;
 use hushwire_machine::{Channel, SessionId};
 use hushwire_prg::Seed;
-use hushwire_rep3::Party;
+use hushwire_rep3::Rep3Party;
 use hushwire_testkit::{Digests, Trace, Transport, prg, run_three, suite::PLANS};
 
 /// A set-up and two runs on both rings of a lane.
@@ -24,7 +24,7 @@ fn trace(backend: Backend, body: &str) -> Trace {
             channel
         });
         let (id, seed) = (SessionId([3; 16]), Seed::from_bytes([role.index() as u8; 16]));
-        let mut party = Party::open(role, backend, id, seed, &mut lane[1]).unwrap();
+        let mut party = Rep3Party::open(role, backend, id, seed, &mut lane[1]).unwrap();
         for _ in 0..2 {
             let inputs = shares.iter().map(|s| s[role.index()].clone()).collect();
             let lanes = vec![lane.each_mut()];

@@ -14,7 +14,7 @@
 //! are; for each party this follows from the other's network. Everything opened is a function of
 //! that order. A stage is drawn here, and serves one opening.
 
-use super::Party;
+use super::ArithmeticParty;
 use crate::{
     TwoError,
     form::StepValue,
@@ -42,7 +42,7 @@ const OPENING: &str = "opening an order";
 
 /// What a step that moves rows needs of its party.
 pub(super) struct Mover<'a> {
-    pub(super) party: &'a mut Party,
+    pub(super) party: &'a mut ArithmeticParty,
     pub(super) channel: &'a mut Channel,
     /// OTs for pieces of such costs.
     pub(super) lots: &'a mut dyn FnMut(&[Tally]) -> Result<Lot, TwoError>,

@@ -4,7 +4,9 @@ use super::{
     pair::{prg, random, shared},
     random::{Values, plan_of, text, two},
 };
-use crate::{COEFFICIENTS, Conv, Distance, Linear, Operation, Party, Plan, Sign, TwoError, ring::mask};
+use crate::{
+    ArithmeticParty, COEFFICIENTS, Conv, Distance, Linear, Operation, Plan, Sign, TwoError, ring::mask,
+};
 use hushwire_aes::Backend;
 use hushwire_block::registry;
 use hushwire_compute::{Computation, Tensor, evaluate, test_support::inputs};
@@ -27,7 +29,7 @@ pub(crate) fn links() -> [[Channel; 2]; 2] {
 /// Runs both parties on threads.
 pub(crate) fn sessions<T: Send>(
     ot: Protocol,
-    party: impl Fn(usize, Party, &mut Channel) -> T + Sync,
+    party: impl Fn(usize, ArithmeticParty, &mut Channel) -> T + Sync,
 ) -> [T; 2] {
     sessions_over(links(), Backend::best(), ot, party)
 }
@@ -37,7 +39,7 @@ pub(crate) fn sessions_over<T: Send>(
     links: [[Channel; 2]; 2],
     backend: Backend,
     ot: Protocol,
-    party: impl Fn(usize, Party, &mut Channel) -> T + Sync,
+    party: impl Fn(usize, ArithmeticParty, &mut Channel) -> T + Sync,
 ) -> [T; 2] {
     let party = &party;
     let _watch = registry::watch();
@@ -50,7 +52,7 @@ pub(crate) fn sessions_over<T: Send>(
                     let _end = end.enter();
                     let context = Context { sid: Sid([9; 32]), backend };
                     let seed = Seed::from_bytes([i as u8 + 1; 16]);
-                    let open = Party::open(ots, i, &context, ot, &seed).expect("a set-up");
+                    let open = ArithmeticParty::open(ots, i, &context, ot, &seed).expect("a set-up");
                     party(i, open.ahead(true), &mut channel)
                 })
             })

@@ -5,7 +5,7 @@ use std::sync::{
     mpsc::{Receiver, Sender, channel},
 };
 
-use hushwire_rep3::{AesBlocks, ExpandedKeys, KeyExpansion, KeySize, Party, Sbox, Shares, Workspace};
+use hushwire_rep3::{AesBlocks, ExpandedKeys, KeyExpansion, KeySize, Rep3Party, Sbox, Shares, Workspace};
 
 use super::{
     deal::{RoundKeys, counter},
@@ -18,7 +18,7 @@ use crate::{
 
 /// A thread's chunks of one party.
 pub(super) struct AesRuns {
-    party: Party,
+    party: Rep3Party,
     sbox: Sbox,
     cut: ChunkCut,
     thread: usize,
@@ -49,7 +49,7 @@ enum KeySource {
 impl AesRuns {
     /// The parts of all threads of a party.
     pub(super) fn all(
-        party: Party,
+        party: Rep3Party,
         sbox: Sbox,
         cut: &ChunkCut,
         keys: &RoundKeys,

@@ -1,7 +1,7 @@
 //! One party's runs of an operation on a thread.
 
 use hushwire_machine::drive::{Lockstep, Place};
-use hushwire_rep3::{Party, Role};
+use hushwire_rep3::{Rep3Party, Role};
 
 use super::ops::{Begin, OpMachine, OpSetup, Parts};
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
 
 /// A thread's runs of one party.
 pub(crate) struct OpRuns {
-    party: Party,
+    party: Rep3Party,
     thread: usize,
     /// The thread's pieces, in turn.
     begin_run: Vec<Begin>,
@@ -27,8 +27,8 @@ pub(crate) struct OpRuns {
 
 impl OpRuns {
     /// The parts of all threads of a party, which take pieces in turn.
-    pub(super) fn all(party: Party, pieces: &[OpSetup], threads: usize) -> Result<Vec<Self>, BoxError> {
-        let part = |(thread, party): (usize, Party)| {
+    pub(super) fn all(party: Rep3Party, pieces: &[OpSetup], threads: usize) -> Result<Vec<Self>, BoxError> {
+        let part = |(thread, party): (usize, Rep3Party)| {
             let own = pieces.iter().skip(thread).step_by(threads);
             let begin_run = own.map(|made| (made.side)(party.role())).collect();
             Self { party, thread, begin_run, runs: 1, keep: false, begun: 0, ended: 0, results: vec![] }
@@ -74,7 +74,7 @@ pub(crate) struct Moved {
 }
 
 /// Runs all pieces of an operation once and counts. They are spread over this many lanes.
-pub(super) fn moved(mut parties: [Party; 3], pieces: &[OpSetup], lanes: usize) -> Result<Moved, BoxError> {
+pub(super) fn moved(mut parties: [Rep3Party; 3], pieces: &[OpSetup], lanes: usize) -> Result<Moved, BoxError> {
     let (mut bytes, mut messages) = ([0; 3], 0);
     let mut rounds = vec![0; lanes];
     for (k, made) in pieces.iter().enumerate() {

@@ -5,7 +5,7 @@ use std::{hint::black_box, sync::Arc};
 
 use hushwire_aes::Backend;
 use hushwire_rep3::{
-    Party,
+    Rep3Party,
     ring::{Bits, Column, Word},
 };
 
@@ -66,7 +66,7 @@ fn measure<W: Word>(
     (n, threads): (usize, usize),
 ) -> Result<Vec<BenchRow>, BoxError> {
     // A session, whose memory is kept.
-    let _parties = Party::three(backend);
+    let _parties = Rep3Party::three(backend);
     let (_, [column, ..]) = deal::<W>(1, n);
     let mut workers: Vec<_> =
         (0..threads).map(|_| Turns { backend, column: Arc::new((*column).clone()) }).collect();

@@ -11,7 +11,7 @@ use hushwire_machine::{Cost, Meter, PartyId, SessionId};
 use hushwire_nn::INPUT;
 use hushwire_ot::{Context, Protocol, Sid};
 use hushwire_prg::Seed;
-use hushwire_two::{Costs, Distance, Party, Plan, Products};
+use hushwire_two::{Costs, Distance, ArithmeticParty, Plan, Products};
 use hushwire_wire::Shape;
 
 use super::{
@@ -122,7 +122,7 @@ impl TwoParties {
                 [&mut channel, &mut ots].into_iter().for_each(|channel| channel.tap(self.meters[i].tap()));
                 let context = Context { sid, backend: self.backend };
                 let begin = Instant::now();
-                let party = Party::open(ots, i, &context, self.terms.ot, &Seed::random())?;
+                let party = ArithmeticParty::open(ots, i, &context, self.terms.ot, &Seed::random())?;
                 let party = party.threads(self.terms.threads).distance(Distance::of(self.terms.net.rtt));
                 let meter = Meter::new();
                 channel.tap(meter.tap());

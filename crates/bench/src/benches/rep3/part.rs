@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use hushwire_rep3::Party;
+use hushwire_rep3::Rep3Party;
 
 use super::{
     BatchCut,
@@ -15,7 +15,7 @@ use crate::{
 
 /// A thread's batches of one party: as many operands as lanes, in turn.
 pub(super) struct BatchRuns {
-    party: Party,
+    party: Rep3Party,
     batches: usize,
     begun: usize,
     ended: usize,
@@ -29,7 +29,7 @@ const SEED: u8 = 7;
 impl BatchRuns {
     /// The parts of all threads of a party.
     pub(super) fn all(
-        party: Party,
+        party: Rep3Party,
         workload: &WorkloadProgram,
         cut: &BatchCut,
     ) -> Result<Vec<Self>, BoxError> {

@@ -6,7 +6,7 @@ use hushwire_aes::Backend;
 use hushwire_circuit::{Planes, Program, TwoParty, eval};
 use hushwire_garble::{
     Role, Scheme,
-    yao::{Party, Terms},
+    yao::{YaoParty, Terms},
 };
 use hushwire_machine::{Channel, Meter, MeterReading, SessionId, Turns};
 use hushwire_ot::{Context, Sid};
@@ -36,7 +36,7 @@ pub(super) struct Parties {
 }
 
 struct PartyThread {
-    party: Party,
+    party: YaoParty,
     channel: Option<Channel>,
     program: Program,
     roles: TwoParty,
@@ -64,13 +64,13 @@ fn set_up(
     channels: &mut [Channel; 2],
     scheme: Scheme,
     backend: Backend,
-) -> Result<([Party; 2], Duration), BoxError> {
+) -> Result<([YaoParty; 2], Duration), BoxError> {
     let context = Context { sid: Sid([0; 32]).child("bench yao", rand()?), backend };
     let terms = Terms { scheme, ..Terms::default() };
     let begin = Instant::now();
     let parties = each(channels, |i, channel| {
         let role = [Role::Garbler, Role::Evaluator][i];
-        Ok(Party::open(channel, role, &context, terms, &Seed::random())?)
+        Ok(YaoParty::open(channel, role, &context, terms, &Seed::random())?)
     })?;
     let took = begin.elapsed();
     Ok((parties.try_into().map_err(|_| "not two parties")?, took))

@@ -6,7 +6,7 @@ use hushwire_block::registry;
 use hushwire_circuit::{Bit, Builder, Layered, Planes, Program, Stage, Stages, TwoParty, eval, planes};
 use hushwire_garble::{
     GarbleError, Role, Scheme,
-    yao::{Party, Terms},
+    yao::{Terms, YaoParty},
 };
 use hushwire_machine::{Channel, Net, PartyId, SessionId, inproc};
 use hushwire_ot::{Context, Sid};
@@ -56,8 +56,8 @@ pub fn parties<T: Send>(nets: [Net; 2], run: impl Fn(Role, &mut Channel) -> T + 
     })
 }
 
-pub fn open(role: Role, channel: &mut Channel, terms: Terms) -> Result<Party, GarbleError> {
-    Party::open(channel, role, &context(), terms, &Seed::from_bytes([role as u8; 16]))
+pub fn open(role: Role, channel: &mut Channel, terms: Terms) -> Result<YaoParty, GarbleError> {
+    YaoParty::open(channel, role, &context(), terms, &Seed::from_bytes([role as u8; 16]))
 }
 
 /// Random values of every input.
@@ -90,7 +90,7 @@ pub fn due(program: &Program, roles: &TwoParty, role: Role, n: usize, values: &[
 
 /// One run of a party that is open.
 pub fn run(
-    party: &mut Party,
+    party: &mut YaoParty,
     channel: &mut Channel,
     program: &Program,
     roles: &TwoParty,

@@ -3,7 +3,7 @@
 use hushwire_aes::Backend;
 use hushwire_block::registry;
 use hushwire_circuit::{Planes, Program, TwoParty, eval, planes};
-use hushwire_gmw::{GmwError, Party};
+use hushwire_gmw::{GmwError, GmwParty};
 use hushwire_machine::{Channel, MeterReading, PartyId, inproc};
 use hushwire_ot::{Context, Protocol, Sid};
 use hushwire_prg::{Prg, Seed};
@@ -46,9 +46,9 @@ pub(crate) fn both_capped<T: Send>(
     results.try_into().ok().expect("two parties")
 }
 
-pub(crate) fn open(channel: &mut Channel, index: usize, backend: Backend) -> Result<Party, GmwError> {
+pub(crate) fn open(channel: &mut Channel, index: usize, backend: Backend) -> Result<GmwParty, GmwError> {
     let seed = Seed::from_bytes([index as u8 + 1; 16]);
-    Party::open(channel, index, &context(backend), Protocol::SoftSpoken4, &seed)
+    GmwParty::open(channel, index, &context(backend), Protocol::SoftSpoken4, &seed)
 }
 
 /// Planes of all inputs.

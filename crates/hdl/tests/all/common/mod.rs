@@ -34,7 +34,7 @@ pub(crate) fn modelled(hello: Hello) -> Device {
 pub(crate) struct Case {
     pub(crate) program: Arc<Program>,
     pub(crate) code: Microcode,
-    pub(crate) world: [hushwire_rep3::Party; 3],
+    pub(crate) world: [hushwire_rep3::Rep3Party; 3],
     pub(crate) instances: usize,
     /// The shares of the common bits, packed.
     common: [Shares; 3],

@@ -5,7 +5,7 @@ mod compare;
 mod numbers;
 
 use super::{Word, test_support::parties};
-use crate::{Batch, Party, test_support};
+use crate::{Batch, Rep3Party, test_support};
 use hushwire_aes::Backend;
 use hushwire_machine::{
     NetError, SessionId,
@@ -27,7 +27,7 @@ fn run<M: Machine<Error = NetError>>(make: impl Fn(&mut Batch, usize) -> M) -> [
 
 /// The same in a session that may have run others before.
 fn in_session<M: Machine<Error = NetError>>(
-    session: &mut [Party; 3],
+    session: &mut [Rep3Party; 3],
     make: impl Fn(&mut Batch, usize) -> M,
 ) -> [M; 3] {
     let mut machines = session.each_mut().map(|party| {
@@ -54,7 +54,7 @@ fn signed<W: Word>(x: W) -> i64 {
 }
 
 /// Parties with keys that a test knows: party i's is [i; 16].
-fn keyed() -> [Party; 3] {
+fn keyed() -> [Rep3Party; 3] {
     crate::Role::ALL.map(|role| {
         let key = |role: crate::Role| Seed::from_bytes([role.index() as u8 + 1; 16]);
         let keys = PrssKeys { own: key(role), prev: key(role.left()) };
