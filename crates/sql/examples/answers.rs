@@ -18,7 +18,7 @@
 use hushwire_sql::{Catalog, Options, cell, relation, schema, test_support::World};
 use hushwire_tables::{
     Fault, Query,
-    algebra::{ColumnType, Part, Relation, Schema, Table, Value},
+    algebra::{ColumnType, Relation, Schema, Table, TablePart, Value},
     plain::{Row, evaluate},
 };
 use serde_json::{Value as Json, json};
@@ -51,7 +51,7 @@ fn table(json: &Json) -> Made<(Table, Vec<Row>)> {
     let (mut parts, mut rows) = (vec![], vec![]);
     for (k, part) in list(&json["parts"])?.iter().enumerate() {
         let own = list(part)?.iter().map(row).collect::<Made<Vec<Row>>>()?;
-        parts.push(Part { owner: format!("owner{k}"), rows: own.len() as u64 });
+        parts.push(TablePart { owner: format!("owner{k}"), rows: own.len() as u64 });
         rows.extend(own);
     }
     let unique = if key.is_empty() { vec![] } else { vec![key] };

@@ -46,14 +46,14 @@ const STACK: usize = 256 << 20;
 ///
 /// ```
 /// use hushwire_sql::{Catalog, Options, relation};
-/// use hushwire_tables::algebra::{Column, ColumnType, Part, Schema, Table};
+/// use hushwire_tables::algebra::{Column, ColumnType, Schema, Table, TablePart};
 /// let people = Table {
 ///     name: "people".into(),
 ///     schema: Schema(vec![
 ///         Column::new("id", ColumnType::Integer),
 ///         Column::new("age", ColumnType::SmallInt),
 ///     ]),
-///     parts: vec![Part { owner: "bob".into(), rows: 100 }],
+///     parts: vec![TablePart { owner: "bob".into(), rows: 100 }],
 ///     padded: false,
 ///     unique: vec![vec![0]],
 /// };

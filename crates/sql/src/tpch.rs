@@ -2,7 +2,7 @@
 
 use crate::{Fault, cell, test_support::World};
 use hushwire_tables::{
-    algebra::{Column, ColumnType, Part, Schema, Table},
+    algebra::{Column, ColumnType, Schema, Table, TablePart},
     plain::Row,
 };
 use std::collections::BTreeSet;
@@ -156,7 +156,7 @@ fn table(name: &str, owner: &str, lines: &[String]) -> Result<(Table, Vec<Row>),
     let table = Table {
         name: name.into(),
         schema: Schema(columns.iter().map(|(name, ty)| Column::new(name, *ty)).collect()),
-        parts: vec![Part { owner: owner.into(), rows: rows.len() as u64 }],
+        parts: vec![TablePart { owner: owner.into(), rows: rows.len() as u64 }],
         padded: false,
         unique: vec![key],
     };

@@ -31,7 +31,7 @@ use std::{collections::BTreeMap, fmt::Write};
 /// let table = Table {
 ///     name: "t".into(),
 ///     schema: Schema(vec![Column::new("x", ColumnType::Integer)]),
-///     parts: vec![Part { owner: "alice".into(), rows: 3 }],
+///     parts: vec![TablePart { owner: "alice".into(), rows: 3 }],
 ///     padded: false,
 ///     unique: vec![],
 /// };

@@ -9,7 +9,7 @@ use hushwire_session::{
 use hushwire_sql::{Catalog, Options, relation, schema};
 use hushwire_tables::{
     Query,
-    algebra::{ColumnType, Part, Schema, Table},
+    algebra::{ColumnType, Schema, Table, TablePart},
 };
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, sync::Arc};
@@ -71,7 +71,7 @@ fn catalog(job: &QueryJob) -> Result<Catalog, Fault> {
                 "bring them as one file",
             ));
         }
-        let parts = table.parts.iter().map(|part| Part { owner: name_of(&part.owner), rows: part.rows });
+        let parts = table.parts.iter().map(|part| TablePart { owner: name_of(&part.owner), rows: part.rows });
         tables.push(Table {
             name: table.name.clone(),
             schema: schema.clone(),

@@ -317,7 +317,7 @@ fn unwritable(cause: String, remedy: impl std::fmt::Display) -> Fault {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hushwire_tables::algebra::Part;
+    use hushwire_tables::algebra::TablePart;
     use std::{fmt::Write, sync::Arc};
     use zeroize::Zeroizing;
 
@@ -328,7 +328,7 @@ mod tests {
         let place = InputPlace::Memory(Arc::new(Zeroizing::new(text.into_bytes())));
         let schema =
             Schema(vec![Column::new("y", ColumnType::Varchar(2)), Column::new("x", ColumnType::Integer)]);
-        let parts = vec![Part { owner: "a".into(), rows: rows as u64 }];
+        let parts = vec![TablePart { owner: "a".into(), rows: rows as u64 }];
         // Both together, and the number alone.
         let unique = vec![vec![0, 1], vec![1]];
         let table = Table { name: "t".into(), schema, parts, padded: false, unique };
@@ -357,7 +357,7 @@ mod tests {
         let place =
             InputPlace::Memory(Arc::new(Zeroizing::new("a,b\n\u{fc},u\nu,\u{fc}\n".as_bytes().to_vec())));
         let schema = Schema(["a", "b"].map(|name| Column::new(name, ColumnType::Varchar(4))).to_vec());
-        let parts = vec![Part { owner: "a".into(), rows: 2 }];
+        let parts = vec![TablePart { owner: "a".into(), rows: 2 }];
         let table = Table { name: "t".into(), schema, parts, padded: false, unique: vec![] };
         let read = |ascii: &[usize]| read(&table, &place, &[0; 32], ascii, |_| Ok(()));
         assert!(read(&[]).is_ok());

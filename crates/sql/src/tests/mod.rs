@@ -6,11 +6,11 @@ mod refused;
 mod schemas;
 
 use crate::{Catalog, Fault, Options, relation};
-use hushwire_tables::algebra::{Column, ColumnType, Part, Relation, Schema, Table};
+use hushwire_tables::algebra::{Column, ColumnType, Relation, Schema, Table, TablePart};
 
 fn table(name: &str, rows: u64, columns: Vec<Column>, key: &[usize]) -> Table {
     let unique = if key.is_empty() { vec![] } else { vec![key.to_vec()] };
-    let parts = vec![Part { owner: "alice".into(), rows }];
+    let parts = vec![TablePart { owner: "alice".into(), rows }];
     Table { name: name.into(), schema: Schema(columns), parts, padded: false, unique }
 }
 

@@ -14,7 +14,7 @@ use hushwire_sql::cell;
 use hushwire_sql::test_support::World;
 use hushwire_tables::{
     Query,
-    algebra::{Column, ColumnType, Part, Schema, Table, Value},
+    algebra::{Column, ColumnType, Schema, Table, TablePart, Value},
     plain::Row,
 };
 
@@ -42,7 +42,7 @@ fn owned(
         line.split('|').zip(&columns).map(field).collect()
     };
     let rows: Vec<Row> = rows.iter().map(row).collect();
-    let part = |owner: &str, rows| Part { owner: owner.into(), rows };
+    let part = |owner: &str, rows| TablePart { owner: owner.into(), rows };
     let all = rows.len() as u64;
     let parts = if shared {
         vec![part("alice", all / 2), part("bob", all - all / 2)]

@@ -29,7 +29,7 @@ pub use arithmetic::Arithmetic;
 pub use expr::{Call, Expr};
 pub use join::Pairing;
 pub use operators::distinct;
-pub use relation::{JoinKind, MAX_ROWS, Operator, Part, Relation, SetOperation, SortKey, Table};
+pub use relation::{JoinKind, MAX_ROWS, Operator, Relation, SetOperation, SortKey, Table, TablePart};
 pub use types::{Column, ColumnType, MAX_DIGITS, MAX_TEXT, Range, Schema, Value};
 pub use typing::{ExprType, castable, common_type};
 pub use window::{Frame, Window, WindowFunction};

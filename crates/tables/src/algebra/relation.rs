@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 /// A member's rows of a table.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Part {
+pub struct TablePart {
     /// The member who brings the rows.
     pub owner: String,
     /// The number of rows, including padding: public.
@@ -31,7 +31,7 @@ pub struct Table {
     /// Its columns.
     pub schema: Schema,
     /// The parts, at least one.
-    pub parts: Vec<Part>,
+    pub parts: Vec<TablePart>,
     /// Whether a part may hold fewer rows than it declares; each row then carries a validity bit.
     pub padded: bool,
     /// Sets of columns, all NOT NULL, in which no two rows have the same values. This is a promise:
@@ -175,7 +175,7 @@ pub enum Operator {
 ///         Column::new("person", ColumnType::BigInt),
 ///         Column::new("cents", ColumnType::Integer).nullable(),
 ///     ]),
-///     parts: vec![Part { owner: "alice".into(), rows: 1000 }],
+///     parts: vec![TablePart { owner: "alice".into(), rows: 1000 }],
 ///     padded: false,
 ///     unique: vec![vec![0]],
 /// };

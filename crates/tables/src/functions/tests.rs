@@ -3,7 +3,7 @@
 use super::{Arguments, FUNCTIONS, FnDef, Leaks, Reader, find};
 use crate::{
     Fault, Query,
-    algebra::{Column, ColumnType, Expr, Part, Relation, Schema, Table, Value},
+    algebra::{Column, ColumnType, Expr, Relation, Schema, Table, TablePart, Value},
     plain,
 };
 use hushwire_compute::{Op, evaluate};
@@ -42,7 +42,7 @@ pub(crate) fn values(name: &str, columns: &[(Column, Vec<Value>)], more: &[Expr]
     let rows: Vec<_> = (0..count).map(|i| columns.iter().map(|(_, v)| v[i].clone()).collect()).collect();
     let all = (0..columns.len()).map(Expr::Column).chain(more.iter().cloned()).collect();
     let made = call(name, all, &schema).unwrap_or_else(|e| panic!("{name}: {e}"));
-    let parts = vec![Part { owner: "owner".into(), rows: count as u64 }];
+    let parts = vec![TablePart { owner: "owner".into(), rows: count as u64 }];
     let table = Table { name: "t".into(), schema, parts, padded: false, unique: vec![] };
     let relation = Relation::scan(table).and_then(|t| t.project(vec![(name.into(), made)])).unwrap();
     let query = Query::new("q", &relation, &["analyst"]).unwrap();

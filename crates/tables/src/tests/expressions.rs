@@ -174,7 +174,7 @@ fn conditions_keep_what_is_true_for_sure() {
 /// A table of one owner's rows.
 fn table_of(columns: Vec<Column>, rows: Vec<Row>) -> (Relation, Data) {
     let mut data = Data::default();
-    let parts = vec![Part { owner: "a".into(), rows: rows.len() as u64 }];
+    let parts = vec![TablePart { owner: "a".into(), rows: rows.len() as u64 }];
     data.parts.insert("t".into(), vec![rows]);
     let table = Table { name: "t".into(), schema: Schema(columns), parts, padded: false, unique: vec![] };
     (Relation::scan(table).unwrap(), data)
@@ -327,7 +327,7 @@ fn figures_that_are_too_large_are_null() {
 fn one_character_is_one_of_any_length() {
     let texts = ["Ünal", "Unal", "nal", "日本", "日本語", "é", "", "aé", "🙂b", "éé"];
     let columns = vec![Column::new("text", ColumnType::Varchar(12))];
-    let part = Part { owner: "owner".into(), rows: texts.len() as u64 };
+    let part = TablePart { owner: "owner".into(), rows: texts.len() as u64 };
     let schema = Schema(columns);
     let table = Table { name: "t".into(), schema, parts: vec![part], padded: false, unique: vec![] };
     let rows: Vec<Row> = texts.iter().map(|text| vec![Value::text(text)]).collect();

@@ -112,7 +112,7 @@ impl Data {
         };
         let parts: Vec<Vec<Row>> = counts.iter().map(|count| bring(*count)).collect();
         let owner = |k: usize| format!("owner{k}");
-        let counts = counts.iter().enumerate().map(|(k, rows)| Part { owner: owner(k), rows: *rows });
+        let counts = counts.iter().enumerate().map(|(k, rows)| TablePart { owner: owner(k), rows: *rows });
         let table =
             Table { name: name.into(), schema: Schema(columns), parts: counts.collect(), padded, unique };
         self.parts.insert(name.into(), parts);
@@ -207,7 +207,7 @@ fn rows_that_come_in_pieces_are_the_same_inputs() {
         let relation = data.table(dice, "t", columns(), 23);
         let rows = data.parts["t"].concat();
         let Operator::Scan(table) = relation.operator() else { panic!("a table") };
-        let parts = vec![Part { owner: "a".into(), rows: rows.len() as u64 + u64::from(padded) }];
+        let parts = vec![TablePart { owner: "a".into(), rows: rows.len() as u64 + u64::from(padded) }];
         let table = Table { parts, padded, ..table.clone() };
         let query = Query::new("q", &Relation::scan(table).unwrap(), &["b"]).unwrap();
         let whole = query.inputs("t", 0, &rows).unwrap();

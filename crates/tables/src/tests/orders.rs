@@ -191,7 +191,7 @@ pub(super) fn rows_of(query: &Query, rows: &[Row]) -> Vec<Row> {
 /// A table of keys of a type beside amounts, with its rows.
 pub(super) fn keyed(keys: &[Value], ty: ColumnType, amounts: &[i128]) -> (Relation, Vec<Row>) {
     let columns = vec![Column::new("key", ty), Column::new("amount", ColumnType::Integer).nullable()];
-    let part = Part { owner: "owner".into(), rows: keys.len() as u64 };
+    let part = TablePart { owner: "owner".into(), rows: keys.len() as u64 };
     let table =
         Table { name: "t".into(), schema: Schema(columns), parts: vec![part], padded: true, unique: vec![] };
     let rows = keys.iter().zip(amounts).map(|(key, n)| vec![key.clone(), Value::Number(*n)]).collect();

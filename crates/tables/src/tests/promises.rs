@@ -54,7 +54,7 @@ impl Plans {
         let mut data = Data::default();
         let tables = ["t", "u"].map(|name| {
             data.parts.insert(name.into(), vec![vec![], vec![]]);
-            let part = |k: usize| Part { owner: format!("owner{k}"), rows: PART };
+            let part = |k: usize| TablePart { owner: format!("owner{k}"), rows: PART };
             let (schema, unique) = (Schema(wide()), vec![vec![2]]);
             let parts = vec![part(0), part(1)];
             Relation::scan(Table { name: name.into(), schema, parts, padded: true, unique }).unwrap()
@@ -230,7 +230,7 @@ fn the_second_of_two_equal_bounds_is_checked() {
     let tables = ["a", "b", "c"].map(|name| {
         let rows = vec![vec![Value::Number(1)], vec![Value::Number(1)]];
         data.parts.insert(name.into(), vec![rows]);
-        let parts = vec![Part { owner: "alice".into(), rows: 2 }];
+        let parts = vec![TablePart { owner: "alice".into(), rows: 2 }];
         let schema = Schema(vec![Column::new("k", ColumnType::Integer)]);
         Relation::scan(Table { name: name.into(), schema, parts, padded: false, unique: vec![] }).unwrap()
     });
@@ -262,7 +262,7 @@ fn the_second_of_two_equal_bounds_is_checked() {
 #[test]
 fn two_tables_of_one_name_are_refused() {
     let table = |rows| {
-        let parts = vec![Part { owner: "alice".into(), rows }];
+        let parts = vec![TablePart { owner: "alice".into(), rows }];
         let schema = Schema(vec![Column::new("k", ColumnType::Integer)]);
         Relation::scan(Table { name: "t".into(), schema, parts, padded: false, unique: vec![] }).unwrap()
     };
@@ -276,7 +276,7 @@ fn two_tables_of_one_name_are_refused() {
 #[test]
 fn more_pairs_than_can_be_counted_are_refused() {
     let table = |name: &str, rows| {
-        let parts = vec![Part { owner: "alice".into(), rows }];
+        let parts = vec![TablePart { owner: "alice".into(), rows }];
         let schema = Schema(vec![Column::new("k", ColumnType::Integer)]);
         Relation::scan(Table { name: name.into(), schema, parts, padded: false, unique: vec![] }).unwrap()
     };

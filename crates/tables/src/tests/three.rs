@@ -173,7 +173,7 @@ fn tags_tell_only_of_rows_that_are_there() {
         let key = Column::new("key", ColumnType::Integer);
         let columns =
             vec![if unique.is_empty() { key.nullable() } else { key }, Column::new("x", ColumnType::Integer)];
-        let parts = vec![Part { owner: "a".into(), rows }];
+        let parts = vec![TablePart { owner: "a".into(), rows }];
         let table = Table { name: name.into(), schema: Schema(columns), parts, padded: true, unique };
         Relation::scan(table).unwrap()
     };
@@ -211,7 +211,7 @@ fn tags_tell_only_of_rows_that_are_there() {
 fn table(name: &str, unique: Vec<Vec<usize>>, rows: u64) -> Relation {
     let columns =
         vec![Column::new("key", ColumnType::Integer), Column::new("x", ColumnType::Integer).nullable()];
-    let parts = vec![Part { owner: "a".into(), rows }];
+    let parts = vec![TablePart { owner: "a".into(), rows }];
     Relation::scan(Table { name: name.into(), schema: Schema(columns), parts, padded: false, unique })
         .unwrap()
 }

@@ -8,7 +8,7 @@ use hushwire_prg::{Prg, Seed};
 use hushwire_tables::{
     Query,
     algebra::{
-        Aggregate, Column, ColumnType, Expr, Function, JoinKind, Part, Relation, Schema, SortKey, Table,
+        Aggregate, Column, ColumnType, Expr, Function, JoinKind, Relation, Schema, SortKey, Table, TablePart,
         Value,
     },
 };
@@ -50,7 +50,7 @@ fn numbers(prg: &mut Prg, n: usize) -> Vec<u64> {
 
 fn table(name: &str, columns: &[&str], n: usize, padded: bool, unique: Vec<Vec<usize>>) -> Table {
     let schema = columns.iter().map(|name| Column::new(name, ColumnType::BigInt)).collect();
-    let parts = vec![Part { owner: "owner".into(), rows: n as u64 }];
+    let parts = vec![TablePart { owner: "owner".into(), rows: n as u64 }];
     Table { name: name.into(), schema: Schema(schema), parts, padded, unique }
 }
 
