@@ -450,7 +450,7 @@ table! {
         "part {part} has more rows than the {expected} that were agreed"
         "{remedy}"
     642 TOO_FEW_ROWS File "Fewer rows than were agreed"
-        "part {part} has {found} rows where {expected} were agreed"
+        "part {part} has {found} of the {expected} rows that were agreed"
         "bring {expected} rows, or agree on a padded table"
     643 ROW_WIDTH File "A row with too many or too few values"
         "row {row} has {found} values for {expected} columns"

@@ -76,9 +76,9 @@ mod tests {
             |row: &[Likely]| row.iter().map(|l| (l.class, l.label.clone().unwrap())).collect::<Vec<_>>();
         assert_eq!(names(&top[0]), [(1, "dog".into()), (0, "cat".into())]);
         assert_eq!(names(&top[1]), [(2, "fish".into()), (1, "dog".into())]);
-        let odd = Labels::parse("Kfer 🐞\nit's\n\u{1b}[2J\u{202e}").top(&output, 3);
+        let odd = Labels::parse("Käfer 🐞\nit's\n\u{1b}[2J\u{202e}").top(&output, 3);
         let names = names(&odd[0]);
-        let all = ["Kfer 🐞", "it's", "\\u{1b}[2J\\u{202e}"].map(str::to_owned);
+        let all = ["Käfer 🐞", "it's", "\\u{1b}[2J\\u{202e}"].map(str::to_owned);
         assert!(names.iter().all(|(class, label)| all[*class] == *label), "{names:?}");
         assert_eq!(Labels::default().top(&output, 1)[1][0].class, 2);
         let refused = Labels::parse("cat").check(3).unwrap_err().to_string();

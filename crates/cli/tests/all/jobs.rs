@@ -162,6 +162,12 @@ fn what_does_not_make_sense_is_named() {
             2,
             &["output 0", "--output 0=FILE"],
         ),
+        // Either party may be the first to say so.
+        (
+            "--circuit less:32 --instances 10 --inputs 0=00000001,1=00000001 --output 0=o",
+            2,
+            &["10 instances", "file"],
+        ),
         (
             "--circuit less:12 --instances 10 --input-file 0=wide --input-file 1=wide --output 0=o",
             4,

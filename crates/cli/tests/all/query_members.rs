@@ -125,7 +125,8 @@ fn rows_that_are_not_those_agreed_are_named_by_their_owner() {
     let error = of(&all, "bob").error();
     assert_eq!(of(&all, "bob").code, Some(4), "{error}");
     assert!(
-        error.contains("table people, ") && error.contains(".csv: part 0 has 1 row where 9 were agreed"),
+        error.contains("table people, ")
+            && error.contains(".csv: part 0 has 1 of the 9 rows that were agreed"),
         "{error}"
     );
     world.place.put("r/people.csv", b"id,town\n1,Bern\n");

@@ -322,6 +322,6 @@ mod tests {
         let told = ours.differences(&theirs.tags());
         assert!(told.contains(&"sql (ours: SELECT SUM(n) FROM people)".to_owned()), "{told:?}");
         assert!(told.contains(&"tables (ours: people)".to_owned()), "{told:?}");
-        assert_eq!(begin(&"".repeat(200)), "".repeat(80) + " …");
+        assert_eq!(begin(&"é".repeat(200)), "é".repeat(80) + " …");
     }
 }

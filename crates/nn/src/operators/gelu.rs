@@ -4,7 +4,7 @@ use super::prelude::*;
 
 pub(super) const GELU: Operator = Operator {
     attributes: &["approximate"],
-    ..Operator::new("Gelu", "x (x); on shares by its approximation with tanh.", read)
+    ..Operator::new("Gelu", "x Φ(x); on shares by its approximation with tanh.", read)
 };
 
 /// x Φ(x).

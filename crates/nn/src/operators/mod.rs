@@ -220,7 +220,7 @@ operators! {
     Concat = concat, "Values joined along an axis.", [CONCAT];
     Conv = conv, "A convolution over rows and columns.", [CONV];
     Dense = dense, "A product with a matrix along the last axis, and a bias.", [GEMM];
-    Gelu = gelu, "x (x).", [GELU];
+    Gelu = gelu, "x Φ(x).", [GELU];
     LayerNorm = layer_norm, "Along all axes from one on: minus the mean, divided by the standard deviation, times weights, plus weights.", [LAYER_NORMALIZATION];
     LeakyRelu = leaky_relu, "The element where it is not below 0, else a factor times the element.", [LEAKY_RELU];
     MatMul = matmul, "The product of two matrices of values.", [MATMUL];

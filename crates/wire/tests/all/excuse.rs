@@ -54,7 +54,7 @@ fn whoever_ends_before_it_joins_ends_all_and_is_named() {
                     if *peer == Some(ends.me) && step == "start-up");
                 assert!(named, "{other} of {}, {transport}: {e}", ends.me);
                 let text = e.to_string();
-                assert!(text.contains(" says: its inputs do not fit the job; see its own output"), "{text}");
+                assert!(text.contains(" says: its inputs do not fit the job; read its own output"), "{text}");
             }
             assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
         }

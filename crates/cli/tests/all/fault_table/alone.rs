@@ -216,7 +216,7 @@ fn run(row: &Row) {
         let says = |by: &&str| {
             let (me, whom, by) = (title(member.name), title(victim), title(by));
             format!(
-                "error: {me} failed during connect: {whom}: failed during start-up, as {by} says: {cause}; see its own \
+                "error: {me} failed during connect: {whom}: failed during start-up, as {by} says: {cause}; read its own \
                  output, which says more, or ask its operator"
             )
         };

@@ -96,14 +96,14 @@ const ROWS: &[Row] = &[
     row("rep3 aes-ctr", "absent", "others", 3, "error: [me] failed during connect: [victim]: did not come during connect, as [other] says; start it, and see that its address is right and no firewall is between"),
 
     // Whoever cannot begin says so before it ends.
-    row(STARTED, "unwritable", "others", 3, "error: [me] failed during connect: [victim]: failed during start-up, as [peer] says: it cannot write an output; see its own output, which says more, or ask its operator"),
+    row(STARTED, "unwritable", "others", 3, "error: [me] failed during connect: [victim]: failed during start-up, as [peer] says: it cannot write an output; read its own output, which says more, or ask its operator"),
     row(JOBS, "unwritable", "itself", 4, "error: [me] cannot write /sys/hushwire.{port}.out: [denied]; check the permissions of it and of its directory"),
     row("ot local-psi local-aes-ctr", "unwritable", "itself", 4, "error: cannot write /sys/hushwire.{port}.out: [denied]; check the permissions of it and of its directory"),
 
     row(JOBS, "full-disk", "itself", 4, "error: [me] cannot write r/full/out: No space left on device (os error 28); free space on that disk, or name a file on another one; no part of it was kept"),
     row("ot local-psi local-aes-ctr", "full-disk", "itself", 4, "error: cannot write r/full/out: No space left on device (os error 28); free space on that disk, or name a file on another one; no part of it was kept"),
-    row(JOBS, "full-disk", "others", 3, "error: [me] failed during [step]: [victim]: failed during [phase], as [peer] says: it cannot write an output; see its own output, which says more, or ask its operator"),
-    row("aes-ctr", "full-disk", "others", 3, "error: [me] failed during connect: [victim]: failed during start-up, as [peer] says: it cannot write an output; see its own output, which says more, or ask its operator"),
+    row(JOBS, "full-disk", "others", 3, "error: [me] failed during [step]: [victim]: failed during [phase], as [peer] says: it cannot write an output; read its own output, which says more, or ask its operator"),
+    row("aes-ctr", "full-disk", "others", 3, "error: [me] failed during connect: [victim]: failed during start-up, as [peer] says: it cannot write an output; read its own output, which says more, or ask its operator"),
     row("ot", "full-disk", "sender", 3, "error: [me] failed during [step]: [victim]: failed during the use of a file, as [victim] says; read the error of [victim]"),
     // The sender writes nothing but its report, when both have confirmed.
     row("ot", "full-disk", "receiver", 0, ""),
