@@ -74,7 +74,11 @@ pub(crate) struct Moved {
 }
 
 /// Runs all pieces of an operation once and counts. They are spread over this many lanes.
-pub(super) fn moved(mut parties: [Rep3Party; 3], pieces: &[OpSetup], lanes: usize) -> Result<Moved, BoxError> {
+pub(super) fn moved(
+    mut parties: [Rep3Party; 3],
+    pieces: &[OpSetup],
+    lanes: usize,
+) -> Result<Moved, BoxError> {
     let (mut bytes, mut messages) = ([0; 3], 0);
     let mut rounds = vec![0; lanes];
     for (k, made) in pieces.iter().enumerate() {

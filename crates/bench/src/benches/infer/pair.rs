@@ -11,7 +11,7 @@ use hushwire_machine::{Cost, Meter, PartyId, SessionId};
 use hushwire_nn::INPUT;
 use hushwire_ot::{Context, Protocol, Sid};
 use hushwire_prg::Seed;
-use hushwire_two::{Costs, Distance, ArithmeticParty, Plan, Products};
+use hushwire_two::{ArithmeticParty, Costs, Distance, Plan, Products};
 use hushwire_wire::Shape;
 
 use super::{

@@ -8,7 +8,7 @@ use hushwire_prg::{Prg, Seed};
 use hushwire_tables::{
     Query,
     algebra::{
-        Aggregate, Column, ColumnType, Expr, Function, JoinKind, TablePart, Relation, Schema, SortKey, Table,
+        Aggregate, Column, ColumnType, Expr, Function, JoinKind, Relation, Schema, SortKey, Table, TablePart,
         Value,
     },
 };

@@ -6,7 +6,7 @@ use hushwire_aes::Backend;
 use hushwire_circuit::{Planes, Program, TwoParty, eval};
 use hushwire_garble::{
     Role, Scheme,
-    yao::{YaoParty, Terms},
+    yao::{Terms, YaoParty},
 };
 use hushwire_machine::{Channel, Meter, MeterReading, SessionId, Turns};
 use hushwire_ot::{Context, Sid};
