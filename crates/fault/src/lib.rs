@@ -1,13 +1,13 @@
-//! Errors of every part of Hushwire.
+//! The errors of all parts of Hushwire.
 //!
-//! A [`Fault`] says which member failed, during which step, why, and what to do about it. Its
+//! A [`Fault`] says which member failed, during which step, why, and what the remedy is. Its
 //! [`Code`] is stable: programs match on it, and people look it up with `hushwire explain` or in
-//! `docs/troubleshooting.md`. The texts are in one table, [`TABLE`], with named places for what
-//! differs from case to case.
+//! `docs/troubleshooting.md`. All texts are in one table, [`TABLE`]. They have named places, which
+//! each error fills with its own words.
 //!
-//! Members stay typed until an error is written: a [`Text`] holds words and members ([`Who`]). Code
-//! that knows the names of a session adds them with [`Fault::with_names`]. No code looks for
-//! members in a finished sentence.
+//! A [`Text`] holds words and members, and a member is a value ([`Who`]) until the error is
+//! written. Code that knows the names of a session's members adds them with [`Fault::with_names`].
+//! No code looks for members in a finished sentence.
 #![forbid(unsafe_code)]
 
 mod entry;

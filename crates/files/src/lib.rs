@@ -1,20 +1,20 @@
-//! Files that members of a session bring and get: tables, arrays, results and keys.
+//! The files that members of a session bring and get: tables, arrays, results and keys.
 //!
 //! ```text
 //! rows      Rows         a table's file row by row: CSV or, with the feature `parquet`, Parquet
 //! strict                 CSV as RFC 4180 defines it; deviations are errors with their place
 //! result    write_rows   rows of a table as a result, CSV or Parquet
-//! parquet   Writer, …    Parquet files of flat tables
+//! parquet   Writer, …    Parquet files of flat tables, with the feature `parquet`
 //! npy       read, write  NumPy's array files
-//! new_file  NewFile      a file that appears under its name when it is whole
+//! new_file  NewFile      a file that appears under its name only when it is whole
 //! claim     Claim        the right of one run to write a path
-//! private_file           private keys, which nobody else may read
+//! private_file           private keys, in files that nobody else may read
 //! input     open_input   a file or standard input
 //! mark      strip        the byte order mark in front of a text
 //! ```
 //!
-//! The crate knows no protocol and no job: protocols take [`Rows`], and jobs say which files there
-//! are. A [`FileError`] names the file, the place in it, the cause and the remedy.
+//! The crate knows no protocol and no job. A protocol takes [`Rows`], and a job names the files. A
+//! [`FileError`] has the file, the place in the file, the cause and the remedy.
 #![forbid(unsafe_code)]
 
 mod claim;

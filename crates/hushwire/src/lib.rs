@@ -1,8 +1,9 @@
-//! Hushwire's library in one crate: what a Rust program adds to compute among several parties.
+//! The library of Hushwire: the one dependency of a Rust program that computes among several
+//! parties.
 //!
-//! Each program below is complete. The parties are threads of one process, which send the messages
-//! that they would send over a network. For processes on several machines, see
-//! [below](#across-machines).
+//! Each program below is complete. The parties are threads of one process. They send each other the
+//! messages that they would send over a network. The section [Across machines](#across-machines) is
+//! about processes on several machines.
 //!
 //! # Oblivious transfer
 //! ```
@@ -29,15 +30,16 @@
 #![cfg_attr(feature = "n-party", doc = include_str!("../examples/n_party.rs"))]
 #![cfg_attr(feature = "n-party", doc = "```\n")]
 //! # Jobs
-//! A job says what is computed, who brings what and who learns what. [`LocalJob`] runs all its
-//! members in this process. Here two owners bring numbers, three parties compute, and none of these
-//! learns a number:
+//! A job says what is computed, who brings what and who learns what. A [`LocalJob`] runs all
+//! members of a job in this process. In this example two owners bring numbers. Three parties
+//! compute, and no party learns a number:
 //!
 //! ```
 #![doc = include_str!("../examples/millionaires.rs")]
 //! ```
 //!
-//! A file is encrypted under a key that exists only as the parties' shares, and decrypted again:
+//! This example encrypts a file under a key that exists only as shares of the parties, and decrypts
+//! the file again:
 //!
 //! ```
 //! use hushwire::{LocalJob, job::{InputPlace, OutputPlace, aes_ctr::AesCtrJob}};
@@ -59,7 +61,7 @@
 //! # }
 //! ```
 //!
-//! Two lists are compared, and each party learns what both have:
+//! This one compares two lists. Each party learns the items that are in both:
 //!
 //! ```
 //! use hushwire::{LocalJob, job::{Common, InputPlace, Fault, PsiJob, PsiTask}, psi::Reveal};
@@ -74,32 +76,37 @@
 //! ```
 //!
 //! # Across machines
-//! - [`Member`] is one member of a job whose others are elsewhere. [`job::Job::read`] reads a job
-//!   of any kind from its file.
+//! - A [`Member`] is one member of a job; the other members run elsewhere. [`job::Job::read`] reads
+//!   a job of any kind from its file.
 //! - [`Party::connect`] and [`Client::connect`] join a session for computations, as
 //!   [`Local::three`] does for all parties at once.
-//! - [`wire::connect`] gives links to other processes, and `Net::channel` makes a channel of these
-//!   for [`ot::send`], [`garble::garble`] and any other protocol.
+//! - [`wire::connect`] opens links to other processes. `Net::channel` makes of these links a
+//!   channel for [`ot::send`], [`garble::garble`] or any other protocol.
 //!
-//! The commands `hushwire local`, `party` and `client` are calls of this library.
+//! The commands `hushwire local`, `hushwire party` and `hushwire client` call this library.
 //!
 //! # Modules
 //! | module | content |
 //! |---|---|
 //! | [`compute`] | computations on numbers, columns and tensors: builder, text, evaluator |
-//! | [`job`] | jobs, member files, the agreement, the engine |
-//! | [`files`] | CSV and Parquet tables, results, keys on disk |
+//! | [`job`] | jobs of all kinds, members' files, the agreement, the run |
+//! | [`files`] | tables (CSV, Parquet), NumPy arrays, results, keys on disk |
+//! | [`fault`] | errors, with the table of all codes |
 //! | [`circuit`] | Boolean circuits by name, from Bristol files, or gate by gate |
 //! | [`rep3`] | three parties on replicated shares |
 //! | [`garble`], [`gmw`], [`ot`] | two parties: garbled circuits, shares of bits, OTs |
 //! | [`psi`] | two parties: private set intersection |
 //! | [`machine`], [`wire`] | protocols as machines; channels, transports, the handshake |
 //! | [`aes`], [`prg`], [`block`], [`simd`] | kernels, randomness and blocks |
+//! | `sql`, `tables` | queries (feature `sql`) |
+//! | `nn` | neural networks (feature `models`) |
+//! | `two` | two parties on shares of numbers (feature `two`) |
+//! | `authgarble` | n parties, all but one of which may cheat (feature `n-party`) |
 //!
-//! The features `sql`, `models`, `two` and `n-party` are on by default and add the modules of their
-//! names; `parquet` adds Parquet files. Each crate's documentation states its security model.
-//! `examples/first_circuit.rs`, `yao.rs` and `oblivious_transfer.rs` are protocols step by step;
-//! `examples/new_protocol.rs` is the companion of `docs/dev/new-protocol.md`.
+//! The features `sql`, `models`, `two` and `n-party` are on by default. The feature `parquet` is
+//! off, and adds Parquet files. The documentation of each crate states its security model. The
+//! programs `first_circuit.rs`, `yao.rs` and `oblivious_transfer.rs` in `examples` show protocols
+//! step by step. `docs/dev/new-protocol.md` explains `examples/new_protocol.rs`.
 #![forbid(unsafe_code)]
 
 mod builder;

@@ -1,13 +1,15 @@
-//! The kinds of jobs: what several members compute together, from the files that describe it to
-//! outputs on disk.
+//! The kinds of job. A job is what several members compute together, from the files that describe
+//! it to the outputs on disk.
 //!
-//! A kind is a folder: its table in a job file, its plan, the files that each member reads and
-//! writes, its part of a run ([`Task`](hushwire_session::Task), [`Part`](hushwire_session::Part)).
-//! A [`Job`] is one of any kind, the same at every member. [`Prepared`] is a circuit's job with its
-//! circuit read; its [`CircuitPlan`] is what the handshake compares.
+//! A kind is a folder with three types: the job as its file has it ([`JobKind`]), the planned job
+//! ([`Task`](hushwire_session::Task)), and one member's part of a run
+//! ([`Part`](hushwire_session::Part)). The trait [`Runs`] makes the task of a job, and the trait
+//! [`Words`] has what people read about the task. A [`Job`] is a job of any kind, the same at every
+//! member. A [`Prepared`] is a circuit job whose circuit is read. The handshake compares the
+//! agreement that follows from its [`CircuitPlan`].
 //!
-//! Files are read strictly: an unknown key is an error that names its line and the near one.
-//! docs/jobs.md has every key.
+//! Files are read strictly: an unknown key is an error that names the line and the nearest known
+//! key. `docs/jobs.md` has every key.
 #![forbid(unsafe_code)]
 
 mod ahead;

@@ -1,27 +1,29 @@
-//! Protocols as [`Machine`](drive::Machine)s, and what runs them.
+//! Protocols as [`Machine`](drive::Machine)s, and the code that runs them.
 //!
 //! A machine goes a round at a time, without input or output. Drivers move its messages over
 //! channels, and channels move messages of exact lengths over any links.
 //!
 //! ```text
-//! drive      Machine, its gate, Driver, Lane, Lockstep, Abreast; Line makes an async fn a machine
+//! drive      Machine and its gate; the drivers Driver, Lane and Lockstep; Abreast, machines that
+//!            share their rounds; Line, an async fn as a machine
 //! Channel    messages over half links (Tx, Rx); Net holds the links of one party
 //! inproc     half links between the parties of one process
 //! Tap        sees every message of a channel: Meter, Transcript, Record, Tamper, Turns
 //! ```
 //!
-//! A [`Channel`] carries ordered messages, out to one peer and in from another. Both ends agreed on
-//! the lengths beforehand. Its primitive is [`Channel::exchange`], which makes progress both ways;
-//! [`Channel::start`] and [`Channel::finish`] split it so that one thread keeps several lanes in
-//! flight. Nothing on the wire announces a length, so a peer cannot ask for memory.
+//! A [`Channel`] carries messages in order, out to one peer and in from another peer or the same.
+//! Both ends have agreed on the lengths before. [`Channel::exchange`] sends and receives at the
+//! same time. [`Channel::start`] and [`Channel::finish`] are the two halves of an exchange, so that
+//! one thread can keep several lanes in flight. Nothing on the wire announces a length, so a peer
+//! cannot make this process allocate memory.
 //!
 //! A [`Net`] holds the links of one party in one session and hands out its channels. It comes from
 //! [`inproc::mesh`] (all parties in one process), from `hushwire-wire` (a session between
-//! processes), or from a [`Recording`] (one party runs again alone).
+//! processes), or from a [`Recording`] (one party runs again, alone).
 //!
-//! This crate opens no socket, no file and no connection, and knows no TLS: others open the links,
-//! and it waits for them. It knows a session between processes by its [`Overseer`], which keeps
-//! watch over it, and by the [`NetError`] with which it ends.
+//! This crate opens no socket, no file and no connection, and knows no TLS. Other crates open the
+//! links, and this crate waits for their bytes. It sees a session between processes only as an
+//! [`Overseer`], which watches the session, and as the [`NetError`] with which a session fails.
 //!
 //! A [`Toss`] turns fresh bytes of all parties into a name that none of them can choose.
 #![forbid(unsafe_code)]

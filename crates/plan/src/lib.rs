@@ -1,21 +1,22 @@
 //! Plans of typed computations: one lowering and one schedule for all back ends that run on shares.
 //!
 //! ```text
-//! Computation ── PlanLowering ──► PlanSteps ── LiveValues ──► waves: local steps, then all ready
-//!                                                             steps abreast, in pieces
+//! Computation ── PlanLowering ──► PlanSteps ── LiveValues ──► waves: all ready local steps, then
+//!                                                             all ready steps with messages, at
+//!                                                             the same time and in pieces
 //!
-//! a value's forms     known   all parties have it
+//! a value's forms     known   all parties have the value
 //!                     words   shares of numbers modulo a power of two
 //!                     bits    shares of bit planes
 //!                     order   a permutation of rows
 //! ```
 //!
-//! All steps, with the form and size of every value, are fixed before anything runs. They depend on
+//! All steps, and the form and size of every value, are fixed before anything runs. They depend on
 //! the computation and its lengths alone.
 //!
-//! A back end has four traits. [`Sharing`] is what a party holds of a value. [`Primitives`] are the
-//! steps that the back end has alone. [`Backend`] says which forms and steps are cheap for it,
-//! while a computation is lowered. [`Runtime`] computes [`Local`] primitives, runs [`Talk`]
+//! A back end implements four traits. [`Sharing`] has the types of the shares that a party holds.
+//! [`Primitives`] has the primitives that no other back end has. [`Backend`] chooses forms and
+//! steps while a computation is lowered. [`Runtime`] computes [`Local`] primitives, begins [`Talk`]
 //! primitives as machines, and prices steps.
 #![forbid(unsafe_code)]
 

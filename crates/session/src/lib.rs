@@ -1,22 +1,29 @@
-//! Sessions: what every job has in common, whatever is computed.
+//! Sessions: what all jobs have in common, whatever they compute.
 //!
 //! ```text
 //! job file ─► a kind's Task ─► Agreement ────────┐
 //! party or client file ─► identity, peers, places ┴─► MemberConfig ─► run ─► outputs
 //! ```
 //!
-//! A [`Task`] is a job of some kind, read and planned; its [`Agreement`] is what the handshake
-//! compares, its [`Terms`] what an operator allows. A [`PartyFile`] or [`ClientFile`] is a member's
-//! own: key, peers and their pins, where values lie. [`run()`] is one member's side, from inputs to
-//! outputs; the kind's [`Part`] computes in between.
+//! A [`Task`] is a job of some kind, read and planned. The handshake compares the [`Agreement`] of
+//! the task, and an operator allows its [`Terms`]. A [`PartyFile`] or a [`ClientFile`] is a
+//! member's own file: it has the member's key, the peers with their pins, and the places of values.
+//! [`run()`] is one member's side of a run, from inputs to outputs. Between these, the [`Part`] of
+//! the kind computes.
 //!
-//! | module | |
+//! | module | content |
 //! |---|---|
-//! | [`toml_file`], [`suggest`], [`as_text`] | files read strictly, remedies, values as text |
-//! | [`engine`], [`doors`], [`threads`] | engines of each protocol, values in and out, threads |
+//! | [`mod@run`] | the traits of a kind, and one member's run |
+//! | [`protocol`] | the protocols by name |
+//! | [`engine`] | one interface for Yao's protocol, GMW and authenticated garbling |
+//! | [`doors`] | how values go in and out at a party of three |
+//! | [`threads`] | the threads of a member that computes |
 //! | [`shelves`] | preprocessing that waits on disk |
+//! | [`toml_file`] | TOML files, read strictly |
+//! | [`suggest`] | the known word that is nearest to an unknown one |
+//! | [`as_text`], [`size`] | values and sizes as text |
 //!
-//! This crate knows no kind of job; `hushwire-kinds` has them all.
+//! This crate knows no kind of job. The kinds are in `hushwire-kinds`.
 #![forbid(unsafe_code)]
 
 mod agreement;
