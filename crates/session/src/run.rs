@@ -3,7 +3,7 @@
 //! ```text
 //! everybody  opens what it reads and starts what it writes; meets the others, who have the same
 //!            agreement
-//! kind       computes: see `circuit.rs` and its neighbours
+//! kind       computes: each folder of `hushwire-kinds` is a kind
 //! everybody  writes its outputs to disk without a name; tells all; names them when all have told
 //!            the same
 //! ```
