@@ -180,7 +180,8 @@ impl YaoParty {
         Ok(outputs)
     }
 
-    /// The same as a [`Machine`]. Until it is finished, every later call fails.
+    /// The same as a [`Machine`](hushwire_machine::drive::Machine). Until it is finished, every
+    /// later call fails.
     ///
     /// # Errors
     /// A run before failed, or was not finished; this is a fork of the process that opened the
@@ -218,7 +219,7 @@ impl YaoParty {
     }
 }
 
-/// One run of a [`YaoParty`], a [`Machine`].
+/// One run of a [`YaoParty`], a [`Machine`](hushwire_machine::drive::Machine).
 #[must_use = "take its steps, then finish"]
 pub struct Run<'p> {
     line: Running<'p>,

@@ -44,7 +44,7 @@ const DOMAIN: &str = "hushwire psi oprf item v1";
 /// An item: the digest of a key's encoding.
 pub type Item = [u8; 32];
 
-/// The digest of a key's encoding, as [`TableKeys::each`](crate::Keys::each) gives it.
+/// The digest of a key's encoding, as [`TableKeys::each`](crate::TableKeys::each) gives it.
 #[must_use]
 pub fn digest(key: &[u8]) -> Item {
     let mut hash = blake3::Hasher::new_derive_key(DOMAIN);
