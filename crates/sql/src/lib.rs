@@ -62,7 +62,8 @@ const STACK: usize = 256 << 20;
 /// let made = relation(text, &catalog, Options::default())?;
 /// assert_eq!(made.schema().columns()[1].name, "n");
 /// let error = relation("SELECT agee FROM people", &catalog, Options::default()).unwrap_err();
-/// assert_eq!(error.to_string(), "line 1, column 8: no column is called agee; name one of id, age");
+/// let told = error.to_string();
+/// assert_eq!(told, "line 1, column 8: no column is called agee; name one of id, age");
 /// # Ok::<(), hushwire_sql::Fault>(())
 /// ```
 ///
