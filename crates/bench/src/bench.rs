@@ -1,4 +1,4 @@
-//! What a benchmark is: name and help, options, sets of rows, cases, and the text below its table.
+//! A benchmark: its name and help, options, sets of rows, cases, and the text below its table.
 
 use std::{collections::BTreeMap, ffi::OsString, path::Path};
 
@@ -59,7 +59,7 @@ pub struct OwnOption {
 /// Refuses a value of an option, and says what is expected.
 pub type OptionCheck = fn(&str) -> Result<(), String>;
 
-/// What a run was asked for.
+/// The options of a run, as the command line gave them.
 #[derive(Clone, Debug, Default)]
 pub struct BenchAsked {
     /// The options that every bench has.

@@ -117,7 +117,7 @@ fn read<T: FromArgMatches>(matches: &ArgMatches) -> T {
     T::from_arg_matches(matches).unwrap_or_else(|e| e.exit())
 }
 
-/// What a benchmark's command line asks for.
+/// The options that a benchmark's command line has.
 fn asked(bench: &'static Bench, matches: &ArgMatches) -> Result<BenchAsked> {
     let mut asked = BenchAsked { options: read(matches), ..BenchAsked::default() };
     if bench.takes >= Takes::Tier {

@@ -12,7 +12,7 @@ pub type Result<T, E = BenchError> = std::result::Result<T, E>;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BenchError {
-    /// What was asked for does not exist.
+    /// The row, value or backend that was asked for does not exist.
     #[error("{0}")]
     Asked(String),
     /// A file cannot be read or written, or is no report.

@@ -69,7 +69,7 @@ struct TermsReport<'a> {
     kind: &'a str,
     /// Names and texts, in order.
     terms: &'a [(&'static str, String)],
-    /// What an operator reads beside them.
+    /// Lines that an operator reads beside them.
     #[serde(flatten)]
     beside: serde_json::Map<String, serde_json::Value>,
 }

@@ -84,7 +84,7 @@ pub struct Cost {
 pub struct BooleanProtocol {
     /// Its name on the command line.
     pub name: &'static str,
-    /// What it needs in addition to gates, in words.
+    /// Its needs in addition to gates, in words.
     pub besides: &'static str,
     /// The cost of gates.
     pub cost: fn(&GateWork) -> Cost,

@@ -276,7 +276,7 @@ impl Fault {
         self.0.fields.iter().map(|(name, text)| (&**name, text.written()))
     }
 
-    /// What fills a place of the table's texts: the column's name for `{column}`, for example.
+    /// A value for a place of the table's texts: the column's name for `{column}`, for example.
     #[must_use]
     pub fn field(&self, name: &str) -> Option<String> {
         let found = self.0.fields.iter().find(|(known, _)| known == name);

@@ -38,7 +38,7 @@ impl fmt::Display for FilePlace {
     }
 }
 
-/// What was to be done with a file.
+/// The use of a file that failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// The file was to be read.

@@ -86,7 +86,7 @@ pub trait Words: Task<Learnt: Serialize + DeserializeOwned> + Clone + Send + Syn
         vec![]
     }
 
-    /// What an operator reads beside the terms: lines, and the same by name for programs.
+    /// Lines that an operator reads beside the terms, and the same by name for programs.
     fn beside_terms(&self) -> (Vec<String>, serde_json::Map<String, serde_json::Value>) {
         Default::default()
     }

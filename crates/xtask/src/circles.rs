@@ -24,7 +24,12 @@ pub(crate) fn long(directory: &str) -> Result<Vec<String>, String> {
             files.insert(module(inside), code);
         }
     }
-    let mut circles = circles(&arrows(&files));
+    Ok(reported(directory, &files))
+}
+
+/// The circles of more than [`MOST`] files among these, one line each.
+fn reported(directory: &str, files: &BTreeMap<Module, String>) -> Vec<String> {
+    let mut circles = circles(&arrows(files));
     circles.retain(|circle| circle.len() > MOST);
     circles.sort_by_key(|circle| std::cmp::Reverse(circle.len()));
     let name = |module: &Module| if module.is_empty() { "lib".into() } else { module.join("/") };
@@ -32,7 +37,7 @@ pub(crate) fn long(directory: &str) -> Result<Vec<String>, String> {
         let names: Vec<String> = circle.iter().map(name).collect();
         format!("crates/{directory}: {} files use each other: {}", circle.len(), names.join(" "))
     };
-    Ok(circles.iter().map(line).collect())
+    circles.iter().map(line).collect()
 }
 
 fn is_test(inside: &str) -> bool {
@@ -273,6 +278,16 @@ mod tests {
             ("b/c.rs", "struct C; use super::super::a;"),
         ]);
         assert_eq!(circle, [["a", "b/c"]]);
+    }
+
+    #[test]
+    fn three_files_may_use_each_other_and_four_are_reported() {
+        let ring = |count: usize| {
+            let code = |k: usize, next: usize| format!("use crate::f{next}::X{next}; struct X{k};");
+            (0..count).map(|k| (vec![format!("f{k}")], code(k, (k + 1) % count))).collect()
+        };
+        assert!(reported("some", &ring(3)).is_empty());
+        assert_eq!(reported("some", &ring(4)), ["crates/some: 4 files use each other: f0 f1 f2 f3"]);
     }
 
     #[test]

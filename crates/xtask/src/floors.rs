@@ -4,26 +4,34 @@ use std::collections::BTreeMap;
 
 use crate::{tree, unify};
 
-/// What the drawing and the manifests disagree about, one line each.
+/// The differences between the drawing and the manifests, one line each.
 pub(crate) fn wrong() -> Result<Vec<String>, String> {
     let page = tree::read(&tree::root().join("ARCHITECTURE.md"))?;
     let crates = tree::crates()?;
-    let floors = floors(&page, &crates);
-    let mut wrong = Vec::new();
+    let mut below = BTreeMap::new();
     for name in crates.iter().filter(|name| !is_for_the_project(name)) {
+        below.insert(name.clone(), unify::below(&tree::manifest(name)?).into_iter().collect());
+    }
+    Ok(reported(&floors(&page, &crates), &below))
+}
+
+/// The crates that are on no floor, and those that depend on a floor above theirs, one line each.
+fn reported(floors: &BTreeMap<String, u32>, below: &BTreeMap<String, Vec<String>>) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for (name, below) in below {
         let Some(floor) = floors.get(name) else {
             wrong.push(format!("ARCHITECTURE.md: the drawing has no crate {name}"));
             continue;
         };
-        for below in unify::below(&tree::manifest(name)?) {
-            if floors.get(&below).is_none_or(|other| other > floor) {
+        for below in below {
+            if floors.get(below).is_none_or(|other| other > floor) {
                 wrong.push(format!(
                     "crates/{name}: it depends on {below}, which ARCHITECTURE.md draws above it"
                 ));
             }
         }
     }
-    Ok(wrong)
+    wrong
 }
 
 /// The crates that are on no floor, since nothing that is shipped depends on them.
@@ -52,6 +60,20 @@ fn floors(page: &str, crates: &[String]) -> BTreeMap<String, u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_depends_on_a_floor_above_or_is_on_none_is_reported() {
+        let floors = [("high", 2), ("low", 1)].map(|(name, floor)| (name.to_owned(), floor)).into();
+        let below = |name: &str, on: &[&str]| (name.to_owned(), on.iter().map(|&n| n.to_owned()).collect());
+        assert!(reported(&floors, &[below("high", &["low", "high"]), below("low", &[])].into()).is_empty());
+        assert_eq!(
+            reported(&floors, &[below("low", &["high"]), below("new", &[])].into()),
+            [
+                "crates/low: it depends on high, which ARCHITECTURE.md draws above it",
+                "ARCHITECTURE.md: the drawing has no crate new"
+            ]
+        );
+    }
 
     #[test]
     fn a_floor_has_all_crates_of_its_lines() {

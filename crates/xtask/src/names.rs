@@ -26,13 +26,18 @@ pub(crate) fn shared() -> Result<Vec<String>, String> {
             }
         }
     }
+    Ok(reported(crates_of))
+}
+
+/// The names that are in more than [`MOST`] crates, one line each.
+fn reported(crates_of: BTreeMap<String, BTreeSet<String>>) -> Vec<String> {
     let mut shared: Vec<_> = crates_of.into_iter().filter(|(_, crates)| crates.len() > MOST).collect();
     shared.sort_by_key(|(_, crates)| std::cmp::Reverse(crates.len()));
     let line = |(name, crates): (String, BTreeSet<String>)| {
         let list: Vec<String> = crates.into_iter().collect();
         format!("the type name {name} is defined in {} crates: {}", list.len(), list.join(" "))
     };
-    Ok(shared.into_iter().map(line).collect())
+    shared.into_iter().map(line).collect()
 }
 
 /// The names of types that a file's code defines.
@@ -60,6 +65,14 @@ fn defined(code: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn three_crates_may_share_a_name_and_four_are_reported() {
+        let among = |crates: &[&str]| crates.iter().map(|&name| name.to_owned()).collect();
+        let names = [("A", among(&["a", "b", "c"])), ("B", among(&["a", "b", "c", "d"]))];
+        let names = names.map(|(name, crates)| (name.to_owned(), crates)).into();
+        assert_eq!(reported(names), ["the type name B is defined in 4 crates: a b c d"]);
+    }
 
     #[test]
     fn definitions_of_any_visibility_are_found() {

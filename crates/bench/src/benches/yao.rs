@@ -88,7 +88,7 @@ type Seen = Rc<RefCell<BTreeSet<String>>>;
 
 fn cases(asked: &BenchAsked) -> Result<Vec<Case<'static>>> {
     asked.options.one_thread()?;
-    // What three halves save shows where the link binds.
+    // Three halves save bytes, which shows where the link binds.
     let slow = network("1Gbps,1ms")?;
     let links = asked.links_over(&[Shape::NONE, slow, Shape::wan()]);
     let points = every!(scheme in Scheme::PRIVATE, &(transport, net) in &links, work in WORKLOADS =>

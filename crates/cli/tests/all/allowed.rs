@@ -111,7 +111,7 @@ fn a_digest_binds_the_question_and_not_the_sizes() {
     assert_eq!((&report["digest"], &report["kind"]), (&seen[0].clone().into(), &"query".into()));
 }
 
-/// What a party that deviates can try stands in the terms that people read, and nowhere in the
+/// The attempts open to a party that deviates are in the terms that people read, and nowhere in the
 /// digest, as the sizes that it follows from.
 #[test]
 fn intersections_show_how_many_keys_a_party_can_try() {

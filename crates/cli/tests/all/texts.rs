@@ -1,4 +1,4 @@
-//! What commands answer to mistakes, word for word. The texts are in `tests/texts`, one file for
+//! The answers of commands to mistakes, word for word. The texts are in `tests/texts`, one file for
 //! each subject, where they are reviewed; with `HUSHWIRE_WRITE_PAGES=1` the files are rewritten.
 //!
 //! A file has places, each a directory of its own:

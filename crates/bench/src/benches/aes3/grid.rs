@@ -109,7 +109,7 @@ impl ChunkCut {
             (Sbox::Lut256, Transport::Inproc) => (LUT_CHUNK, 1, 1),
             (Sbox::Lut256, _) => (4 * LUT_CHUNK, LUT_CHUNK, TCP_LANES),
             (_, Transport::Inproc) => (LOCKSTEP_CHUNK, 1, 1),
-            // What is on its way must fill the network for as long as it travels.
+            // The messages under way must fill the network for as long as one travels.
             _ if point.net != Shape::NONE => (FAR_CHUNK, LEAST_TCP_CHUNK, FAR_LANES),
             // Between processes of one host waking is cheap, and what all threads compute on should
             // stay in the caches.
