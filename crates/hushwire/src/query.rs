@@ -1,7 +1,8 @@
 //! A query over tables in memory, by all members in this process.
 
 use crate::job::{
-    Answer, Fault, InputPlace, Member, QueryJob, QueryPartOf, QueryTable, QueryTask, declaration, infer,
+    Answer, Dialect, Fault, InputPlace, Member, QueryJob, QueryPartOf, QueryTable, QueryTask, declaration,
+    infer,
 };
 use crate::{Local, LocalJob};
 
@@ -63,6 +64,7 @@ impl LocalQuery {
             key: vec![],
             parts: found.rows.into_iter().map(|rows| QueryPartOf { owner: owner.clone(), rows }).collect(),
             padded: false,
+            dialect: Dialect::default(),
         });
         Ok(())
     }

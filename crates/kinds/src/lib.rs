@@ -44,6 +44,7 @@ pub use psi::{
 };
 #[cfg(feature = "sql")]
 pub use query::{
-    Answer, InferredTable, Pad, QueryPart, QueryTask, aligned, check_output, count, declaration, infer,
+    Answer, Column, ColumnSurvey, Depth, Doubt, Family, FoundForm, InferredTable, Misfit, Pad, Partners,
+    QueryPart, QueryTask, Spelling, aligned, check_output, column_of, count, declaration, infer, survey,
 };
 pub use query::{QueryJob, QueryPartOf, QueryTable};

@@ -63,7 +63,7 @@ fn what_is_wrong_is_said_with_file_line_and_remedy() {
     );
     assert_eq!(
         error(b"id,x\n1,2\n3\n", "id"),
-        "cannot read a.csv, line 3: it has 1 field where the first line has 2; give it as many; put quotes around a field that has commas in it"
+        "cannot read a.csv, line 3: it has 1 field where the first line has 2; give it as many; put quotes around a field that has separators in it"
     );
     assert_eq!(
         error(b"x,id\n1,2\n3,\xff\xfe\n", "id"),
