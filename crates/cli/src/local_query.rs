@@ -8,7 +8,7 @@ use crate::{
     member_cmd::has_aes,
     options::{Between, CommonArgs},
     out, price, progress,
-    query_tables::{Found, Given, member, part, parts as parts_of},
+    query_tables::{Given, QueryTables, member, part, parts as parts_of},
     read_args::ReadArgs,
     run_report::{KindReport, deliver},
     supervisor::run_all,
@@ -115,8 +115,8 @@ impl LocalQueryArgs {
     }
 
     /// The tables, whose types and row counts are those of the files.
-    fn declared(&self, given: &mut [Given], schema: &[QueryTable]) -> Result<Found, Error> {
-        let mut found = Found::new(given, schema, &self.types, self.pad)?;
+    fn declared(&self, given: &mut [Given], schema: &[QueryTable]) -> Result<QueryTables, Error> {
+        let mut found = QueryTables::new(given, schema, &self.types, self.pad)?;
         let tables = &mut found.tables;
         let mut keyed: Vec<&str> = vec![];
         for text in &self.key {

@@ -52,8 +52,9 @@ Exit codes: 0 ok, 1 a bug, 2 wrong command line, 3 a party or the network failed
 #[derive(Args)]
 #[command(arg_required_else_help = true, after_help = HELP)]
 pub(crate) struct PsiArgs {
-    /// Party A's file, CSV or other text, also .gz and .zst, or (called .parquet) Parquet; - is text
-    /// by standard input; given several times, or with * or ? in its name, files that are one table
+    /// Party A's file, CSV or other text, also .gz and .zst, or (called .parquet) Parquet; - is
+    /// text by standard input; given several times, or with * or ? in its name, files that are one
+    /// table
     #[arg(long, value_name = "A.csv", required = true)]
     a: Vec<PathBuf>,
     /// Party B's file, likewise

@@ -86,7 +86,7 @@ fn of_file(e: hushwire_files::FileError) -> Error {
 
 /// The tables of a query, and what their files hold where no schema says it.
 #[derive(Default)]
-pub(crate) struct Found {
+pub(crate) struct QueryTables {
     pub(crate) tables: Vec<QueryTable>,
     surveys: Vec<(String, ColumnSurvey)>,
     /// Columns without any value, whose type nobody gave: their tables' names and their own.
@@ -101,7 +101,7 @@ fn typed(text: &str) -> Result<(&str, &str, &str), Error> {
     Ok((table, column, ty))
 }
 
-impl Found {
+impl QueryTables {
     /// Looks at the files of all parts. `types` are the columns whose types are not to be inferred.
     pub(crate) fn new(
         given: &mut [Given],
@@ -119,7 +119,7 @@ impl Found {
         if let Some((table, ..)) = types.iter().find(|(table, ..)| !names.iter().any(|name| name == table)) {
             return Err(Error::Usage(format!("--type: there is no table {table}")));
         }
-        let mut found = Found::default();
+        let mut found = QueryTables::default();
         for name in names {
             let mut parts: Vec<&mut Given> = given.iter_mut().filter(|part| part.table == name).collect();
             let known = schema.iter().find(|table| table.name == name);

@@ -113,6 +113,11 @@ impl ColumnReport {
     fn new(survey: &ColumnSurvey) -> Self {
         let doubt = survey.doubt();
         let misfit = |m: &Misfit| MisfitReport { place: m.place.clone(), form: m.form.clone() };
+        let (misfits, first): (u64, &[Misfit]) = match (survey.spellings().first(), &doubt) {
+            (Some(spelling), _) => (survey.values - spelling.fits, &spelling.misfits),
+            (None, Some(doubt)) => (doubt.others, doubt.misfits),
+            (None, None) => (0, &[]),
+        };
         ColumnReport {
             name: survey.column.name.clone(),
             ty: survey.column.ty.to_string(),
@@ -120,8 +125,8 @@ impl ColumnReport {
             values: survey.values,
             nulls: survey.nulls,
             why: survey.reason(),
-            misfits: doubt.as_ref().map_or(0, |doubt| doubt.others),
-            first_misfits: doubt.iter().flat_map(|doubt| doubt.misfits).map(misfit).collect(),
+            misfits,
+            first_misfits: first.iter().map(misfit).collect(),
             remedy: remedy(survey),
         }
     }
@@ -143,7 +148,13 @@ fn remedy(survey: &ColumnSurvey) -> Option<String> {
     if let Some(first) = spellings.first() {
         let values = format!("{} of {} values are {}", first.fits, survey.values, first.family.words());
         return Some(match spellings {
-            [one] => format!("{values} with {}", flags(&one.options)),
+            [one] => match one.null_words(survey.values) {
+                [] => format!("{values} with {}", flags(&one.options)),
+                words => {
+                    let null = flag("null", &words.join(","));
+                    format!("{values} with {}; add {null} for the others", flags(&one.options))
+                }
+            },
             several => {
                 let each: Vec<_> = several.iter().take(3).map(|s| flags(&s.options)).collect();
                 format!(
@@ -214,7 +225,10 @@ fn report(name: &str, paths: &[PathBuf], table: &InferredTable, sample: Option<u
     let mut words: Vec<&str> = vec![];
     for survey in &table.found {
         match survey.spellings() {
-            [one] => options.extend(one.options.iter().copied()),
+            [one] => {
+                options.extend(one.options.iter().copied());
+                words.extend(one.null_words(survey.values));
+            }
             [] => words.extend(survey.doubt().map(|doubt| doubt.words).unwrap_or_default()),
             _ => {}
         }

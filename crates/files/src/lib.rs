@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! rows      Rows         a table's files row by row: CSV or, with the feature `parquet`, Parquet
-//! dialect   Dialect      separators, headers, marks and words of text files, and how values are spelt
+//! dialect   Dialect      separators, headers, marks and words of text files; values
 //! moment    DateFormat   dates and times in formats as %d.%m.%Y
 //! strict                 CSV as RFC 4180 defines it; deviations are errors with their place
 //! sniff                  the separator of a file, and whether its first record has names

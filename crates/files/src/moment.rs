@@ -94,7 +94,7 @@ impl From<DateFormat> for String {
 
 /// The fields of a text so far.
 #[derive(Default)]
-struct Found {
+struct DateParts {
     year: u32,
     month: u32,
     day: u32,
@@ -129,7 +129,7 @@ fn month(text: &str) -> Option<(u32, &str)> {
     Some((at, rest))
 }
 
-impl Found {
+impl DateParts {
     /// Reads a field at the begin of a text; returns the rest.
     fn take<'t>(&mut self, field: char, text: &'t str) -> Option<&'t str> {
         let rest;
@@ -216,7 +216,7 @@ impl DateFormat {
     /// The moment that a text of this format names, as ISO 8601 has it; `None` if it has another.
     #[must_use]
     pub fn read(&self, text: &str) -> Option<String> {
-        let (mut found, mut rest) = (Found::default(), text);
+        let (mut found, mut rest) = (DateParts::default(), text);
         for item in &self.items {
             rest = match item {
                 Item::Field(field) => found.take(*field, rest)?,

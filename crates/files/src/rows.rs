@@ -458,7 +458,7 @@ impl<'a> Rows<'a> {
         Ok(())
     }
 
-    /// Whether a field of the record that was read last is NULL by itself. Of text none is: its
+    /// Whether a field of the record that was read last is NULL by itself. No field of text is: its
     /// dialect says which fields mean NULL.
     #[must_use]
     pub fn is_null(&self, at: usize) -> bool {

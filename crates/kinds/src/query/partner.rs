@@ -5,7 +5,7 @@ use hushwire_tables::algebra::{Column, ColumnType};
 
 /// A piece of a query's text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Token {
+enum QueryWord {
     /// A name, the last part of one with points.
     Name(String),
     Number(String),
@@ -14,7 +14,7 @@ enum Token {
 }
 
 /// The pieces of a query, as far as partners are found by them.
-fn tokens(sql: &str) -> Vec<Token> {
+fn tokens(sql: &str) -> Vec<QueryWord> {
     let (mut all, mut rest) = (vec![], sql);
     while let Some(c) = rest.chars().next() {
         let length = |is_part: &dyn Fn(char) -> bool| rest.find(|c: char| !is_part(c)).unwrap_or(rest.len());
@@ -22,38 +22,38 @@ fn tokens(sql: &str) -> Vec<Token> {
             c if c.is_whitespace() => length(&char::is_whitespace),
             c if c.is_alphabetic() || c == '_' => {
                 let end = length(&|c| c.is_alphanumeric() || c == '_');
-                all.push(Token::Name(rest[..end].to_owned()));
+                all.push(QueryWord::Name(rest[..end].to_owned()));
                 end
             }
             c if c.is_ascii_digit() => {
                 let end = length(&|c| c.is_ascii_digit() || c == '.');
-                all.push(Token::Number(rest[..end].to_owned()));
+                all.push(QueryWord::Number(rest[..end].to_owned()));
                 end
             }
             quote @ ('\'' | '"') => {
                 // A doubled quote makes two texts side by side: their first one shows the type.
                 let end = rest[1..].find(quote).map_or(rest.len(), |at| at + 2);
                 let inner = rest[1..end].trim_end_matches(quote).to_owned();
-                all.push(if quote == '"' { Token::Name(inner) } else { Token::Text(inner) });
+                all.push(if quote == '"' { QueryWord::Name(inner) } else { QueryWord::Text(inner) });
                 end
             }
             '<' | '>' | '=' | '!' => {
                 let end = length(&|c| matches!(c, '<' | '>' | '=' | '!'));
-                all.push(Token::Other(rest[..end].to_owned()));
+                all.push(QueryWord::Other(rest[..end].to_owned()));
                 end
             }
             c => {
-                all.push(Token::Other(c.to_string()));
+                all.push(QueryWord::Other(c.to_string()));
                 c.len_utf8()
             }
         };
         rest = &rest[taken..];
     }
     // `t.a` is the column a.
-    let mut names: Vec<Token> = vec![];
+    let mut names: Vec<QueryWord> = vec![];
     for token in all {
-        let is_point = names.last() == Some(&Token::Other(".".into()));
-        if let (true, Token::Name(_)) = (is_point, &token) {
+        let is_point = names.last() == Some(&QueryWord::Other(".".into()));
+        if let (true, QueryWord::Name(_)) = (is_point, &token) {
             names.truncate(names.len().saturating_sub(2));
         }
         names.push(token);
@@ -61,13 +61,13 @@ fn tokens(sql: &str) -> Vec<Token> {
     names
 }
 
-fn is_name(token: Option<&Token>, of: &[&str]) -> bool {
-    matches!(token, Some(Token::Name(name)) if of.iter().any(|word| name.eq_ignore_ascii_case(word)))
+fn is_name(token: Option<&QueryWord>, of: &[&str]) -> bool {
+    matches!(token, Some(QueryWord::Name(name)) if of.iter().any(|word| name.eq_ignore_ascii_case(word)))
 }
 
 /// What the columns of a query's tables are, for those whose types are not known.
 pub struct Partners<'q> {
-    tokens: Vec<Token>,
+    tokens: Vec<QueryWord>,
     /// Columns whose types are known.
     known: &'q [Column],
 }
@@ -86,25 +86,25 @@ impl<'q> Partners<'q> {
     /// The type of what begins at a place.
     fn at(&self, at: usize) -> Option<ColumnType> {
         match (self.tokens.get(at)?, self.tokens.get(at + 1)) {
-            (Token::Name(word), Some(Token::Text(_))) => match word.to_ascii_uppercase().as_str() {
+            (QueryWord::Name(word), Some(QueryWord::Text(_))) => match word.to_ascii_uppercase().as_str() {
                 "DATE" => Some(ColumnType::Date),
                 "TIMESTAMP" => Some(ColumnType::Timestamp),
                 _ => None,
             },
-            (Token::Name(word), _) if ["TRUE", "FALSE"].iter().any(|t| word.eq_ignore_ascii_case(t)) => {
+            (QueryWord::Name(word), _) if ["TRUE", "FALSE"].iter().any(|t| word.eq_ignore_ascii_case(t)) => {
                 Some(ColumnType::Boolean)
             }
-            (Token::Name(name), _) => self.of_name(name),
-            (Token::Number(digits), _) => match digits.split_once('.') {
+            (QueryWord::Name(name), _) => self.of_name(name),
+            (QueryWord::Number(digits), _) => match digits.split_once('.') {
                 None if digits.len() < 10 => Some(ColumnType::Integer),
                 None => Some(ColumnType::BigInt),
                 Some((whole, behind)) => {
                     schema::parse_type(&format!("DECIMAL({}, {})", whole.len() + behind.len(), behind.len()))
                 }
             },
-            (Token::Text(text), _) => schema::parse_type(&format!("VARCHAR({})", text.len().max(1))),
-            (Token::Other(open), _) if open == "(" => self.at(at + 1),
-            (Token::Other(_), _) => None,
+            (QueryWord::Text(text), _) => schema::parse_type(&format!("VARCHAR({})", text.len().max(1))),
+            (QueryWord::Other(open), _) if open == "(" => self.at(at + 1),
+            (QueryWord::Other(_), _) => None,
         }
     }
 
@@ -115,7 +115,7 @@ impl<'q> Partners<'q> {
     pub fn of(&self, column: &str) -> Option<ColumnType> {
         let places = self.tokens.iter().enumerate();
         let here = places.filter(|(_, token)| is_name(Some(token), &[column])).map(|(at, _)| at);
-        let is_sign = |token: Option<&Token>| matches!(token, Some(Token::Other(sign)) if ["=", "<>", "!=", "<", ">", "<=", ">=", "+", "-", "*", "/", "%"].contains(&sign.as_str()));
+        let is_sign = |token: Option<&QueryWord>| matches!(token, Some(QueryWord::Other(sign)) if ["=", "<>", "!=", "<", ">", "<=", ">=", "+", "-", "*", "/", "%"].contains(&sign.as_str()));
         let shown = |at: usize| {
             let before = |by: usize| at.checked_sub(by);
             if is_sign(self.tokens.get(at + 1)) {
@@ -128,17 +128,17 @@ impl<'q> Partners<'q> {
                 return self.at(at + 3);
             }
             let summed = before(2).is_some_and(|two| is_name(self.tokens.get(two), &["SUM", "AVG"]));
-            if summed && before(1).is_some_and(|one| self.tokens[one] == Token::Other("(".into())) {
+            if summed && before(1).is_some_and(|one| self.tokens[one] == QueryWord::Other("(".into())) {
                 return Some(ColumnType::Integer);
             }
             match (before(1), before(2)) {
                 (Some(one), Some(two)) if is_sign(self.tokens.get(one)) => match &self.tokens[two] {
-                    Token::Text(_)
+                    QueryWord::Text(_)
                         if before(3).is_some_and(|three| is_name(self.tokens.get(three), &["DATE"])) =>
                     {
                         Some(ColumnType::Date)
                     }
-                    Token::Text(_)
+                    QueryWord::Text(_)
                         if before(3).is_some_and(|three| is_name(self.tokens.get(three), &["TIMESTAMP"])) =>
                     {
                         Some(ColumnType::Timestamp)

@@ -62,7 +62,8 @@ const PIECE: usize = 1 << 12;
 /// Reads the rows of a table's part, of the columns that a schema has, and hands them on a piece at
 /// a time: no more of the file is in memory. Empty fields of text are NULL where a column may be,
 /// and so are the words of the file's dialect; `base` is the dialect of the table, where the place
-/// sets none. Digests are under `key`. Returns what the owner should know of how the files are read.
+/// sets none. Digests are under `key`. Returns what the owner should know of how the files are
+/// read.
 ///
 /// The columns in the places `ascii` hold no other characters.
 ///

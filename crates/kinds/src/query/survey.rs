@@ -117,6 +117,10 @@ pub struct Spelling {
     pub family: Family,
     /// The number of values that fit.
     pub fits: u64,
+    /// The first values that do not.
+    pub misfits: Vec<Misfit>,
+    /// The words for NULL that everybody knows, among values that do not fit, and their number.
+    words: (Vec<&'static str>, u64),
 }
 
 /// A column of text most of whose values are something else.
@@ -130,6 +134,14 @@ pub struct Doubt<'s> {
     pub misfits: &'s [Misfit],
     /// The words for NULL that the others are, where all of them are such words.
     pub words: Vec<&'static str>,
+}
+
+impl Spelling {
+    /// The words for NULL that all values are that do not fit, if they are such words.
+    #[must_use]
+    pub fn null_words(&self, values: u64) -> &[&'static str] {
+        if self.fits + self.words.1 == values { &self.words.0 } else { &[] }
+    }
 }
 
 impl ColumnSurvey {
@@ -298,7 +310,8 @@ fn trials() -> Vec<Trial> {
         let mut dialect = Dialect::default();
         // Each value is one that its option has.
         let is_set = options.iter().all(|(name, value)| dialect.set_list(name, &[value]).is_ok());
-        is_set.then_some(Trial { spelling: Spelling { options, family, fits: 0 }, dialect })
+        let spelling = Spelling { options, family, fits: 0, misfits: vec![], words: (vec![], 0) };
+        is_set.then_some(Trial { spelling, dialect })
     };
     let numbers = numbers.into_iter().map(|options| (options.to_vec(), Family::Numbers));
     let formats = formats.into_iter().map(|format| (vec![("date-format", format)], Family::Moments));
@@ -365,6 +378,10 @@ impl Seen {
         if let Some(word) = word.filter(|word| !self.words.contains(word)) {
             self.words.push(word);
         }
+        let misfit = || {
+            let place = format!("{}, {}", record.path().display(), record.place());
+            Misfit { place, form: outline(field.text) }
+        };
         for (family, tally) in Family::ALL.into_iter().zip(&mut self.tallies) {
             if family.of(looks) {
                 tally.fits += 1;
@@ -372,15 +389,24 @@ impl Seen {
             }
             tally.words += u64::from(word.is_some());
             if tally.misfits.len() < KEPT {
-                let place = format!("{}, {}", record.path().display(), record.place());
-                tally.misfits.push(Misfit { place, form: outline(field.text) });
+                tally.misfits.push(misfit());
             }
         }
         for Trial { spelling, dialect } in &mut self.trials {
             let number = dialect.number(field.text);
             let moment = dialect.moment(field.text);
             let looks = Spelt { text: field.text, number: number.as_deref(), moment: &moment }.looks();
-            spelling.fits += u64::from(spelling.family.of(looks));
+            if spelling.family.of(looks) {
+                spelling.fits += 1;
+                continue;
+            }
+            spelling.words.1 += u64::from(word.is_some());
+            if let Some(word) = word.filter(|word| !spelling.words.0.contains(word)) {
+                spelling.words.0.push(word);
+            }
+            if spelling.misfits.len() < KEPT {
+                spelling.misfits.push(misfit());
+            }
         }
         Ok(())
     }
@@ -393,7 +419,7 @@ impl Seen {
         let is_better = most > plain && 2 * most >= self.values;
         let best =
             self.trials.into_iter().map(|trial| trial.spelling).filter(|s| is_better && s.fits == most);
-        // Of spellings that fit alike, the one with fewer options says all; others are other ones.
+        // Fewer options say the same. Spellings with as many options are other readings.
         let mut spellings: Vec<Spelling> = best.collect();
         let fewest = spellings.iter().map(|s| s.options.len()).min().unwrap_or(0);
         spellings.retain(|spelling| spelling.options.len() == fewest);
