@@ -122,6 +122,7 @@ fn names_route_and_others_are_closed_and_counted() {
     let mut heard = [0];
     ok(honest.read_exact(&mut heard));
     assert_eq!(heard, [7]);
+    assert_eq!(received.until(|counts| counts.handed == 1).handed, 1);
     for (first, count) in [
         (greeting(Some("a-2.demo")), "unknown"),
         (greeting(None), "unknown"),
