@@ -342,8 +342,8 @@ impl<'b> Val<'b> {
         self.builder.select(x.than(Comparison::Less, 0), -made, made).as_bits_of(s.fixed())
     }
 
-    /// e^x of each element of a column, divided by the sum of all; of a matrix row by row: for fewer
-    /// than 2^30 elements of a row.
+    /// e^x of each element of a column, divided by the sum of all; of a matrix row by row: for
+    /// fewer than 2^30 elements of a row.
     #[must_use]
     pub fn softmax(self) -> Self {
         let Some((powers, sum, s, _)) = self.powers("softmax") else { return self.none() };

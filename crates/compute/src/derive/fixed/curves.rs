@@ -112,15 +112,15 @@ fn curve<'b>(b: &'b Builder, of: &Curve, x: Val<'b>, s: Sizes) -> Val<'b> {
     let part = (x & x.steps((1 << below) - 1)).cast(wide);
     let up = u16::from(s.p) + 1 - below as u16;
     let v = (part << up) - b.number(wide, 1 << s.p);
-    let above: Vec<Val<'b>> = (1..=pieces.len())
-        .map(|k| x.than(Comparison::GreaterOrEqual, (k as i128) << below))
-        .collect();
+    let above: Vec<Val<'b>> =
+        (1..=pieces.len()).map(|k| x.than(Comparison::GreaterOrEqual, (k as i128) << below)).collect();
     // All pieces below a number's own are passed too: the differences add up to the entry.
     let chosen = |n: usize| {
         let first = b.number(wide, row(0, n));
-        above.iter().zip(1..).fold(first, |sum, (is_above, k)| {
-            sum ^ is_above.times(wide, row(k, n) ^ row(k - 1, n))
-        })
+        above
+            .iter()
+            .zip(1..)
+            .fold(first, |sum, (is_above, k)| sum ^ is_above.times(wide, row(k, n) ^ row(k - 1, n)))
     };
     let coefficients: Vec<Val<'b>> = (0..=degree).map(chosen).collect();
     horner(v, &coefficients, s.p)

@@ -5,9 +5,7 @@ use crate::{Comparison, Scalar, Type, Val};
 impl<'b> Val<'b> {
     /// The steps of a fixed number, and the number of its fractional bits.
     fn stepwise(self, name: &str) -> Option<(Self, Type, u16)> {
-        let fixed = |ty: &Type| {
-            matches!(ty.scalar, Scalar::Fixed { bits, frac } if frac + 1 < bits)
-        };
+        let fixed = |ty: &Type| matches!(ty.scalar, Scalar::Fixed { bits, frac } if frac + 1 < bits);
         let ty = self.typed(name, "it takes fixed numbers with 2 bits or more before the point", fixed)?;
         let steps = self.wrapping().as_bits_of(Scalar::signed(ty.scalar.bits() as u8));
         let frac = ty.scalar.frac().into();
@@ -41,7 +39,8 @@ impl<'b> Val<'b> {
     #[must_use]
     pub fn truncate(self) -> Self {
         let Some((x, ty, frac)) = self.stepwise("truncate") else { return self.none() };
-        let below = x.than(Comparison::Less, 0).times(Scalar::signed(ty.scalar.bits() as u8), (1 << frac) - 1);
+        let below =
+            x.than(Comparison::Less, 0).times(Scalar::signed(ty.scalar.bits() as u8), (1 << frac) - 1);
         (x + below).cleared(frac).as_bits_of(ty.scalar)
     }
 
