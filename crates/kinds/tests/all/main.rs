@@ -19,5 +19,6 @@ mod plans;
 mod psi;
 mod run;
 mod schemas;
+mod stored;
 mod terms;
 mod two_party;
