@@ -15,6 +15,7 @@
 mod ahead;
 mod circuit;
 mod compute;
+mod draw;
 pub mod encrypt;
 mod infer;
 mod job;
@@ -31,6 +32,7 @@ pub use compute::{
     BoundComputation, ColumnInParts, ComputationSource, ComputeJob, ComputePart, ComputeSession, ComputeTask,
     Computed, PublicPlace, Shown, Value, fits, read_input, stored_input,
 };
+pub use draw::{DrawJob, DrawPart, DrawReport, DrawTask, Drawn};
 pub use infer::InferJob;
 #[cfg(feature = "nn")]
 pub use infer::{
