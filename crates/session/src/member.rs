@@ -122,9 +122,7 @@ impl FromStr for Member {
         match index(text) {
             Some(index) if index < MOST_PARTIES => Ok(Self::Party(index)),
             Some(index) => Err(format!("there is no party {index}, only 0 to {}", MOST_PARTIES - 1)),
-            None => Err(format!(
-                "{text:?} is neither a party, as party0, nor a client, as client:alice, a data set, as data:stays, or a recipient, as recipient:anna"
-            )),
+            None => Err(format!("{text:?} is neither a party, as party0, nor a client, as client:alice")),
         }
     }
 }
