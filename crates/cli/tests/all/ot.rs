@@ -98,7 +98,7 @@ fn ended(mut child: Child) -> Ran {
             let killed = child.kill().and_then(|()| child.wait());
             panic!("a side did not end within {LONG:?} and was killed: {killed:?}");
         }
-        std::thread::sleep(Duration::from_millis(20));
+        thread::sleep(Duration::from_millis(20));
     }
     Ran::new(child.wait_with_output().unwrap_or_else(|e| panic!("{e}")))
 }
@@ -250,7 +250,8 @@ fn what_cannot_work_is_said_before_anybody_is_dialled() {
             &["--pin"],
         ),
     ];
-    // Who has read its certificate tells the other for a few seconds why it ends: all do so at once.
+    // Who has read its certificate tells the other for a few seconds why it ends: all do so at
+    // once.
     thread::scope(|scope| {
         for (args, code, words) in &cases {
             let world = &world;

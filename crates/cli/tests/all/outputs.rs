@@ -212,7 +212,8 @@ fn no_output_is_something_that_the_run_reads_or_a_key() {
             assert!(place.get(name) == *content, "{args}: {name} was changed");
         }
     };
-    // Members tell the others for a few seconds why they end: each command does so beside the others.
+    // Members tell the others for a few seconds why they end: each command does so beside the
+    // others.
     let command = |args: &str| args.split(' ').next().map(str::to_owned);
     thread::scope(|scope| {
         for of_command in cases.chunk_by(|(a, _), (b, _)| command(a) == command(b)) {

@@ -58,7 +58,7 @@ impl Task for DrawTask {
         Agreement {
             kind: "draw",
             title: self.title(),
-            // Of the protocols the one whose parties all may deviate but one, as here.
+            // As here, all parties of that protocol but one may deviate.
             protocol: Protocol::Authgarble(parties),
             clients: vec![],
             fields: vec![
