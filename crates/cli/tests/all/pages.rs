@@ -1,10 +1,10 @@
 //! The commands that pages show are run from the pages' own text, and print what the pages show.
 //!
 //! A block of a page whose fence names `sh` is run by bash, in one directory for all blocks of the
-//! page. Further words of the fence say how: `fails 4` wants that exit code, `terminals` starts all
-//! lines at once, `clone` is not run, since it builds the project. A block of `text` right behind it
-//! is its standard output, or with `error` its standard error; `…` is any text, or any lines where it
-//! is a line.
+//! page. Further words of the fence say how: `fails 4` wants that exit code, `terminals` starts
+//! all lines at once, `clone` is not run, since it builds the project. A block of `text` right
+//! behind it is its standard output, or with `error` its standard error. There `…` is any text,
+//! or any lines if it is a line of its own.
 
 use crate::common::{Place, Ran};
 use hushwire_testkit::Port;
@@ -17,8 +17,8 @@ use std::{
 /// The page's first port, which a test replaces by one that is free.
 const SHOWN_PORT: &str = "127.0.0.1:7000";
 
-/// A block of code: the words of its fence, its text, and whether nothing but empty lines lies between
-/// it and the block before.
+/// A block of code: the words of its fence, its text, and whether nothing but empty lines lies
+/// between it and the block before.
 struct Block<'a> {
     words: Vec<&'a str>,
     text: String,

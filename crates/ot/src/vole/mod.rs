@@ -30,7 +30,7 @@
 //! noise, for a chain of sets of which each one's secrets are outputs of the one before (b4: n =
 //! 4640, k = 2^11, t = 290; beyond as many entries b5: n = 16 928, k = 2^12, t = 529; b7: n = 66
 //! 560, k = 2^14, t = 520; Ferret's b9: n = 2^19, k = 2^16, t = 1024; beyond 2^19 entries
-//! semi-honest ones also b10: n = 2^20, k = 2^17; `scripts/lpn-parameters` and `docs/internals` have
+//! semi-honest ones also b10: n = 2^20, k = 2^17; `scripts/lpn-parameters` and docs/internals have
 //! the estimates), and a tweakable circular correlation robust hash, a public key for each round.
 //! Malicious: packed entries and OTs are checked as Ferret's are, before they serve; a change of
 //! what a tree's sender says passes with probability 2^−123, or where its guess of the receiver's
