@@ -58,7 +58,7 @@ impl Task for DrawTask {
         Agreement {
             kind: "draw",
             title: self.title(),
-            // As here, all parties of that protocol but one may deviate.
+            // The protocol in which all parties but one may deviate, as here.
             protocol: Protocol::Authgarble(parties),
             clients: vec![],
             fields: vec![
