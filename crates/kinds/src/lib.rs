@@ -22,14 +22,15 @@ mod job;
 mod kind;
 mod psi;
 mod query;
+mod sealed;
 
 pub use circuit::{
     BitOrderChoice, CircuitInput, CircuitJob, CircuitOutput, CircuitPlan, CircuitSource, Found,
     MOST_INSTANCES, Outputs, Parameters, Prepared,
 };
 pub use compute::{
-    BoundComputation, Cancel, ComputationSource, ComputeJob, ComputePart, ComputeSession, ComputeTask,
-    Computed, PublicPlace, Shown, Value, fits, read_input,
+    BoundComputation, ColumnInParts, ComputationSource, ComputeJob, ComputePart, ComputeSession, ComputeTask,
+    Computed, PublicPlace, Shown, Value, fits, read_input, stored_input,
 };
 pub use draw::{DrawJob, DrawPart, DrawReport, DrawTask, Drawn};
 pub use infer::InferJob;
@@ -39,7 +40,7 @@ pub use infer::{
     samples,
 };
 pub use job::{Job, Visitor};
-pub use kind::{JobKind, Runs, Words};
+pub use kind::{JobKind, Opened, Runs, Words};
 pub use psi::{
     Common, Intersection, PsiJob, PsiMethod, PsiPart, PsiReport, PsiReveal, PsiSecurity, PsiTask, PsiTries,
     Stamp,
@@ -47,6 +48,8 @@ pub use psi::{
 #[cfg(feature = "sql")]
 pub use query::{
     Answer, Column, ColumnSurvey, Depth, Doubt, Family, FoundForm, InferredTable, Misfit, Pad, Partners,
-    QueryPart, QueryTask, Spelling, aligned, check_output, column_of, count, declaration, infer, survey,
+    QueryPart, QueryTask, Spelling, StoredTable, aligned, check_output, column_of, count, declaration, infer,
+    survey,
 };
 pub use query::{QueryJob, QueryPartOf, QueryTable};
+pub use sealed::OpenedResult;

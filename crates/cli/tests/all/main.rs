@@ -29,6 +29,8 @@ mod messy;
 mod openssl;
 mod ot;
 mod outputs;
+#[cfg(all(feature = "nn", feature = "sql"))]
+mod pages;
 mod preparation;
 mod psi;
 mod psi_members;

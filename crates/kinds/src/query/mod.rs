@@ -30,6 +30,8 @@ mod rows;
 #[cfg(feature = "sql")]
 mod source;
 #[cfg(feature = "sql")]
+mod stored;
+#[cfg(feature = "sql")]
 mod survey;
 #[cfg(feature = "sql")]
 mod words;
@@ -58,6 +60,8 @@ pub use plan::{Answer, QueryTask};
 pub use rows::Pad;
 #[cfg(feature = "sql")]
 pub use source::check_output;
+#[cfg(feature = "sql")]
+pub use stored::StoredTable;
 #[cfg(feature = "sql")]
 pub use survey::{ColumnSurvey, Depth, Doubt, Family, InferredTable, Misfit, Spelling, count, infer, survey};
 #[cfg(feature = "sql")]
