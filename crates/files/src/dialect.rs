@@ -23,7 +23,7 @@ pub struct Dialect {
     #[serde(skip_serializing_if = "Option::is_none")]
     separator: Option<Separator>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    header: Option<Header>,
+    header: Option<HeaderRow>,
     #[serde(skip_serializing_if = "Option::is_none")]
     quote: Option<Quote>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -55,7 +55,7 @@ pub(crate) enum Separator {
 /// Whether the first record has the names of columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Header {
+pub(crate) enum HeaderRow {
     /// Unless it looks like data.
     Auto,
     /// It has.
@@ -151,7 +151,7 @@ impl Dialect {
     pub fn rfc4180() -> Self {
         Self {
             separator: Some(Separator::Byte(b',')),
-            header: Some(Header::Yes),
+            header: Some(HeaderRow::Yes),
             quote: Some(Quote::Byte(b'"')),
             encoding: Some(Encoding::Utf8),
             ..Self::default()
@@ -174,10 +174,10 @@ impl Dialect {
             }
             "header" => {
                 self.header = Some(match text {
-                    "auto" => Header::Auto,
+                    "auto" => HeaderRow::Auto,
                     text => match truth(name, text) {
-                        Ok(true) => Header::Yes,
-                        Ok(false) => Header::No,
+                        Ok(true) => HeaderRow::Yes,
+                        Ok(false) => HeaderRow::No,
                         Err(_) => return Err(format!("header is yes, no or auto, not {text:?}")),
                     },
                 });
@@ -274,9 +274,9 @@ impl Dialect {
             "header",
             self.header.map(|header| {
                 vec![match header {
-                    Header::Auto => "auto".to_owned(),
-                    Header::Yes => truth(true),
-                    Header::No => truth(false),
+                    HeaderRow::Auto => "auto".to_owned(),
+                    HeaderRow::Yes => truth(true),
+                    HeaderRow::No => truth(false),
                 }]
             }),
         );
@@ -309,7 +309,7 @@ impl Dialect {
         self.separator.unwrap_or(Separator::Auto)
     }
 
-    pub(crate) fn header(&self) -> Option<Header> {
+    pub(crate) fn header(&self) -> Option<HeaderRow> {
         self.header
     }
 

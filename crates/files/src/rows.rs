@@ -6,7 +6,7 @@
 use crate::parquet;
 use crate::{
     Access, Dialect, FileError, FilePlace,
-    dialect::{Header, Separator},
+    dialect::{HeaderRow, Separator},
     encoding::{Decoded, Encoding},
     mark,
     packed::unpacked,
@@ -182,9 +182,9 @@ impl<'a> Rows<'a> {
         let (mut source, first, line) = CsvSource::new(path, text, dialect)?;
         let values = sniff::values(&first);
         source.named = match dialect.header() {
-            Some(Header::No) => false,
-            Some(Header::Auto) => values == 0,
-            Some(Header::Yes) | None => true,
+            Some(HeaderRow::No) => false,
+            Some(HeaderRow::Auto) => values == 0,
+            Some(HeaderRow::Yes) | None => true,
         };
         let header = match source.named {
             true => first.clone(),
