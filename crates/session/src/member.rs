@@ -6,8 +6,9 @@ use hushwire_machine::PartyId;
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
-/// A party that computes; a client that only brings inputs or takes outputs; or a member that is not
-/// connected: a data set, whose shares the parties keep, or a recipient, for whom they seal shares.
+/// A party that computes; a client that only brings inputs or takes outputs; or a member that is
+/// not connected: a data set, whose shares the parties keep, or a recipient, for whom they seal
+/// shares.
 ///
 /// In files `party0`, `client:alice`, `data:stays` and `recipient:anna`; in messages `party 0`,
 /// `client alice`, `data set stays` and `recipient anna`.

@@ -58,7 +58,8 @@ impl AtRest {
         let (columns, planes): (Vec<_>, Vec<_>) = all.into_iter().unzip();
         let mut at_rest = Self::new(columns);
         for part in 0..parts(&at_rest.columns) {
-            let of = |planes: &Vec<Zeroizing<Vec<u8>>>| planes.get(part as usize).cloned().unwrap_or_default();
+            let of =
+                |planes: &Vec<Zeroizing<Vec<u8>>>| planes.get(part as usize).cloned().unwrap_or_default();
             at_rest.put(planes.iter().map(of).collect());
         }
         at_rest
@@ -90,7 +91,7 @@ impl Sink {
 }
 
 /// The configurations of all connected members.
-fn configs<T: Task>(task: &T) -> BTreeMap<Member, MemberConfig> {
+pub(crate) fn configs<T: Task>(task: &T) -> BTreeMap<Member, MemberConfig> {
     let (mut peers, mut made) = (vec![], vec![]);
     for me in task.agreement().members() {
         let identity = Identity::generate(&me.to_string()).expect("a key");
@@ -111,9 +112,9 @@ fn configs<T: Task>(task: &T) -> BTreeMap<Member, MemberConfig> {
     made.into_iter().map(config).collect()
 }
 
-type Ended<T> = BTreeMap<Member, Result<Outcome<<T as Task>::Learnt>, Fault>>;
+pub(crate) type Ended<T> = BTreeMap<Member, Result<Outcome<<T as Task>::Learnt>, Fault>>;
 
-fn run_all<T>(task: &T, configs: BTreeMap<Member, MemberConfig>) -> Ended<T>
+pub(crate) fn run_all<T>(task: &T, configs: BTreeMap<Member, MemberConfig>) -> Ended<T>
 where
     T: Task<Learnt: Send> + Sync,
 {
@@ -193,7 +194,8 @@ fn with_data(
     let mut all = configs(task);
     for (me, config) in &mut all {
         if let Member::Party(party) = me {
-            config.stored = data.iter().map(|(name, at_rest)| ((*name).to_owned(), at_rest.at(*party))).collect();
+            config.stored =
+                data.iter().map(|(name, at_rest)| ((*name).to_owned(), at_rest.at(*party))).collect();
         }
         furnish(me, config);
     }
@@ -308,7 +310,8 @@ fn members_that_are_not_connected_have_their_places() {
     let terms = planned(&[hospital, registry, ("clerk", "recipient:anna")], Protocol::Rep3);
     let members = "hospital: data:hospital, registry: data:registry, clerk: recipient:anna";
     assert!(terms.as_ref().is_ok_and(|terms| terms.contains(members)), "{terms:?}");
-    let refused = |members: &[(&str, &str)], protocol| planned(members, protocol).expect_err("it was planned");
+    let refused =
+        |members: &[(&str, &str)], protocol| planned(members, protocol).expect_err("it was planned");
     let error = refused(&[hospital, registry, ("clerk", "data:clerk")], Protocol::Rep3);
     assert!(error.contains("data set clerk is no person, and learns outputs"), "{error}");
     let error = refused(&[("hospital", "recipient:x"), registry, ("clerk", "party0")], Protocol::Rep3);
@@ -441,7 +444,8 @@ fn outputs_are_in_place_once_it_is_decided() {
 /// the last word.
 #[test]
 fn a_run_is_cancelled_within_a_second() {
-    let steps: String = (0..60).map(|i| format!("p{} = select(p{i} < y, p{i} * y, x) / 3\n", i + 1)).collect();
+    let steps: String =
+        (0..60).map(|i| format!("p{} = select(p{i} < y, p{i} * y, x) / 3\n", i + 1)).collect();
     let text = format!(
         "computation c\nmembers party0, party1\ninput x: u32[20000] from party0\ninput y: u32[20000] from party1\n\
          p0 = x + y\n{steps}output s = sum(p60) to party0\n"
@@ -464,7 +468,8 @@ fn a_run_is_cancelled_within_a_second() {
         thread::sleep(Duration::from_millis(300));
         later.cancel();
     });
-    let error = run_all(&task, alone).remove(&Member::Party(0)).and_then(Result::err).expect("it was cancelled");
+    let error =
+        run_all(&task, alone).remove(&Member::Party(0)).and_then(Result::err).expect("it was cancelled");
     assert_eq!((error.code(), error.step()), (code::CANCELLED, "connecting".to_owned()), "{error}");
     assert!(began.elapsed() < Duration::from_millis(1300), "{:?}", began.elapsed());
     thread.join().expect("no panic");
@@ -499,7 +504,8 @@ fn a_run_is_cancelled_within_a_second() {
     let config = again.get_mut(&Member::Party(0)).expect("party 0");
     config.connect_timeout = Duration::from_secs(1);
     config.cancel.cancel();
-    let error = run_all(&task, again).remove(&Member::Party(0)).and_then(Result::err).expect("it was cancelled");
+    let error =
+        run_all(&task, again).remove(&Member::Party(0)).and_then(Result::err).expect("it was cancelled");
     assert_eq!(error.code(), code::CANCELLED, "{error}");
 }
 
@@ -536,13 +542,24 @@ mod queries {
     use hushwire_kinds::{QueryTask, StoredTable};
     use hushwire_tables::{algebra::Value, plain::Row};
 
-    const STAYS: [&str; 4] =
-        ["ward VARCHAR(3) NOT NULL", "days SMALLINT NOT NULL", "cost DECIMAL(9, 2)", "admitted DATE NOT NULL"];
+    const STAYS: [&str; 4] = [
+        "ward VARCHAR(3) NOT NULL",
+        "days SMALLINT NOT NULL",
+        "cost DECIMAL(9, 2)",
+        "admitted DATE NOT NULL",
+    ];
 
     fn csv(rows: u64) -> String {
         let row = |i: u64| {
             let cost = if i % 4 == 3 { String::new() } else { format!("{}.{:02}", i * 37 % 1000, i % 100) };
-            format!("{},{},{cost},20{:02}-0{}-1{}\n", ["A", "B", "CCU"][(i % 3) as usize], i % 29, 20 + i % 6, 1 + i % 9, i % 10)
+            format!(
+                "{},{},{cost},20{:02}-0{}-1{}\n",
+                ["A", "B", "CCU"][(i % 3) as usize],
+                i % 29,
+                20 + i % 6,
+                1 + i % 9,
+                i % 10
+            )
         };
         "ward,days,cost,admitted\n".to_owned() + &(0..rows).map(row).collect::<String>()
     }
@@ -664,7 +681,85 @@ mod queries {
         let task = task(&Job::parse(text, Path::new("job.toml")).unwrap_or_else(|e| panic!("{e}")));
         let mut config = configs(&task).remove(&Member::Party(0)).expect("party 0");
         config.stored.insert("stays".into(), at_rest.at(0));
-        let error = hushwire_session::open(&task, &mut config).err().map(|e| e.to_string()).unwrap_or_default();
+        let error =
+            hushwire_session::open(&task, &mut config).err().map(|e| e.to_string()).unwrap_or_default();
         assert!(error.contains("no column days INTEGER NOT NULL"), "{error}");
+    }
+}
+
+#[cfg(feature = "nn")]
+mod inferences {
+    use super::*;
+    use hushwire_kinds::{InferJob, RunValues, stored_inference};
+    use hushwire_nn::{Floats, Members, Network, Numbers, Secure, npy, zoo};
+
+    /// A model and an input at rest, and a recipient: nobody is connected but the parties.
+    #[test]
+    fn a_model_and_an_input_are_data_sets() {
+        let mut w = zoo::Writer::new("small", 3, &[1, 4]);
+        let x = w.gemm("input", [4, 5]);
+        let x = w.relu(&x);
+        let x = w.gemm(&x, [5, 3]);
+        let model = w.finish(&x);
+        let (bytes, input) = (model.to_bytes(), zoo::sample(&[1, 4], 5));
+        let network = Network::new(model, Some(&input.lengths)).expect("a network");
+        let floats = Floats::new(&network, &input, true).expect("values");
+        let expected = floats.value(network.outputs[0].1).data.clone();
+        let secure = Secure::new(&network, Numbers::default(), &Members::default()).expect("a computation");
+        let data = |name: &str| Member::Data(name.into());
+        let job = InferJob {
+            protocol: Protocol::Rep3,
+            ot: None,
+            link: None,
+            linear: None,
+            ahead: None,
+            network: ComputationSource::Text(secure.computation().to_string()),
+            bits: None,
+            owner: data("model"),
+            client: data("patients"),
+            to: Some(Member::Recipient("anna".into())),
+            threads: None,
+            values: RunValues::default(),
+        };
+        let task = job.task().unwrap_or_else(|e| panic!("{e}"));
+        let terms = task.terms().to_string();
+        assert!(terms.contains("to: recipient:anna") && terms.contains("data:model"), "{terms}");
+        let places = [("model", "model", bytes), ("patients", "input", npy::write(&input))];
+        let at_rest = places.map(|(name, file, bytes)| {
+            let inputs = BTreeMap::from([(file.to_owned(), InputPlace::memory(bytes))]);
+            let columns = stored_inference(&job, &data(name), &inputs).unwrap_or_else(|e| panic!("{e}"));
+            let (columns, planes): (Vec<_>, Vec<_>) = columns.into_iter().unzip();
+            let mut at_rest = AtRest::new(columns);
+            for part in 0..parts(&at_rest.columns) {
+                let of =
+                    |planes: &Vec<Zeroizing<Vec<u8>>>| planes.get(part as usize).cloned().unwrap_or_default();
+                at_rest.put(planes.iter().map(of).collect());
+            }
+            (name.to_owned(), at_rest)
+        });
+        let sinks = [0; 3].map(|_| Arc::new(Sink::default()));
+        let mut all = configs(&task);
+        for (me, config) in &mut all {
+            if let Member::Party(party) = me {
+                config.stored = at_rest.iter().map(|(name, of)| (name.clone(), of.at(*party))).collect();
+                config.sealed = Some(sinks[usize::from(*party)].clone());
+            }
+        }
+        for (me, ended) in run_all(&task, all) {
+            let outcome = ended.unwrap_or_else(|e| panic!("{me}: {e}"));
+            assert!(outcome.learnt.lengths.is_none(), "{me} learns nothing");
+        }
+        let shares = sinks.each_ref().map(|sink| sink.of("anna").unwrap_or_else(|| panic!("a share")));
+        let opened = Job::Infer(job).open_sealed("anna", &shares).unwrap_or_else(|e| panic!("{e}"));
+        let found: Vec<f64> = opened.json["output"]
+            .as_array()
+            .expect("a list")
+            .iter()
+            .filter_map(serde_json::Value::as_f64)
+            .collect();
+        assert_eq!(found.len(), expected.len(), "{:?}", opened.json);
+        for (found, expected) in found.iter().zip(&expected) {
+            assert!((found - f64::from(*expected)).abs() < 0.01, "{found} and {expected}");
+        }
     }
 }
