@@ -52,8 +52,8 @@ impl Job {
     /// A share is not the one of the run, which names who altered it; the result is another job's;
     /// a promise of a query is broken.
     pub fn open_sealed(&self, recipient: &str, shares: &[SealedShare; 3]) -> Result<OpenedResult, Fault> {
-        struct OpensShares<'s>(&'s [SealedValue]);
-        impl Visitor for OpensShares<'_> {
+        struct SealedOpening<'s>(&'s [SealedValue]);
+        impl Visitor for SealedOpening<'_> {
             type Out = Result<OpenedResult, Fault>;
             fn visit<K: Runs>(self, job: &K) -> Self::Out {
                 let task = job.task()?;
@@ -63,7 +63,7 @@ impl Job {
                 Ok(OpenedResult { text: task.printed(&learnt), csv, json })
             }
         }
-        self.visit(OpensShares(&open_shares(recipient, shares)?))?
+        self.visit(SealedOpening(&open_shares(recipient, shares)?))?
     }
 
     /// The data sets whose shares the parties must have, by name.
