@@ -16,7 +16,7 @@ use crate::{
 use clap::Args;
 use hushwire::LocalJob;
 use hushwire::job::{
-    Answer, Job, Member, OutputPlace, Pad, QueryJob, QueryTable, QueryTask, Task, Words, aligned,
+    Answer, Job, Member, OutputPlace, Pad, Parameter, QueryJob, QueryTable, QueryTask, Task, Words, aligned,
     check_output,
 };
 use std::{fmt::Write, path::PathBuf, time::Instant};
@@ -65,6 +65,9 @@ pub(crate) struct LocalQueryArgs {
     /// The file with the query; - is standard input
     #[arg(long, value_name = "FILE")]
     sql_file: Option<PathBuf>,
+    /// The value of a parameter of the query, which has :NAME in its place, or ? for each in turn
+    #[arg(long = "param", value_name = "NAME=VALUE")]
+    params: Vec<String>,
     /// Who learns the result
     #[arg(long, value_name = "MEMBER", default_value = "analyst")]
     to: Vec<String>,
@@ -145,7 +148,8 @@ impl LocalQueryArgs {
         found.take_partners(&sql);
         let tables = std::mem::take(&mut found.tables);
         let (min_group, join_bound, tag_joins) = (self.min_group, self.join_bound, self.tag_join);
-        let job = QueryJob { sql, to, min_group, join_bound, tag_joins, tables };
+        let (values, parameters) = Parameter::of_values(&self.params)?;
+        let job = QueryJob { sql, to, min_group, join_bound, tag_joins, tables, parameters, values };
         let task = QueryTask::new(&job).map_err(|e| found.explained(e, &job.sql))?;
         found.tell_doubts(&job.sql);
         Ok(task)

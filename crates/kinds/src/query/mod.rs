@@ -20,6 +20,8 @@ mod file;
 #[cfg(all(test, feature = "sql"))]
 mod messy_tests;
 #[cfg(feature = "sql")]
+mod parameters;
+#[cfg(feature = "sql")]
 mod part;
 #[cfg(feature = "sql")]
 mod partner;
