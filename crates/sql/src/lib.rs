@@ -17,6 +17,7 @@
 mod bind;
 mod catalog;
 pub mod cell;
+mod dialect;
 mod error;
 mod logical;
 mod parameter;
@@ -37,7 +38,7 @@ use bind::Binder;
 use error::{At, of_parser, refused, too_large};
 use hushwire_fault::code;
 use hushwire_tables::algebra::Relation;
-use sqlparser::{ast::Statement, dialect::PostgreSqlDialect, parser::Parser, tokenizer::Tokenizer};
+use sqlparser::{ast::Statement, parser::Parser, tokenizer::Tokenizer};
 
 /// LOCAL: the largest length of a query's text.
 const LONGEST: usize = 1 << 16;
@@ -102,7 +103,7 @@ pub fn relation_with(
 
 /// The statements of a text.
 fn parsed(sql: &str, parameters: &[Parameter]) -> Result<Vec<Statement>, Fault> {
-    let dialect = PostgreSqlDialect {};
+    let dialect = dialect::Words;
     if parameters.is_empty() {
         return Parser::parse_sql(&dialect, sql).map_err(|e| of_parser(e, sql));
     }
@@ -126,7 +127,7 @@ fn planned(
         [_] => return no("the statement is no query"),
         _ => return no("there are several statements"),
     };
-    let mut binder = Binder::new(catalog);
+    let mut binder = Binder::new(catalog, options.now.map(i128::from));
     let bound = binder.whole(query)?;
     if options.min_group > 1 && !logical::shows_groups(&bound.plan) {
         return Err(Fault::of(code::GROUPS_ONLY, &[]));

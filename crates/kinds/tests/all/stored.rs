@@ -538,7 +538,9 @@ fn runs_of_circuits_are_cancelled_too() {
         let running: Vec<_> = running.collect();
         running.into_iter().map(|(me, thread)| (me, thread.join().expect("no panic"))).collect()
     });
-    let after = asked.lock().expect("nobody panicked").expect("it was asked").elapsed();
+    let asked = *asked.lock().expect("nobody panicked");
+    let errors: Vec<_> = ended.iter().map(|(me, ended)| (me, ended.as_ref().err())).collect();
+    let after = asked.unwrap_or_else(|| panic!("nobody asked: {errors:?}")).elapsed();
     assert!(after < Duration::from_secs(1), "{after:?}");
     for (me, ended) in ended {
         let error = ended.err().unwrap_or_else(|| panic!("{me} went on"));
