@@ -27,7 +27,7 @@ macro_rules! table {
 }
 
 /// Headings of the page, each before the first code of its hundred.
-const GROUPS: [(u16, &str); 10] = [
+const GROUPS: [(u16, &str); 11] = [
     (0, "Any command"),
     (1, "The network and the other members"),
     (2, "Protocols"),
@@ -38,6 +38,7 @@ const GROUPS: [(u16, &str); 10] = [
     (7, "Models"),
     (8, "Intersections"),
     (9, "Encryption, keys and preprocessing"),
+    (10, "The service and its sealed data"),
 ];
 
 table! {
@@ -597,6 +598,45 @@ table! {
         "{path}: {cause}"
         "check that the directory of preprocessing exists and can be written to"
     918 STOCK File "Preprocessing that cannot be used"
+        "{cause}"
+        "{remedy}"
+    1060 STORE File "The store of the service cannot be used"
+        "{cause}"
+        "{remedy}"
+    1061 TOKEN Refused "A token is missing, or is not known"
+        "{cause}"
+        "{remedy}"
+    1062 ROLE Refused "A role does not allow it"
+        "{cause}"
+        "{remedy}"
+    1063 NOT_FOUND Usage "The service has nothing of that name"
+        "there is no {what}"
+        "check the name and the tenant of the token; what others own is not shown"
+    1064 CONFLICT Usage "A request contradicts what is there"
+        "{cause}"
+        "{remedy}"
+    1065 QUOTA Refused "A quota or a limit is used up"
+        "{cause}"
+        "{remedy}"
+    1066 BODY Usage "The body of a request is too large or too slow"
+        "{cause}"
+        "{remedy}"
+    1067 NOT_APPROVED Refused "No policy of this party allows the job"
+        "{cause}"
+        "{remedy}"
+    1068 GROUP_PEER Network "Another party of the group cannot be asked"
+        "{peer}: {cause}"
+        "see that it runs, that its address and its pin are right in this party's config, and run `hushwire-service doctor`"
+    1069 WORKER Network "A worker ended before its job"
+        "{cause}"
+        "{remedy}"
+    1070 DRAINING Network "The service is ending"
+        "this party is ending, and takes nothing new"
+        "ask again once it runs"
+    1071 NOT_KEPT Usage "A result is no longer kept"
+        "{cause}"
+        "submit the job again, or raise `keep` in the config of the party"
+    1072 BACKUP File "A backup cannot be used"
         "{cause}"
         "{remedy}"
 }

@@ -23,6 +23,7 @@ mod excuse;
 pub mod fuzzing;
 mod greeting;
 mod hello;
+mod https;
 mod identity;
 mod joining;
 mod listener;
@@ -62,6 +63,7 @@ pub use hushwire_machine::{Channel, Net, NetError, PartyId, Reason, SessionId, W
 
 pub use connect::{connect, connect_observed, connect_or_news};
 pub use excuse::{News, excuse, retell};
+pub use https::Https;
 pub use identity::{Identity, IdentityError, Pin};
 pub use listener::Listener;
 pub use local::LocalParties;

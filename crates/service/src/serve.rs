@@ -1,0 +1,147 @@
+//! A party's service, from its start to its end.
+
+use crate::{
+    attempt,
+    config::Config,
+    party::Party,
+    peer_api,
+    scheduler,
+    server::{self, Door},
+    workers,
+};
+use hushwire_fault::Fault;
+use std::{sync::Arc, time::Duration};
+use tokio::{
+    runtime::Runtime,
+    signal::unix::{SignalKind, signal},
+};
+
+/// LOCAL: how often parties greet each other.
+const GREET: Duration = Duration::from_secs(5);
+/// LOCAL: how soon a party greets again that is not up.
+const GREET_AGAIN: Duration = Duration::from_millis(300);
+/// LOCAL: how often blobs are swept.
+const SWEEP: Duration = Duration::from_secs(600);
+/// LOCAL: how long open connections have at the end.
+const LAST: Duration = Duration::from_millis(300);
+
+/// The threads that answer.
+pub(crate) fn runtime() -> Result<Runtime, Fault> {
+    let built = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    built.map_err(|e| Fault::internal("starting", e))
+}
+
+/// Runs a party until SIGTERM or SIGINT.
+pub(crate) fn run(config: Config) -> Result<(), Fault> {
+    workers::remember_program()?;
+    let party = Arc::new(Party::open(config)?);
+    let runtime = runtime()?;
+    let ended = runtime.block_on(serve(party));
+    // Tasks that wait for something end with it.
+    runtime.shutdown_timeout(Duration::from_secs(1));
+    ended
+}
+
+async fn serve(party: Arc<Party>) -> Result<(), Fault> {
+    let api = server::bind(&party.config.listen_api).await?;
+    let peers = server::bind(&party.config.listen_party).await?;
+    let mut terminate = signal(SignalKind::terminate()).map_err(|e| Fault::internal("starting", e))?;
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(|e| Fault::internal("starting", e))?;
+    // Nothing runs yet, so every blob without a row is left over.
+    let swept = party.sweep().await?;
+    if party.decides() {
+        scheduler::resume(&party).await?;
+    } else {
+        attempt::resume(&party).await?;
+    }
+    tracing::info!(
+        party = party.config.party,
+        group = party.config.group,
+        url = party.config.url,
+        listen_party = party.config.listen_party,
+        swept,
+        "this party is up"
+    );
+    let mut tasks = tokio::task::JoinSet::new();
+    tasks.spawn(server::serve(party.clone(), api, Door::Api));
+    tasks.spawn(server::serve(party.clone(), peers, Door::Peers));
+    for peer in party.peers.numbers() {
+        tokio::spawn(greet(party.clone(), peer));
+    }
+    if party.decides() {
+        tokio::spawn(scheduler::run(party.clone()));
+    } else {
+        tokio::spawn(reconcile(party.clone()));
+    }
+    tokio::spawn(tidy(party.clone()));
+    let quick = tokio::select! {
+        _ = terminate.recv() => false,
+        _ = interrupt.recv() => true,
+        ended = tasks.join_next() => {
+            let ended = ended.and_then(Result::ok).unwrap_or_else(|| Err(Fault::internal("serving", "a task panicked")));
+            return ended;
+        }
+    };
+    party.drain();
+    let drain = if quick { Duration::from_secs(2) } else { party.config.drain };
+    tracing::info!(running = party.running(), seconds = drain.as_secs(), "ending: attempts that run may end");
+    tokio::select! {
+        () = party.idle(drain) => {}
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+    }
+    tokio::time::sleep(LAST).await;
+    Ok(())
+}
+
+/// Greets a peer, now and then.
+async fn greet(party: Arc<Party>, peer: u8) {
+    let mut told = String::new();
+    loop {
+        let met = async {
+            let hello = peer_api::hello(&party).await?;
+            let answer: peer_api::Hello = party.peers.post(peer, "/peer/v1/hello", &hello).await?;
+            peer_api::met(&party, peer, answer).await
+        };
+        let pause = match met.await {
+            Ok(()) => {
+                if told != "up" {
+                    tracing::info!(peer, "is up");
+                }
+                told = "up".to_owned();
+                GREET
+            }
+            Err(e) => {
+                let text = e.to_string();
+                if told != text {
+                    tracing::warn!(peer, "{text}");
+                }
+                told = text;
+                GREET_AGAIN
+            }
+        };
+        tokio::time::sleep(pause).await;
+    }
+}
+
+/// Asks party 0 about jobs that do not get on here.
+async fn reconcile(party: Arc<Party>) {
+    loop {
+        tokio::time::sleep(GREET).await;
+        if let Err(e) = attempt::reconcile(&party).await {
+            tracing::debug!("party 0 cannot be asked about jobs: {e}");
+        }
+    }
+}
+
+/// Removes what is past its time, while nothing runs.
+async fn tidy(party: Arc<Party>) {
+    loop {
+        tokio::time::sleep(SWEEP).await;
+        if party.running() == 0
+            && let Err(e) = party.sweep().await
+        {
+            tracing::warn!("{e}");
+        }
+    }
+}

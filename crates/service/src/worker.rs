@@ -1,0 +1,177 @@
+//! A worker: the process of one attempt. It hears its order on stdin, meets the other parties'
+//! workers, runs its side, leaves its outputs in a directory, and ends when stdin closes.
+
+use crate::order::{FromWorker, Made, Order, Prepared, ToWorker, hear, say};
+use hushwire_fault::Fault;
+use hushwire_kinds::{Runs, Visitor, Words};
+use hushwire_machine::PartyId;
+use hushwire_session::{Event, Member, MemberConfig, Observer, Outcome, Peer, open, run_part, session_of};
+use hushwire_wire::{Identity, Listener};
+use rustix::process::{DumpableBehavior, Resource, Rlimit, set_dumpable_behavior, setrlimit};
+use std::{
+    fs::{self, File},
+    io::{self, Write},
+    path::Path,
+    process,
+    sync::{
+        Arc, Mutex, PoisonError,
+        mpsc::{self, Receiver},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+use zeroize::Zeroizing;
+
+/// LOCAL: how often progress is reported.
+const REPORT: Duration = Duration::from_millis(100);
+/// LOCAL: address space beside what a worker computes in: stacks, libraries, files.
+const BESIDE: u64 = 2 << 30;
+
+/// Runs the worker to its end.
+pub(crate) fn main() -> ! {
+    // No core dump, whatever the system does with them, and no debugger of the same user.
+    let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
+    let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
+    // A bug in one thread ends the process, so that no other thread waits for it.
+    let report = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        if hushwire_session::panic_is_caught() {
+            return;
+        }
+        report(info);
+        process::exit(101);
+    }));
+    let orders = orders();
+    match work(&orders) {
+        Ok(prepared) => {
+            tell(&FromWorker::Prepared(Box::new(prepared)));
+            // The daemon says that it has heard, or is gone.
+            drop(orders.recv());
+            process::exit(0)
+        }
+        Err(e) => {
+            let code = e.kind().exit_code();
+            tell(&FromWorker::Failed(e));
+            process::exit(code.into())
+        }
+    }
+}
+
+fn unexpected() -> Fault {
+    Fault::internal("following the daemon", "an order was missing or out of turn")
+}
+
+fn work(orders: &Receiver<ToWorker>) -> Result<Prepared, Fault> {
+    let Ok(ToWorker::Order(order)) = orders.recv() else { return Err(unexpected()) };
+    let party = PartyId(order.party);
+    let most = order.memory.saturating_add(BESIDE);
+    let _ = setrlimit(Resource::As, Rlimit { current: Some(most), maximum: Some(most) });
+    let job = order.job.clone();
+    job.visit(Runner { orders, order: *order }).and_then(|ended| ended).map_err(|e| e.by(party))
+}
+
+/// Opens the inputs, meets the others, and runs this party's side.
+struct Runner<'a> {
+    orders: &'a Receiver<ToWorker>,
+    order: Order,
+}
+
+impl Visitor for Runner<'_> {
+    type Out = Result<Prepared, Fault>;
+
+    fn visit<K: Runs>(self, job: &K) -> Self::Out {
+        let Self { orders, order } = self;
+        let me = Member::Party(order.party);
+        let identity = Identity::generate(&format!("worker of {me}"));
+        let identity = identity.map_err(|e| Fault::internal("making the key of an attempt", e.cause()))?;
+        let pin = identity.pin();
+        let listener = Listener::bind(&format!("{}:0", order.host));
+        let listener = listener.map_err(|e| Fault::from(e).during("listening"))?;
+        let port = listener.local_addr().map_err(|e| Fault::internal("listening", e))?.port();
+        let mut config = MemberConfig::new(me.clone(), identity, Some(Arc::new(listener)));
+        config.session = session_of(&order.label);
+        config.inputs = order.inputs;
+        let task = job.task()?;
+        let agreement = hushwire_session::Task::agreement(&task);
+        let part = open(&task, &mut config)?;
+        let address = Some(format!("{}:{port}", order.reached_at));
+        tell(&FromWorker::Ready(Peer { member: me.clone(), address, pin }));
+        let Ok(ToWorker::Meet(all)) = orders.recv() else { return Err(unexpected()) };
+        config.peers = all.into_iter().filter(|peer| peer.member != me).collect();
+        let Outcome { learnt, stats } = run_part(agreement, part, config, &observer())?;
+        let printed = Zeroizing::new(task.printed(&learnt));
+        let outputs = if printed.is_empty() {
+            vec![]
+        } else {
+            keep(&order.results, "learnt", &printed)?;
+            vec![Made { output: "learnt".to_owned(), file: "learnt".to_owned(), recipient: me.key() }]
+        };
+        Ok(Prepared { outputs, stats, peak_memory: peak_memory() })
+    }
+}
+
+/// Writes an output: it is on the disk when this returns.
+fn keep(dir: &Path, name: &str, bytes: &[u8]) -> Result<(), Fault> {
+    let path = dir.join(name);
+    let write = || -> io::Result<()> {
+        crate::failpoint::pass(|| "worker.sealed".to_owned())?;
+        let mut file = File::create_new(&path)?;
+        file.write_all(bytes)?;
+        file.sync_all()
+    };
+    write().map_err(|e| Fault::io("write", &path, &e))
+}
+
+/// Passes on what a person may want to know, now and then.
+fn observer() -> Observer {
+    let last = Mutex::new(None::<Instant>);
+    Arc::new(move |event| match event {
+        Event::Progress(done, of) => {
+            let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
+            if done == of || last.is_none_or(|at| at.elapsed() >= REPORT) {
+                *last = Some(Instant::now());
+                tell(&FromWorker::Progress(done, of));
+            }
+        }
+        Event::Connected => tell(&FromWorker::Phase("computing".to_owned())),
+        Event::Note(note) => tell(&FromWorker::Note(note)),
+        _ => {}
+    })
+}
+
+/// A worker's own line to its daemon.
+fn tell(message: &FromWorker) {
+    // The process ends when stdin closes; a lost line shows there.
+    let _ = say(io::stdout().lock(), message);
+}
+
+/// Orders from stdin. The process ends as soon as the daemon's is gone.
+fn orders() -> Receiver<ToWorker> {
+    let (sender, orders) = mpsc::channel();
+    thread::spawn(move || {
+        let mut line = Zeroizing::new(String::new());
+        loop {
+            line.clear();
+            match io::stdin().read_line(&mut line) {
+                Ok(n) if n > 0 => {}
+                _ => process::exit(3),
+            }
+            match hear(&line) {
+                Ok(ToWorker::Cancel) => process::exit(3),
+                Ok(order) => drop(sender.send(order)),
+                Err(e) => {
+                    let _ = writeln!(io::stderr(), "a worker is started by hushwire-service, not by hand ({e})");
+                    process::exit(2);
+                }
+            }
+        }
+    });
+    orders
+}
+
+/// The most memory that this process ever had resident.
+fn peak_memory() -> Option<u64> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kib| kib << 10)
+}
