@@ -6,6 +6,7 @@ use crate::{
     order::{FromWorker, Made, Order, Prepared, ToWorker},
     party::Party,
     records::{
+        admission,
         attempts::{self, AttemptRow, Decision, Measured},
         jobs::{self, JobRow},
         results::NewOutput,
@@ -13,6 +14,7 @@ use crate::{
     workers::Worker,
 };
 use hushwire_fault::{Fault, code};
+use hushwire_policy::PolicyLimits;
 use hushwire_session::Peer;
 use serde::{Deserialize, Serialize};
 use std::{io, path::PathBuf, sync::Arc, time::Duration};
@@ -72,12 +74,17 @@ async fn try_reserve(party: &Arc<Party>, id: &str, asked: &Reserve) -> Result<Op
         return Err(Fault::new(code::CONFLICT, "reserving an attempt", cause, remedy));
     }
     let Ok(Ok(slot)) = timeout(ROOM, party.slots.clone().acquire_owned()).await else { return Ok(None) };
-    // Once more, in the transaction that counts the run: a policy may have ended since.
-    let lines = party.admits(&job).await?;
-    let order = order(party, &job, asked.k).await?;
     let (reserved, k, heads) = (job.clone(), asked.k, asked.heads.clone());
-    party.store.run("reserved", move |c| attempts::reserve(c, &reserved, k, &lines, &heads)).await?;
+    let operators = party.config.operators.clone();
+    // The policy is checked once more, in the transaction that counts the run.
+    let limits = party.store.run("reserved", move |c| {
+        let admitted = admission::admit(c, &operators, &reserved)?;
+        attempts::reserve(c, &reserved, k, &admitted.lines, &heads)?;
+        Ok(admitted.limits)
+    });
+    let limits = limits.await?;
     party.changed(id);
+    let order = order(party, &job, k, limits).await?;
     let dir = order.results.clone();
     let (worker, peer) = Worker::start(order).await?;
     let (orders, hears) = mpsc::channel(8);
@@ -87,7 +94,7 @@ async fn try_reserve(party: &Arc<Party>, id: &str, asked: &Reserve) -> Result<Op
 }
 
 /// Everything that the worker of an attempt needs.
-async fn order(party: &Arc<Party>, job: &JobRow, k: u32) -> Result<Order, Fault> {
+async fn order(party: &Arc<Party>, job: &JobRow, k: u32, limits: PolicyLimits) -> Result<Order, Fault> {
     let read = party.job_of(job).await?;
     let config = &party.config;
     let results = party.blobs.attempt(&job.id, k).map_err(|e| Fault::io("use", &config.blobs, &e))?;
@@ -99,7 +106,7 @@ async fn order(party: &Arc<Party>, job: &JobRow, k: u32) -> Result<Order, Fault>
         label: format!("service {} {} {k}", config.group, job.id),
         host: host(&config.listen_party),
         reached_at,
-        memory: config.memory,
+        memory: limits.memory.map_or(config.memory, |most| most.min(config.memory)),
         inputs: config.inputs.clone(),
         results,
     })

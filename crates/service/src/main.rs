@@ -12,6 +12,7 @@ mod config;
 mod failpoint;
 mod http;
 mod jobfile;
+mod keys;
 mod openapi;
 mod order;
 mod party;

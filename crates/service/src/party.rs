@@ -3,17 +3,18 @@
 use crate::{
     blobs::Blobs,
     config::Config,
+    keys::PartyKeys,
     order::ToWorker,
     peers::Peers,
     records::{
-        self,
-        attempts,
+        self, admission, attempts,
         jobs::{self, JobRow, Progress},
         proposals, results,
     },
     store::Store,
 };
-use hushwire_fault::{Fault, PartyId, code};
+use hushwire_fault::{Fault, PartyId};
+use hushwire_seal::MasterKey;
 use hushwire_session::read_private_key;
 use hushwire_wire::Identity;
 use std::{
@@ -36,6 +37,8 @@ pub(crate) struct Party {
     pub(crate) store: Store,
     pub(crate) blobs: Blobs,
     pub(crate) peers: Peers,
+    /// What data sets are sealed to.
+    pub(crate) keys: PartyKeys,
     /// Attempts that run here.
     live: Mutex<HashMap<String, Live>>,
     /// At party 0: what is heard of the attempts that it decides on.
@@ -47,8 +50,6 @@ pub(crate) struct Party {
     /// Something is due for the scheduler.
     pub(crate) due: Notify,
     draining: AtomicBool,
-    /// The end of all tasks.
-    pub(crate) ended: Notify,
     pub(crate) meter: Meter,
 }
 
@@ -61,9 +62,6 @@ pub(crate) struct Meter {
     pub(crate) requests: AtomicU64,
     /// Connections that were closed for want of room.
     pub(crate) crowded: AtomicU64,
-    /// Attempts that were committed, and their time in milliseconds.
-    pub(crate) attempts: AtomicU64,
-    pub(crate) attempt_ms: AtomicU64,
 }
 
 /// An attempt that runs here.
@@ -103,25 +101,26 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Party {
     /// Opens everything that a party needs. Nothing runs and nobody listens yet.
-    pub(crate) fn open(config: Config) -> Result<Self, Fault> {
+    pub(crate) async fn open(config: Config) -> Result<Self, Fault> {
         let identity = Identity::from_pem(&read_private_key(&config.key)?)
             .map_err(|e| Fault::file("use the key", &config.key, e.cause(), e.remedy()))?;
         let blobs = Blobs::open(&config.blobs)?;
         let store = Store::open(&config.store)?;
         let peers = Peers::new(&config, &identity)?;
+        let keys = PartyKeys::open(&store, &MasterKey::read(&config.master_key)?).await?;
         let slots = Arc::new(Semaphore::new(config.slots as usize));
         Ok(Self {
             identity,
             store,
             blobs,
             peers,
+            keys,
             live: Mutex::default(),
             heard: Mutex::default(),
             slots,
             changes: broadcast::channel(BEHIND).0,
             due: Notify::new(),
             draining: AtomicBool::new(false),
-            ended: Notify::new(),
             meter: Meter::default(),
             config,
         })
@@ -261,19 +260,10 @@ impl Party {
         swept.map_err(|e| Fault::io("sweep", &self.config.blobs, &e))
     }
 
-    /// Whether this party's operator allows a job now: on these lines of data its run counts.
-    pub(crate) async fn admits(&self, job: &JobRow) -> Result<Vec<String>, Fault> {
-        let (id, proposal) = (job.id.clone(), job.proposal.clone());
-        let checked = self.store.run("admit", move |c| {
-            let proposal = proposals::get(c, &proposal)?;
-            let approved = proposal.is_some_and(|proposal| proposal.state == "approved");
-            if !approved {
-                let cause = format!("the proposal of job {id} is not approved here any more");
-                let remedy = "ask this party's operator";
-                return Err(Fault::new(code::NOT_APPROVED, "checking the policy", cause, remedy).into());
-            }
-            Ok(vec![String::new()])
-        });
+    /// Whether this party takes part in a job now.
+    pub(crate) async fn admits(&self, job: &JobRow) -> Result<(), Fault> {
+        let (job, operators) = (job.clone(), self.config.operators.clone());
+        let checked = self.store.run("admit", move |c| admission::admit(c, &operators, &job).map(drop));
         checked.await.map_err(|e| e.by(self.me()))
     }
 

@@ -3,17 +3,18 @@
 use crate::{
     access,
     attempt::{self, Report, Reserve, Status},
-    audit::{self, Head},
+    audit,
     clock,
     http::{Problem, Reply, Request, status as status_of},
     party::Party,
     records::{
         attempts::{self, Decision},
-        jobs,
+        jobs, peers,
     },
     scheduler,
 };
 use hushwire_fault::{Fault, PartyId, code};
+use hushwire_seal::{SealTo, audit::AuditHead};
 use hushwire_session::Peer;
 use hyper::Method;
 use serde::{Deserialize, Serialize};
@@ -31,7 +32,9 @@ pub(crate) struct Hello {
     /// Its clock.
     pub(crate) now: i64,
     /// The end of its audit log.
-    pub(crate) head: Head,
+    pub(crate) head: AuditHead,
+    /// The key that data sets are sealed to.
+    pub(crate) seal_to: SealTo,
 }
 
 /// This party's own.
@@ -42,6 +45,7 @@ pub(crate) async fn hello(party: &Party) -> Result<Hello, Fault> {
         party: party.config.party,
         now: clock::now(),
         head: party.store.run("read", audit::head).await?,
+        seal_to: party.keys.seal_to(),
     })
 }
 
@@ -55,15 +59,8 @@ pub(crate) async fn met(party: &Party, from: u8, hello: Hello) -> Result<(), Fau
     } else if hello.party != from {
         (format!("it calls itself party {}", hello.party), "give each party a number and a key file of its own")
     } else {
-        let Hello { release, head, .. } = hello;
-        let kept = party.store.run("peer", move |c| {
-            c.execute(
-                "INSERT INTO peers(party, release, last_seen, audit_seq, audit_hash) VALUES (?1, ?2, ?3, ?4, ?5)
-                 ON CONFLICT(party) DO UPDATE SET release = ?2, last_seen = ?3, audit_seq = ?4, audit_hash = ?5",
-                rusqlite::params![from, release, clock::now(), head.seq, head.hash],
-            )?;
-            Ok(())
-        });
+        let Hello { release, head, seal_to, .. } = hello;
+        let kept = party.store.run("peer", move |c| peers::hear(c, from, &release, &seal_to, &head));
         return kept.await;
     };
     Err(Fault::new(code::CONFLICT, "meeting another party", cause, remedy).by(PartyId(from)))

@@ -8,6 +8,7 @@ use crate::{
     records::{
         attempts::{self, AttemptRow, Decision},
         jobs::{self, JobRow},
+        peers,
     },
 };
 use hushwire_fault::{Fault, Kind, PartyId, code};
@@ -80,8 +81,12 @@ async fn take_up(party: &Arc<Party>, job: JobRow) -> Result<(), Fault> {
     }
     let k = job.attempt + 1;
     let news = party.expect(&job.id, k);
-    let heads = party.store.run("read", audit::head).await?;
-    let asked = Reserve { k, body_hash: job.body_hash.clone(), heads: serde_json::json!({ "0": heads }) };
+    let heads = party.store.run("read", |c| {
+        let mut heads = peers::heads(c)?;
+        heads.insert("0".to_owned(), audit::head(c)?.to_string());
+        Ok(heads)
+    });
+    let asked = Reserve { k, body_hash: job.body_hash.clone(), heads: serde_json::json!(heads.await?) };
     // Party 0 reserves first: no other party has an attempt that party 0 does not know.
     let own = attempt::reserve(party, &job.id, &asked).await;
     let ended = match own {

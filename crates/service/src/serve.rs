@@ -34,9 +34,8 @@ pub(crate) fn runtime() -> Result<Runtime, Fault> {
 /// Runs a party until SIGTERM or SIGINT.
 pub(crate) fn run(config: Config) -> Result<(), Fault> {
     workers::remember_program()?;
-    let party = Arc::new(Party::open(config)?);
     let runtime = runtime()?;
-    let ended = runtime.block_on(serve(party));
+    let ended = runtime.block_on(async { serve(Arc::new(Party::open(config).await?)).await });
     // Tasks that wait for something end with it.
     runtime.shutdown_timeout(Duration::from_secs(1));
     ended

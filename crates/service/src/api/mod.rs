@@ -1,6 +1,7 @@
 //! The endpoints for clients: one table, from which come the routes, who may ask, the OpenAPI
 //! document, and the test that tries every endpoint with every role.
 
+mod datasets;
 mod jobs;
 mod people;
 mod proposals;
@@ -66,6 +67,15 @@ endpoints! {
     GET "/v1/openapi.json" [] "This document" () -> 200 () = status::openapi;
     GET "/v1/group" [Owner Analyst Operator Auditor] "The group: parties, pins, keys, limits" () -> 200 ("Group") = status::group;
     GET "/v1/audit" [Operator Auditor] "Entries of the audit log from `from` on" () -> 200 ("Log") = status::log;
+    POST "/v1/datasets" [Owner] "Begin a data set: manifest, signature, this party's envelope" ("NewDataset") -> 201 ("Dataset") = datasets::begin;
+    GET "/v1/datasets" [Owner Analyst Operator Auditor] "Data sets, newest first" () -> 200 ("Datasets") = datasets::list;
+    GET "/v1/datasets/{id}" [Owner Analyst Operator Auditor] "A data set" () -> 200 ("Dataset") = datasets::get;
+    DELETE "/v1/datasets/{id}" [Owner] "Delete a data set: its key first, then its parts" () -> 202 () = datasets::delete;
+    GET "/v1/datasets/{id}/parts" [Owner] "The parts that are missing" () -> 200 ("MissingParts") = datasets::missing;
+    PUT "/v1/datasets/{id}/parts/{n}" [Owner] "This party's sealed part" () -> 201 () = datasets::put;
+    POST "/v1/datasets/{id}/seal" [Owner] "All parts are here: the data set may be used" () -> 200 ("Dataset") = datasets::seal;
+    PUT "/v1/datasets/{id}/grants/{to}" [Owner] "Grant a data set to a tenant or to a digest of terms" ("NewGrant") -> 200 ("Dataset") = datasets::grant;
+    DELETE "/v1/datasets/{id}/grants/{to}" [Owner] "Take a grant back" () -> 204 () = datasets::ungrant;
     POST "/v1/proposals" [Owner Analyst] "Propose a job" ("Proposed") -> 201 ("Proposal") = proposals::propose;
     GET "/v1/proposals" [Owner Analyst Operator Auditor] "Proposals, newest first" () -> 200 ("Proposals") = proposals::list;
     GET "/v1/proposals/{id}" [Owner Analyst Operator Auditor] "A proposal" () -> 200 ("Proposal") = proposals::get;
@@ -201,6 +211,7 @@ fn limit(token: &str) -> Result<(), Fault> {
 }
 
 /// The schemas that the document names.
+pub(crate) use datasets::{Datasets, MissingParts, NewGrant};
 pub(crate) use people::{GivenToken, NewToken, Tenants, Tokens};
 pub(crate) use jobs::{Arrived, Jobs};
 pub(crate) use proposals::{Judgement, Policies, Proposals, SignedPolicy};

@@ -102,11 +102,12 @@ pub(super) async fn judge(party: Arc<Party>, mut request: Request) -> Result<Rep
         Judgement { verdict, policy: Some(text), signature: Some(signature), signer: Some(signer), reason: None }
             if verdict == "approve" =>
         {
-            let signed = policy::check(&party.config, Signed { text, signature, signer })?;
+            let signed = Signed { text, signature, signer };
+            let name = format!("proposal-{}", &id[..id.len().min(40)]);
+            let file = signed.check(&name, &party.config.operators)?;
             let judged = party.store.run("verdict", move |c| {
                 let digest = proposals::need(c, &caller, &id)?.digest;
-                policy::allows_digest(&signed, &digest)?;
-                let name = format!("proposal-{}", &id[..id.len().min(40)]);
+                policy::about(&file, &digest)?;
                 let Signed { text: body, signature, signer } = signed;
                 let new = NewPolicy { name: name.clone(), version: None, body, signature, signer };
                 policies::put(c, &caller.to_string(), &new)?;
@@ -140,8 +141,10 @@ pub(super) async fn policy(party: Arc<Party>, request: Request) -> Result<Reply,
 /// `PUT /v1/policies/{name}`
 pub(super) async fn put_policy(party: Arc<Party>, mut request: Request) -> Result<Reply, Fault> {
     let SignedPolicy { policy: text, signature, signer, version } = request.json().await?;
-    let Signed { text: body, signature, signer } = policy::check(&party.config, Signed { text, signature, signer })?;
     let (actor, name) = (request.caller()?.to_string(), request.name(0).to_owned());
+    let signed = Signed { text, signature, signer };
+    signed.check(&name, &party.config.operators)?;
+    let Signed { text: body, signature, signer } = signed;
     let new = NewPolicy { name, version: Some(version), body, signature, signer };
     Ok(Reply::ok(&party.store.run("policy", move |c| policies::put(c, &actor, &new)).await?))
 }

@@ -2,11 +2,16 @@
 
 use crate::{
     access::Role,
-    audit::{self, Entry, Head},
+    audit,
     http::{self, Reply, Request},
     party::Party,
+    records::peers,
 };
 use hushwire_fault::{Fault, code};
+use hushwire_seal::{
+    SealTo,
+    audit::{AuditEntry, AuditHead},
+};
 use hyper::StatusCode;
 use serde::Serialize;
 use std::{
@@ -60,6 +65,9 @@ pub(crate) struct GroupParty {
     index: u8,
     url: String,
     pin: String,
+    /// The key that data sets are sealed to; none of a party that was not heard yet.
+    #[schema(value_type = Option<String>)]
+    seal_to: Option<SealTo>,
 }
 
 /// What a request may be.
@@ -73,8 +81,12 @@ pub(crate) struct Limits {
 /// Entries of the audit log.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Log {
-    entries: Vec<Entry>,
-    head: Head,
+    /// As `hushwire-seal` chains them: seq, at, actor, action, object, detail, prev, hash.
+    #[schema(value_type = Vec<Object>)]
+    entries: Vec<AuditEntry>,
+    /// Number and hash of the last entry.
+    #[schema(value_type = Object)]
+    head: AuditHead,
 }
 
 /// `GET /healthz`
@@ -154,7 +166,7 @@ pub(super) async fn metrics(party: Arc<Party>, request: Request) -> Result<Reply
     let left = party.identity.validity().left_at(SystemTime::now()).as_secs() / 86_400;
     gauge("certificate_days", "gauge", "Days that the certificate still holds.", &one(left));
     let head = party.store.run("read", audit::head).await?;
-    gauge("audit_seq", "counter", "Entries of the audit log.", &one(head.seq.unsigned_abs()));
+    gauge("audit_seq", "counter", "Entries of the audit log.", &one(head.seq));
     Ok(Reply::whole(StatusCode::OK, "text/plain; version=0.0.4", text))
 }
 
@@ -170,8 +182,11 @@ pub(super) async fn group(party: Arc<Party>, _: Request) -> Result<Reply, Fault>
         index: config.party,
         url: config.url.clone(),
         pin: party.identity.pin().to_string(),
+        seal_to: Some(party.keys.seal_to()),
     }];
+    let heard = party.store.run("read", peers::heard).await?;
     parties.extend(config.peers.iter().map(|peer| GroupParty {
+        seal_to: heard.get(&peer.party).cloned(),
         index: peer.party,
         url: peer.url.clone(),
         pin: peer.pins.first().map(ToString::to_string).unwrap_or_default(),

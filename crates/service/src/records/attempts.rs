@@ -116,13 +116,30 @@ pub(crate) fn of_job(c: &Connection, job: &str) -> Stored<Vec<Attempt>> {
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// Runs of these terms on a line of data, or on any data where a job has none.
-pub(crate) fn runs(c: &Connection, digest: &str, line: &str) -> Stored<Vec<i64>> {
+/// When these terms ran on any of these lines of data.
+pub(crate) fn runs(c: &Connection, digest: &str, lines: &[String]) -> Stored<Vec<i64>> {
     let mut statement = c.prepare_cached(
-        "SELECT at FROM runs WHERE digest = ?1 AND line = ?2 AND refunded = 0 ORDER BY at",
+        "SELECT job, k, at FROM runs WHERE digest = ?1 AND line = ?2 AND refunded = 0 ORDER BY at",
     )?;
-    let rows = statement.query_map([digest, line], |row| row.get(0))?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    let mut all = std::collections::BTreeMap::new();
+    for line in lines {
+        let rows = statement.query_map([digest, line], |row| {
+            Ok(((row.get::<_, String>(0)?, row.get::<_, u32>(1)?), row.get::<_, i64>(2)?))
+        })?;
+        for row in rows {
+            let (run, at) = row?;
+            all.insert(run, at);
+        }
+    }
+    Ok(all.into_values().collect())
+}
+
+/// Attempts of other jobs of these terms that are under way.
+pub(crate) fn running(c: &Connection, digest: &str, but: &str) -> Stored<u64> {
+    let mut statement = c.prepare_cached(
+        "SELECT count(*) FROM jobs WHERE state = 'running' AND digest = ?1 AND id <> ?2",
+    )?;
+    Ok(statement.query_row([digest, but], |row| row.get::<_, i64>(0))?.unsigned_abs())
 }
 
 /// Reserves attempt `k`: the run is counted from now on, on each of these lines of data.

@@ -1,8 +1,11 @@
 //! Rows of the store, and the changes of their states. Every function here is a part of one request
 //! to the store, and so of one transaction.
 
+pub(crate) mod admission;
 pub(crate) mod attempts;
+pub(crate) mod datasets;
 pub(crate) mod jobs;
+pub(crate) mod peers;
 pub(crate) mod policies;
 pub(crate) mod proposals;
 pub(crate) mod results;
