@@ -13,6 +13,7 @@ mod failpoint;
 mod http;
 mod jobfile;
 mod keys;
+mod local_up;
 mod openapi;
 mod order;
 mod party;
@@ -20,6 +21,7 @@ mod peer_api;
 mod peers;
 mod policy;
 mod records;
+mod sample;
 mod scheduler;
 mod serve;
 mod server;
@@ -46,6 +48,21 @@ enum Command {
         /// The config of this party
         #[arg(long, value_name = "FILE")]
         config: PathBuf,
+        /// End when stdin closes
+        #[arg(long, hide = true)]
+        attended: bool,
+    },
+    /// Start all parties of a group on this machine, to try the service.
+    LocalUp {
+        /// The number of parties
+        #[arg(long, default_value_t = 3)]
+        parties: u8,
+        /// Keep their files in this directory [default: one that is removed at the end]
+        #[arg(long, value_name = "DIR")]
+        dir: Option<PathBuf>,
+        /// Say how to reach them as one line of JSON
+        #[arg(long)]
+        json: bool,
     },
     /// Print the OpenAPI document of the endpoints for clients.
     Openapi,
@@ -59,7 +76,8 @@ fn main() -> ExitCode {
         worker::main();
     }
     let ended = match Cli::parse().command {
-        Command::Serve { config } => serve(&config),
+        Command::Serve { config, attended } => serve(&config, attended),
+        Command::LocalUp { parties, dir, json } => local_up::run(parties, dir.as_deref(), json),
         Command::Openapi => print(&openapi::text()),
         Command::Worker => worker::main(),
     };
@@ -73,9 +91,9 @@ fn main() -> ExitCode {
     }
 }
 
-fn serve(config: &std::path::Path) -> Result<(), Fault> {
+fn serve(config: &std::path::Path, attended: bool) -> Result<(), Fault> {
     log();
-    serve::run(config::Config::read(config)?)
+    serve::run(config::Config::read(config)?, attended)
 }
 
 /// The log of a daemon goes to stderr, a line an event.

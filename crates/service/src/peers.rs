@@ -15,11 +15,11 @@ use hyper::{
     header,
 };
 use hyper_util::rt::TokioIo;
-use rustls::pki_types::ServerName;
+use rustls::{ClientConfig, pki_types::ServerName};
 use serde::{Serialize, de::DeserializeOwned};
 use std::{
     collections::BTreeMap,
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
 };
 use tokio::{net::TcpStream, time::timeout};
@@ -218,6 +218,22 @@ impl PeerLink {
         tokio::spawn(connection);
         Ok(sender)
     }
+}
+
+/// Whether a service answers a path with success.
+pub(crate) async fn probe(url: &str, tls: &Arc<ClientConfig>, path: &str) -> bool {
+    let address = url.trim_start_matches("https://");
+    let ask = async {
+        let socket = TcpStream::connect(address).await?;
+        let name = ServerName::try_from("localhost")?;
+        let stream = TlsConnector::from(tls.clone()).connect(name, socket).await?;
+        let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
+        tokio::spawn(connection);
+        let request = Request::builder().uri(path).header(header::HOST, address).body(Full::<Bytes>::default())?;
+        let answer = sender.send_request(request).await?;
+        Ok::<_, Box<dyn std::error::Error + Send + Sync>>(answer.status().is_success())
+    };
+    matches!(timeout(CONNECT, ask).await, Ok(Ok(true)))
 }
 
 /// The name in the greeting of daemons.

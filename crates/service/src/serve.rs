@@ -10,7 +10,7 @@ use crate::{
     workers,
 };
 use hushwire_fault::Fault;
-use std::{sync::Arc, time::Duration};
+use std::{io::Read, sync::Arc, time::Duration};
 use tokio::{
     runtime::Runtime,
     signal::unix::{SignalKind, signal},
@@ -32,16 +32,17 @@ pub(crate) fn runtime() -> Result<Runtime, Fault> {
 }
 
 /// Runs a party until SIGTERM or SIGINT.
-pub(crate) fn run(config: Config) -> Result<(), Fault> {
+/// With `attended`, it also ends when stdin closes.
+pub(crate) fn run(config: Config, attended: bool) -> Result<(), Fault> {
     workers::remember_program()?;
     let runtime = runtime()?;
-    let ended = runtime.block_on(async { serve(Arc::new(Party::open(config).await?)).await });
+    let ended = runtime.block_on(async { serve(Arc::new(Party::open(config).await?), attended).await });
     // Tasks that wait for something end with it.
     runtime.shutdown_timeout(Duration::from_secs(1));
     ended
 }
 
-async fn serve(party: Arc<Party>) -> Result<(), Fault> {
+async fn serve(party: Arc<Party>, attended: bool) -> Result<(), Fault> {
     let api = server::bind(&party.config.listen_api).await?;
     let peers = server::bind(&party.config.listen_party).await?;
     let mut terminate = signal(SignalKind::terminate()).map_err(|e| Fault::internal("starting", e))?;
@@ -76,6 +77,7 @@ async fn serve(party: Arc<Party>) -> Result<(), Fault> {
     let quick = tokio::select! {
         _ = terminate.recv() => false,
         _ = interrupt.recv() => true,
+        () = closed(attended) => true,
         ended = tasks.join_next() => {
             let ended = ended.and_then(Result::ok).unwrap_or_else(|| Err(Fault::internal("serving", "a task panicked")));
             return ended;
@@ -91,6 +93,22 @@ async fn serve(party: Arc<Party>) -> Result<(), Fault> {
     }
     tokio::time::sleep(LAST).await;
     Ok(())
+}
+
+/// Waits until stdin closes, if anybody holds it for that.
+async fn closed(attended: bool) {
+    if !attended {
+        return std::future::pending().await;
+    }
+    let (tell, told) = tokio::sync::oneshot::channel();
+    // A thread of its own: a runtime waits for its blocking tasks.
+    std::thread::spawn(move || {
+        let mut rest = [0; 64];
+        while matches!(std::io::stdin().read(&mut rest), Ok(n) if n > 0) {}
+        // The service may have ended by itself.
+        let _ = tell.send(());
+    });
+    let _ = told.await;
 }
 
 /// Greets a peer, now and then.

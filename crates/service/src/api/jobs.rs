@@ -140,8 +140,8 @@ pub(super) async fn cancel(party: Arc<Party>, request: Request) -> Result<Reply,
 /// `GET /v1/jobs/{id}/results/{output}`
 pub(super) async fn result(party: Arc<Party>, request: Request) -> Result<Reply, Fault> {
     let job = seen(&party, &request).await?;
-    let (actor, output, keep) = (request.caller()?.to_string(), request.name(1).to_owned(), party.keep());
-    let blob = party.store.run("fetched", move |c| results::fetch(c, &job, &output, keep, &actor)).await?;
+    let (caller, output, keep) = (request.caller()?.clone(), request.name(1).to_owned(), party.keep());
+    let blob = party.store.run("fetched", move |c| results::fetch(c, &job, &output, keep, &caller)).await?;
     let (blobs, name) = (party.blobs.clone(), blob.clone());
     let read = tokio::task::spawn_blocking(move || blobs.read(&name)).await;
     let bytes = read.map_err(|e| Fault::internal("reading a result", e))?.map_err(|e| e.by(PartyId(party.config.party)))?;

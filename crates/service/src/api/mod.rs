@@ -89,8 +89,8 @@ endpoints! {
     GET "/v1/jobs/{id}" [Owner Analyst Operator Auditor] "A job" () -> 200 ("JobView") = jobs::get;
     GET "/v1/jobs/{id}/events" [Owner Analyst Operator Auditor] "Server-sent events: the job, each time it changes" () -> 200 () = jobs::events;
     POST "/v1/jobs/{id}/cancel" [Analyst Operator] "Cancel a job" () -> 202 ("JobView") = jobs::cancel;
-    GET "/v1/jobs/{id}/results/{output}" [Analyst] "This party's sealed share of a result" () -> 200 () = jobs::result;
-    POST "/v1/jobs/{id}/results/{output}/ack" [Analyst] "A result has arrived" ("Arrived") -> 200 ("JobView") = jobs::acknowledge;
+    GET "/v1/jobs/{id}/results/{output}" [Analyst Operator] "This party's sealed share of a result; for operators, what the party itself learnt" () -> 200 () = jobs::result;
+    POST "/v1/jobs/{id}/results/{output}/ack" [Analyst Operator] "A result has arrived" ("Arrived") -> 200 ("JobView") = jobs::acknowledge;
     GET "/v1/tokens" [Operator] "All tokens, without their secrets" () -> 200 ("Tokens") = people::tokens;
     POST "/v1/tokens" [Operator] "A new token, which is shown once" ("NewToken") -> 201 ("GivenToken") = people::give;
     DELETE "/v1/tokens/{id}" [Operator] "Revoke a token" () -> 204 () = people::revoke;

@@ -1,7 +1,11 @@
 //! Results: this party's sealed shares, which nobody fetches before the decision.
 
 use super::jobs::JobRow;
-use crate::{access, audit, clock, store::Stored};
+use crate::{
+    access::{self, Caller, Role},
+    audit, clock,
+    store::Stored,
+};
 use hushwire_fault::{Fault, code};
 use rusqlite::{Connection, OptionalExtension, params};
 use serde::Serialize;
@@ -73,7 +77,7 @@ pub(crate) fn of_job(c: &Connection, job: &JobRow) -> Stored<Vec<Output>> {
 }
 
 /// The blob of a result, and that it was fetched.
-pub(crate) fn fetch(c: &Connection, job: &JobRow, output: &str, keep: i64, actor: &str) -> Stored<String> {
+pub(crate) fn fetch(c: &Connection, job: &JobRow, output: &str, keep: i64, caller: &Caller) -> Stored<String> {
     if !matches!(job.state.as_str(), "committed" | "delivered") {
         let (cause, remedy) = match job.waits.as_deref() {
             Some(waits) => (format!("the job {waits}"), "wait for the job's end"),
@@ -82,11 +86,11 @@ pub(crate) fn fetch(c: &Connection, job: &JobRow, output: &str, keep: i64, actor
         };
         return Err(Fault::new(code::CONFLICT, "fetching a result", cause, remedy).into());
     }
-    let blob: Option<String> = c
+    let found: Option<(String, String)> = c
         .query_row(
-            "SELECT blob FROM results WHERE job = ?1 AND k = ?2 AND output = ?3",
+            "SELECT blob, recipient FROM results WHERE job = ?1 AND k = ?2 AND output = ?3",
             params![job.id, job.attempt, output],
-            |row| row.get(0),
+            |row| Ok((row.get(0)?, row.get(1)?)),
         )
         .optional()?;
     let now = clock::now();
@@ -94,12 +98,18 @@ pub(crate) fn fetch(c: &Connection, job: &JobRow, output: &str, keep: i64, actor
         let cause = format!("results of job {} were kept until {}", job.id, clock::text(job.updated + keep));
         return Err(Fault::filled(code::NOT_KEPT, &[("cause", &cause)]).during("fetching a result").into());
     }
-    let blob = blob.ok_or_else(|| access::absent("output", output))?;
+    let (blob, recipient) = found.ok_or_else(|| access::absent("output", output))?;
+    // What a party learns is its operator's; what is sealed is its recipient's.
+    if recipient.starts_with("party") != (caller.role == Role::Operator) {
+        let cause = format!("output {output} is for {recipient}");
+        let remedy = "a party's own output is fetched by its operator, and a sealed one by the tenant of the job";
+        return Err(Fault::new(code::ROLE, "fetching a result", cause, remedy).into());
+    }
     c.execute(
         "UPDATE results SET fetched = ?4 WHERE job = ?1 AND k = ?2 AND output = ?3",
         params![job.id, job.attempt, output, now],
     )?;
-    audit::append(c, actor, "fetch", &job.id, json!({ "output": output, "digest": blob }))?;
+    audit::append(c, &caller.to_string(), "fetch", &job.id, json!({ "output": output, "digest": blob }))?;
     Ok(blob)
 }
 
