@@ -54,16 +54,19 @@ fn bind_one(addr: SocketAddr) -> io::Result<TcpListener> {
 /// The next waiting connection.
 pub(crate) fn take(listener: &TcpListener, socket_buffer: Option<usize>) -> io::Result<Option<TcpStream>> {
     match listener.accept() {
-        Ok((stream, _)) => {
-            stream.set_nonblocking(true)?;
-            let socket = Socket::from(stream);
-            // If its other end is gone already, tuning may fail; reading reports that.
-            let _ = tune(&socket, socket_buffer);
-            Ok(Some(socket.into()))
-        }
+        Ok((stream, _)) => tuned(stream, socket_buffer).map(Some),
         Err(e) if e.kind() == ErrorKind::WouldBlock => Ok(None),
         Err(e) => Err(e),
     }
+}
+
+/// An accepted connection as sessions use it.
+pub(crate) fn tuned(stream: TcpStream, socket_buffer: Option<usize>) -> io::Result<TcpStream> {
+    stream.set_nonblocking(true)?;
+    let socket = Socket::from(stream);
+    // If its other end is gone already, tuning may fail; reading reports that.
+    let _ = tune(&socket, socket_buffer);
+    Ok(socket.into())
 }
 
 /// How often a wait checks whether the session was given up.
@@ -76,6 +79,8 @@ pub(crate) struct Guard<'a> {
     pub(crate) given_up: &'a AtomicBool,
     /// Set to end the waits of one connection.
     pub(crate) out: Option<&'a AtomicBool>,
+    /// Set by the program that joins, to end all waits.
+    pub(crate) stop: Option<&'a AtomicBool>,
 }
 
 impl Guard<'_> {
@@ -88,7 +93,7 @@ impl Guard<'_> {
     pub(crate) fn check(&self) -> io::Result<Duration> {
         let left = self.deadline.saturating_duration_since(Instant::now());
         let ends = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
-        if left.is_zero() || ends(self.given_up) || self.out.is_some_and(ends) {
+        if left.is_zero() || ends(self.given_up) || self.out.is_some_and(ends) || self.stop.is_some_and(ends) {
             return Err(ErrorKind::TimedOut.into());
         }
         Ok(left)
@@ -133,7 +138,7 @@ impl Guard<'_> {
 /// `TimedOut` after `limit`; the system's error if it does not know the name.
 pub fn resolve(address: &str, limit: Duration) -> io::Result<Vec<SocketAddr>> {
     let goes_on = AtomicBool::new(false);
-    resolve_under(address, &Guard { deadline: Instant::now() + limit, given_up: &goes_on, out: None })
+    resolve_under(address, &Guard { deadline: Instant::now() + limit, given_up: &goes_on, out: None, stop: None })
 }
 
 /// The addresses of a host and port. The system's resolver has no deadline, so a thread asks it and
@@ -272,7 +277,7 @@ mod tests {
     fn a_name_that_nobody_resolves_is_waited_for_until_the_deadline_alone() {
         let given_up = AtomicBool::new(false);
         let guard =
-            |limit| Guard { deadline: Instant::now() + limit, given_up: &given_up, out: None::<&AtomicBool> };
+            |limit| Guard { deadline: Instant::now() + limit, given_up: &given_up, out: None::<&AtomicBool>, stop: None };
         let (_open, never) = mpsc::channel();
         let late =
             looked_up(&guard(Duration::from_millis(50)), move || never.recv().map_err(io::Error::other));

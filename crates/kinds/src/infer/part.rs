@@ -37,6 +37,14 @@ pub struct InferPart {
     learnt: Inferred,
 }
 
+impl Inferred {
+    /// The result that an output is.
+    pub(super) fn of(Array { lengths, data }: Array) -> Self {
+        let elements = if data.len() <= SHOWN { data } else { vec![] };
+        Self { lengths: Some(lengths), elements, from_disk: None }
+    }
+}
+
 /// The bytes of a file of a model or an array.
 fn bytes(name: &str, place: &InputPlace) -> Result<Zeroizing<Vec<u8>>, Fault> {
     let read = |mut from: &mut dyn Read, path: &Path| {
@@ -233,7 +241,7 @@ impl InferPart {
                 ));
             }
         };
-        let inner = ComputePart::of(task.compute(), &me, inputs)?;
+        let inner = ComputePart::of(task.compute(), config, inputs)?;
         Ok(Self { inner, learns, file, learnt: Inferred::default() })
     }
 }
@@ -260,8 +268,7 @@ impl Part for InferPart {
             file.writer()?.write_all(&bytes).map_err(|e| file.error(&e))?;
             file.sync()?;
         }
-        let elements = if array.data.len() <= SHOWN { array.data } else { vec![] };
-        self.learnt = Inferred { lengths: Some(array.lengths), elements, from_disk: None };
+        self.learnt = Inferred::of(array);
         Ok(())
     }
 

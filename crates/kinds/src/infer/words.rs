@@ -1,10 +1,17 @@
 //! An inference in words and in figures.
 
 use super::{InferJob, InferTask, Inferred};
-use crate::kind::{Runs, Words};
+use crate::{
+    kind::{Opened, Runs, Words},
+    sealed::tensors,
+};
 use hushwire_compute::Scalar;
-use hushwire_nn::{Array, Labels};
-use hushwire_session::{Fault, FromDisk, Preparation, Protocol};
+use hushwire_fault::code;
+use hushwire_nn::{Array, Labels, decode};
+use hushwire_session::{
+    Fault, FromDisk, Member, Preparation, Protocol,
+    sealed::{OPENING, SealedValue},
+};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -13,6 +20,21 @@ impl Runs for InferJob {
 
     fn task(&self) -> Result<InferTask, Fault> {
         InferTask::new(self)
+    }
+
+    fn absent(task: &InferTask) -> Vec<Member> {
+        task.compute().absent()
+    }
+
+    fn opened(task: &InferTask, outputs: &[SealedValue]) -> Result<Opened<InferTask>, Fault> {
+        let tensors = tensors(outputs)?;
+        let name = &task.computation().outputs()[0].name;
+        let missing = || {
+            let cause = format!("it has no output {name}");
+            Fault::new(code::SEALED_DIFFERS, OPENING, cause, "open it with the job that it is of")
+        };
+        let learnt = Inferred::of(decode(tensors.get(name).ok_or_else(missing)?));
+        Ok((learnt, BTreeMap::new()))
     }
 
     fn ahead(&self, _: &BTreeMap<String, u64>, times: u32) -> Result<Option<Preparation>, Fault> {
