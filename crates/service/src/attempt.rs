@@ -3,11 +3,12 @@
 use crate::{
     blobs::Blobs,
     clock,
-    order::{FromWorker, Made, Order, Prepared, ToWorker},
+    order::{FromWorker, Made, Order, OrderedData, Prepared, ToWorker},
     party::Party,
     records::{
         admission,
         attempts::{self, AttemptRow, Decision, Measured},
+        datasets::{self, DatasetRow},
         jobs::{self, JobRow},
         results::NewOutput,
     },
@@ -17,8 +18,9 @@ use hushwire_fault::{Fault, code};
 use hushwire_policy::PolicyLimits;
 use hushwire_session::Peer;
 use serde::{Deserialize, Serialize};
-use std::{io, path::PathBuf, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, io, path::PathBuf, sync::Arc, time::Duration};
 use tokio::{sync::mpsc, time::timeout};
+use zeroize::Zeroizing;
 
 /// LOCAL: how long a party waits for room of its own before it says that it is busy.
 const ROOM: Duration = Duration::from_secs(5);
@@ -97,6 +99,22 @@ async fn try_reserve(party: &Arc<Party>, id: &str, asked: &Reserve) -> Result<Op
 async fn order(party: &Arc<Party>, job: &JobRow, k: u32, limits: PolicyLimits) -> Result<Order, Fault> {
     let read = party.job_of(job).await?;
     let config = &party.config;
+    let wanted = job.body.data.clone();
+    let found = party.store.run("read", move |c| {
+        let mut found = BTreeMap::new();
+        for (name, id) in wanted {
+            let row = datasets::get(c, &id)?.ok_or_else(|| crate::access::absent("data set", &id))?;
+            let blobs = datasets::parts(c, &row.id)?.into_iter().map(|part| part.1).collect();
+            found.insert(name, (row, blobs));
+        }
+        Ok::<BTreeMap<String, (DatasetRow, Vec<String>)>, _>(found)
+    });
+    let found = found.await?.into_iter();
+    let data = found.map(|(name, (row, blobs))| Ok((name, ordered(party, &row, blobs)?)));
+    let data = data.collect::<Result<_, Fault>>()?;
+    let recipients = job.body.recipients.iter();
+    let recipients = recipients.map(|(name, text)| Ok((name.clone(), admission::seal_to(name, text)?)));
+    let recipients = recipients.collect::<Result<_, Fault>>()?;
     let results = party.blobs.attempt(&job.id, k).map_err(|e| Fault::io("use", &config.blobs, &e))?;
     let host = |address: &str| address.rsplit_once(':').map_or(address, |(host, _)| host).to_owned();
     let reached_at = host(config.url.trim_start_matches("https://"));
@@ -109,6 +127,22 @@ async fn order(party: &Arc<Party>, job: &JobRow, k: u32, limits: PolicyLimits) -
         memory: limits.memory.map_or(config.memory, |most| most.min(config.memory)),
         inputs: config.inputs.clone(),
         results,
+        attempt: (job.id.clone(), k),
+        data,
+        recipients,
+    })
+}
+
+/// The content key, the seeds and the parts of a data set.
+fn ordered(party: &Party, row: &DatasetRow, blobs: Vec<String>) -> Result<OrderedData, Fault> {
+    let signed = row.signed()?;
+    let envelope = row.envelope.as_deref().unwrap_or_default();
+    let opened = party.keys.open_data(signed.manifest(), usize::from(party.config.party), envelope)?;
+    Ok(OrderedData {
+        manifest: row.manifest.clone(),
+        signature: row.signature.clone(),
+        opened: Zeroizing::new(hex::encode(&opened.to_bytes()[..])),
+        parts: blobs.iter().map(|name| party.blobs.path(name)).collect(),
     })
 }
 

@@ -2,7 +2,7 @@
 
 use crate::{clock, store::Store};
 use hushwire_fault::Fault;
-use hushwire_seal::{MasterKey, OpenKey, SealTo};
+use hushwire_seal::{Manifest, MasterKey, OpenKey, SealTo, dataset::OpenedData};
 use rusqlite::params;
 
 /// What the master key wraps.
@@ -60,8 +60,15 @@ impl PartyKeys {
         self.0[0].public()
     }
 
-    /// All keys, the newest first.
-    pub(crate) fn all(&self) -> &[OpenKey] {
-        &self.0
+    /// Opens this party's envelope of a data set, by whichever key it is sealed to.
+    pub(crate) fn open_data(&self, manifest: &Manifest, party: usize, envelope: &[u8]) -> Result<OpenedData, Fault> {
+        let mut first = None;
+        for key in &self.0 {
+            match OpenedData::new(key, manifest, party, envelope) {
+                Ok(opened) => return Ok(opened),
+                Err(e) => drop(first.get_or_insert(e)),
+            }
+        }
+        Err(first.map_or_else(|| Fault::internal("opening an envelope", "this party has no key"), Fault::from))
     }
 }

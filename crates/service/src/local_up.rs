@@ -5,7 +5,7 @@ use crate::{
     access::{self, OPERATORS, Role},
     config::Config,
     party::Party,
-    sample,
+    sample::{self, Sample},
     serve::runtime,
 };
 use hushwire_fault::{Fault, code};
@@ -39,8 +39,7 @@ struct Up {
     parties: Vec<UpParty>,
     tokens: BTreeMap<String, String>,
     dir: PathBuf,
-    proposal: String,
-    digest: String,
+    sample: Sample,
     commands: Vec<String>,
 }
 
@@ -189,7 +188,7 @@ async fn seed(files: &[PathBuf], operator: &SignKey, dir: &Path) -> Result<Up, F
         }
         tokens.insert(role.name().to_owned(), token);
     }
-    let sample = sample::put(&parties, operator).await?;
+    let sample = sample::put(&parties, operator, dir).await?;
     let text = serde_json::to_string_pretty(&tokens).map_err(|e| Fault::internal(STEP, e))?;
     private(&dir.join("tokens.json"), &text)?;
     let up: Vec<UpParty> = parties
@@ -197,9 +196,8 @@ async fn seed(files: &[PathBuf], operator: &SignKey, dir: &Path) -> Result<Up, F
         .map(|party| UpParty { url: party.config.url.clone(), pin: party.identity.pin().to_string() })
         .collect();
     let (url, token) = (up[0].url.clone(), tokens[Role::Analyst.name()].clone());
-    let commands = sample.commands(&url, &token, dir);
-    let (proposal, digest) = (sample.proposal, sample.digest);
-    Ok(Up { url, token, parties: up, tokens, dir: dir.to_path_buf(), proposal, digest, commands })
+    let commands = sample.commands(dir);
+    Ok(Up { url, token, parties: up, tokens, dir: dir.to_path_buf(), sample, commands })
 }
 
 /// Starts a party; it ends when its stdin closes.

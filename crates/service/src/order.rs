@@ -3,6 +3,7 @@
 
 use hushwire_fault::Fault;
 use hushwire_kinds::Job;
+use hushwire_seal::SealTo;
 use hushwire_session::{InputPlace, Peer, Stats};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::{
@@ -49,6 +50,26 @@ pub(crate) struct Order {
     pub(crate) inputs: BTreeMap<String, InputPlace>,
     /// The directory in which it leaves its outputs.
     pub(crate) results: PathBuf,
+    /// The name of the job, and the number of the attempt: sealed results are bound to them.
+    pub(crate) attempt: (String, u32),
+    /// The data sets, by their names in the job.
+    pub(crate) data: BTreeMap<String, OrderedData>,
+    /// The keys that results are sealed to, by the recipients' names in the job.
+    pub(crate) recipients: BTreeMap<String, SealTo>,
+}
+
+/// A data set of this party: its content key and seeds go through the pipe, and to no disk.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct OrderedData {
+    /// The manifest and the signature under it.
+    pub(crate) manifest: String,
+    /// The signature, as hexadecimal digits.
+    pub(crate) signature: String,
+    /// Content key and seeds, as hexadecimal digits.
+    #[serde(with = "hushwire_session::as_text::secret")]
+    pub(crate) opened: Zeroizing<String>,
+    /// The sealed parts, in order.
+    pub(crate) parts: Vec<PathBuf>,
 }
 
 /// A worker to the daemon.

@@ -1,17 +1,27 @@
 //! A worker: the process of one attempt. It hears its order on stdin, meets the other parties'
 //! workers, runs its side, leaves its outputs in a directory, and ends when stdin closes.
 
-use crate::order::{FromWorker, Made, Order, Prepared, ToWorker, hear, say};
+use crate::order::{FromWorker, Made, Order, OrderedData, Prepared, ToWorker, hear, say};
 use hushwire_fault::Fault;
 use hushwire_kinds::{Runs, Visitor, Words};
 use hushwire_machine::PartyId;
-use hushwire_session::{Event, Member, MemberConfig, Observer, Outcome, Peer, open, run_part, session_of};
+use hushwire_rep3::stored::StoredColumn;
+use hushwire_seal::{
+    BlakeName, SealTo, Signature, SignedManifest,
+    dataset::OpenedData,
+    result::{self, ResultPlace},
+};
+use hushwire_session::{
+    Event, Member, MemberConfig, Observer, Outcome, Peer, SealedShare, SealedSink, StoredData, StoredParts, open,
+    run_part, session_of,
+};
 use hushwire_wire::{Identity, Listener};
 use rustix::process::{DumpableBehavior, Resource, Rlimit, set_dumpable_behavior, setrlimit};
 use std::{
+    collections::BTreeMap,
     fs::{self, File},
     io::{self, Write},
-    path::Path,
+    path::{Path, PathBuf},
     process,
     sync::{
         Arc, Mutex, PoisonError,
@@ -91,6 +101,17 @@ impl Visitor for Runner<'_> {
         let mut config = MemberConfig::new(me.clone(), identity, Some(Arc::new(listener)));
         config.session = session_of(&order.label);
         config.inputs = order.inputs;
+        for (name, data) in &order.data {
+            config.stored.insert(name.clone(), stored(order.party, data)?);
+        }
+        let sink = Arc::new(Sink {
+            dir: order.results.clone(),
+            party: order.party,
+            attempt: order.attempt.clone(),
+            recipients: order.recipients,
+            made: Mutex::default(),
+        });
+        config.sealed = Some(sink.clone());
         let task = job.task()?;
         let agreement = hushwire_session::Task::agreement(&task);
         let part = open(&task, &mut config)?;
@@ -100,13 +121,70 @@ impl Visitor for Runner<'_> {
         config.peers = all.into_iter().filter(|peer| peer.member != me).collect();
         let Outcome { learnt, stats } = run_part(agreement, part, config, &observer())?;
         let printed = Zeroizing::new(task.printed(&learnt));
-        let outputs = if printed.is_empty() {
-            vec![]
-        } else {
-            keep(&order.results, "learnt", &printed)?;
-            vec![Made { output: "learnt".to_owned(), file: "learnt".to_owned(), recipient: me.key() }]
-        };
+        let mut outputs = std::mem::take(&mut *sink.made.lock().unwrap_or_else(PoisonError::into_inner));
+        if !printed.is_empty() {
+            keep(&order.results, LEARNT, &printed)?;
+            outputs.push(Made { output: LEARNT.to_owned(), file: LEARNT.to_owned(), recipient: me.key() });
+        }
         Ok(Prepared { outputs, stats, peak_memory: peak_memory() })
+    }
+}
+
+/// The output of what the party itself learns.
+const LEARNT: &str = "learnt";
+
+/// The parts of a data set, opened one at a time.
+struct Parts {
+    opened: OpenedData,
+    files: Vec<PathBuf>,
+}
+
+impl StoredParts for Parts {
+    fn part(&self, part: u32) -> Result<Zeroizing<Vec<u8>>, Fault> {
+        let missing = || Fault::internal("taking stored inputs", "the data set has no such part");
+        let path = self.files.get(part as usize).ok_or_else(missing)?;
+        crate::failpoint::pass(|| "worker.inputs".to_owned()).map_err(|e| Fault::io("read", path, &e))?;
+        let sealed = fs::read(path).map_err(|e| Fault::io("read", path, &e))?;
+        Ok(self.opened.part(u64::from(part), sealed)?)
+    }
+}
+
+/// A data set as the session takes it.
+fn stored(party: u8, data: &OrderedData) -> Result<StoredData, Fault> {
+    let odd = |e: &dyn std::fmt::Display| Fault::internal("taking stored inputs", e);
+    let signature: Signature = data.signature.parse().map_err(|e| odd(&e))?;
+    let signed = SignedManifest::read(data.manifest.as_bytes(), signature)?;
+    let manifest = signed.manifest();
+    let bytes = Zeroizing::new(hex::decode(data.opened.as_bytes()).map_err(|e| odd(&e))?);
+    let opened = OpenedData::from_bytes(manifest, usize::from(party), &bytes)?;
+    let columns = manifest.inputs.iter().map(|column| StoredColumn::new(&column.name, column.bits, manifest.padded));
+    let seeds = Zeroizing::new(*opened.seeds());
+    Ok(StoredData { columns: columns.collect(), seeds, parts: Arc::new(Parts { opened, files: data.parts.clone() }) })
+}
+
+/// Seals this party's shares to their recipients.
+struct Sink {
+    dir: PathBuf,
+    party: u8,
+    attempt: (String, u32),
+    recipients: BTreeMap<String, SealTo>,
+    made: Mutex<Vec<Made>>,
+}
+
+impl SealedSink for Sink {
+    fn take(&self, recipient: &str, sealed: SealedShare) -> Result<(), Fault> {
+        let to = self.recipients.get(recipient).ok_or_else(|| {
+            let cause = format!("the job was submitted without a key of recipient {recipient}");
+            Fault::usage("sealing results", cause, "submit it with the recipient's card")
+        })?;
+        let (job, attempt) = (&self.attempt.0, self.attempt.1);
+        let place = ResultPlace { job, attempt, output: recipient, party: self.party };
+        let bytes = result::seal(to, &place, &sealed.share, &BlakeName(sealed.next))?;
+        let file = format!("sealed-{recipient}");
+        keep(&self.dir, &file, &bytes)?;
+        let made = Made { output: recipient.to_owned(), file, recipient: to.id().to_string() };
+        self.made.lock().unwrap_or_else(PoisonError::into_inner).push(made);
+        Ok(())
     }
 }
 
@@ -133,7 +211,8 @@ fn observer() -> Observer {
                 tell(&FromWorker::Progress(done, of));
             }
         }
-        Event::Connected => tell(&FromWorker::Phase("computing".to_owned())),
+        Event::Phase(phase) => tell(&FromWorker::Phase(phase)),
+        Event::Traffic { sent, received } => tell(&FromWorker::Traffic(sent, received)),
         Event::Note(note) => tell(&FromWorker::Note(note)),
         _ => {}
     })

@@ -7,7 +7,6 @@ use crate::{
     records::datasets::{self, Dataset, NewDataset},
 };
 use hushwire_fault::{Fault, code};
-use hushwire_seal::dataset::OpenedData;
 use hyper::StatusCode;
 use serde::{Deserialize, Serialize};
 use std::{io, sync::Arc};
@@ -49,24 +48,11 @@ pub(super) async fn begin(party: Arc<Party>, mut request: Request) -> Result<Rep
     let envelope = hex::decode(&new.envelope);
     let envelope = envelope.map_err(|e| Fault::usage(step, format!("the envelope is no hexadecimal text: {e}"), "send its bytes as digits"))?;
     // What does not open now would fail in every job.
-    opened(&party, &signed, &envelope)?;
+    drop(party.keys.open_data(manifest, usize::from(party.config.party), &envelope)?);
     let number = party.config.party;
     let begun = party.store.run("dataset", move |c| datasets::begin(c, &caller, number, &signed, &envelope));
     let (dataset, new) = begun.await?;
     Ok(Reply::json(if new { StatusCode::CREATED } else { StatusCode::OK }, &dataset))
-}
-
-/// The content key and seeds of a data set, by whichever key of this party it is sealed to.
-fn opened(party: &Party, signed: &hushwire_seal::SignedManifest, envelope: &[u8]) -> Result<(), Fault> {
-    let number = usize::from(party.config.party);
-    let mut first = None;
-    for key in party.keys.all() {
-        match OpenedData::new(key, signed.manifest(), number, envelope) {
-            Ok(_) => return Ok(()),
-            Err(e) => drop(first.get_or_insert(e)),
-        }
-    }
-    Err(first.map_or_else(|| Fault::internal("opening an envelope", "this party has no key"), Fault::from))
 }
 
 /// `GET /v1/datasets`
