@@ -17,7 +17,7 @@ const CONTEXT: &str = "hushwire service token v1";
 /// What a token may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Role {
+pub(crate) enum CallerRole {
     /// Puts data sets, grants and deletes them.
     Owner,
     /// Proposes, submits, fetches.
@@ -28,7 +28,7 @@ pub(crate) enum Role {
     Auditor,
 }
 
-impl Role {
+impl CallerRole {
     /// All roles.
     pub(crate) const ALL: [Self; 4] = [Self::Owner, Self::Analyst, Self::Operator, Self::Auditor];
 
@@ -43,7 +43,7 @@ impl Role {
     }
 }
 
-impl FromStr for Role {
+impl FromStr for CallerRole {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -60,13 +60,13 @@ pub(crate) struct Caller {
     /// Its tenant.
     pub(crate) tenant: String,
     /// Its role.
-    pub(crate) role: Role,
+    pub(crate) role: CallerRole,
 }
 
 impl Caller {
     /// Whether it sees what a tenant owns.
     pub(crate) fn sees(&self, tenant: &str) -> bool {
-        matches!(self.role, Role::Operator | Role::Auditor) || self.tenant == tenant
+        matches!(self.role, CallerRole::Operator | CallerRole::Auditor) || self.tenant == tenant
     }
 }
 
@@ -96,7 +96,7 @@ impl Default for Quotas {
 
 /// A token as lists show it.
 #[derive(Clone, Debug, Serialize, ToSchema)]
-pub(crate) struct Token {
+pub(crate) struct TokenView {
     /// Its name in logs.
     pub(crate) id: String,
     /// Its role.
@@ -119,7 +119,8 @@ fn hashed(token: &str) -> [u8; 32] {
 
 /// Makes a tenant, unless it is there.
 pub(crate) fn tenant(c: &Connection, name: &str, quotas: Quotas) -> Stored<()> {
-    hushwire_session::check_name(name).map_err(|e| Fault::usage("naming the tenant", e, "choose another name"))?;
+    hushwire_session::check_name(name)
+        .map_err(|e| Fault::usage("naming the tenant", e, "choose another name"))?;
     c.execute(
         "INSERT INTO tenants(name, jobs, bytes, parallel, created) VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING",
         params![name, quotas.jobs, quotas.bytes, quotas.parallel, clock::now()],
@@ -172,12 +173,12 @@ pub(crate) fn draw() -> Result<String, Fault> {
 pub(crate) fn grant(
     c: &Connection,
     token: &str,
-    role: Role,
+    role: CallerRole,
     of: &str,
     label: &str,
     expires: Option<i64>,
 ) -> Stored<String> {
-    if matches!(role, Role::Operator | Role::Auditor) != (of == OPERATORS) {
+    if matches!(role, CallerRole::Operator | CallerRole::Auditor) != (of == OPERATORS) {
         let cause = format!("operators and auditors are of the tenant {OPERATORS}, and nobody else is");
         return Err(Fault::usage("giving a token", cause, "choose the tenant by the role").into());
     }
@@ -207,11 +208,12 @@ pub(crate) fn caller(c: &Connection, token: &str) -> Stored<Option<Caller>> {
 }
 
 /// All tokens.
-pub(crate) fn tokens(c: &Connection) -> Stored<Vec<Token>> {
-    let mut statement =
-        c.prepare("SELECT id, role, tenant, label, created, expires, revoked FROM tokens ORDER BY created, id")?;
+pub(crate) fn tokens(c: &Connection) -> Stored<Vec<TokenView>> {
+    let mut statement = c.prepare(
+        "SELECT id, role, tenant, label, created, expires, revoked FROM tokens ORDER BY created, id",
+    )?;
     let rows = statement.query_map([], |row| {
-        Ok(Token {
+        Ok(TokenView {
             id: row.get(0)?,
             role: row.get(1)?,
             tenant: row.get(2)?,
@@ -251,17 +253,18 @@ mod tests {
             grant(&c, &token, role, of, "", expires).map_err(Fault::from).map(|id| (id, token))
         };
         let who = |token: &str| caller(&c, token).map_err(Fault::from).expect("a store");
-        let (id, token) = give(Role::Analyst, "heart", None).unwrap_or_else(|e| panic!("{e}"));
+        let (id, token) = give(CallerRole::Analyst, "heart", None).unwrap_or_else(|e| panic!("{e}"));
         let caller = who(&token).expect("it holds");
-        assert_eq!((caller.tenant.as_str(), caller.role), ("heart", Role::Analyst));
+        assert_eq!((caller.tenant.as_str(), caller.role), ("heart", CallerRole::Analyst));
         assert!(caller.sees("heart") && !caller.sees("lung"));
         assert!(who(&format!("{token}0")).is_none() && who("").is_none());
-        let (_, old) = give(Role::Owner, "heart", Some(clock::now() - 1)).unwrap_or_else(|e| panic!("{e}"));
+        let (_, old) = give(CallerRole::Owner, "heart", Some(clock::now() - 1)).unwrap_or_else(|e| panic!("{e}"));
         assert!(who(&old).is_none());
-        let kept: Vec<u8> = c.query_row("SELECT hash FROM tokens LIMIT 1", [], |row| row.get(0)).expect("a row");
+        let kept: Vec<u8> =
+            c.query_row("SELECT hash FROM tokens LIMIT 1", [], |row| row.get(0)).expect("a row");
         assert!(!token.as_bytes().windows(kept.len()).any(|part| part == kept) && kept.len() == 32);
         revoke(&c, &id).map_err(Fault::from).unwrap_or_else(|e| panic!("{e}"));
         assert!(who(&token).is_none() && revoke(&c, &id).is_err());
-        assert!(give(Role::Operator, "heart", None).is_err() && give(Role::Owner, OPERATORS, None).is_err());
+        assert!(give(CallerRole::Operator, "heart", None).is_err() && give(CallerRole::Owner, OPERATORS, None).is_err());
     }
 }

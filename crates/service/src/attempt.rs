@@ -3,8 +3,9 @@
 use crate::{
     blobs::Blobs,
     clock,
-    order::{FromWorker, Made, Order, OrderedData, Prepared, ToWorker},
+    order::{FromWorker, Made, WorkerOrder, OrderedData, Prepared, ToWorker},
     party::Party,
+    peers,
     records::{
         admission,
         attempts::{self, AttemptRow, Decision, Measured},
@@ -16,7 +17,8 @@ use crate::{
 };
 use hushwire_fault::{Fault, code};
 use hushwire_policy::PolicyLimits;
-use hushwire_session::Peer;
+use hushwire_session::{Member, Peer};
+use hushwire_wire::HandOver;
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, io, path::PathBuf, sync::Arc, time::Duration};
 use tokio::{sync::mpsc, time::timeout};
@@ -24,13 +26,11 @@ use zeroize::Zeroizing;
 
 /// LOCAL: how long a party waits for room of its own before it says that it is busy.
 const ROOM: Duration = Duration::from_secs(5);
+/// LOCAL: how long a reserved attempt waits to be started.
+const START: Duration = Duration::from_secs(120);
 /// LOCAL: how long a party waits between two questions to the decider.
-const ASK: [Duration; 4] = [
-    Duration::from_millis(100),
-    Duration::from_millis(300),
-    Duration::from_secs(1),
-    Duration::from_secs(3),
-];
+const ASK: [Duration; 4] =
+    [Duration::from_millis(100), Duration::from_millis(300), Duration::from_secs(1), Duration::from_secs(3)];
 
 /// Party 0's request that a party takes part in an attempt.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -88,7 +88,10 @@ async fn try_reserve(party: &Arc<Party>, id: &str, asked: &Reserve) -> Result<Op
     party.changed(id);
     let order = order(party, &job, k, limits).await?;
     let dir = order.results.clone();
-    let (worker, peer) = Worker::start(order).await?;
+    let (hand, handed) = HandOver::pair().map_err(|e| Fault::internal("starting a worker", e))?;
+    // Connections of this attempt go to its worker until the attempt is released.
+    party.reception.route(&order.greeting, move |stream, first| hand.give(&stream, &first));
+    let (worker, peer) = Worker::start(order, handed).await?;
     let (orders, hears) = mpsc::channel(8);
     party.runs(id, k, orders, slot);
     tokio::spawn(attend(party.clone(), job.id, k, worker, hears, dir));
@@ -96,7 +99,7 @@ async fn try_reserve(party: &Arc<Party>, id: &str, asked: &Reserve) -> Result<Op
 }
 
 /// Everything that the worker of an attempt needs.
-async fn order(party: &Arc<Party>, job: &JobRow, k: u32, limits: PolicyLimits) -> Result<Order, Fault> {
+async fn order(party: &Arc<Party>, job: &JobRow, k: u32, limits: PolicyLimits) -> Result<WorkerOrder, Fault> {
     let read = party.job_of(job).await?;
     let config = &party.config;
     let wanted = job.body.data.clone();
@@ -116,14 +119,11 @@ async fn order(party: &Arc<Party>, job: &JobRow, k: u32, limits: PolicyLimits) -
     let recipients = recipients.map(|(name, text)| Ok((name.clone(), admission::seal_to(name, text)?)));
     let recipients = recipients.collect::<Result<_, Fault>>()?;
     let results = party.blobs.attempt(&job.id, k).map_err(|e| Fault::io("use", &config.blobs, &e))?;
-    let host = |address: &str| address.rsplit_once(':').map_or(address, |(host, _)| host).to_owned();
-    let reached_at = host(config.url.trim_start_matches("https://"));
-    Ok(Order {
+    Ok(WorkerOrder {
         job: read,
         party: config.party,
         label: format!("service {} {} {k}", config.group, job.id),
-        host: host(&config.listen_party),
-        reached_at,
+        greeting: greeting(&config.group, &job.id, k),
         memory: limits.memory.map_or(config.memory, |most| most.min(config.memory)),
         inputs: config.inputs.clone(),
         results,
@@ -146,6 +146,11 @@ fn ordered(party: &Party, row: &DatasetRow, blobs: Vec<String>) -> Result<Ordere
     })
 }
 
+/// The name in the greetings of an attempt's session.
+fn greeting(group: &str, job: &str, k: u32) -> String {
+    format!("a-{job}-{k}.{}", peers::label(group))
+}
+
 /// Attends to a worker until the decision.
 async fn attend(
     party: Arc<Party>,
@@ -155,12 +160,24 @@ async fn attend(
     mut orders: mpsc::Receiver<ToWorker>,
     dir: PathBuf,
 ) {
+    let (mut met, begun) = (false, tokio::time::Instant::now());
     loop {
         tokio::select! {
             order = orders.recv() => match order {
                 Some(ToWorker::Bye | ToWorker::Cancel) | None => break,
-                Some(order) => worker.tell(&order).await,
+                Some(order) => {
+                    met = true;
+                    worker.tell(&order).await;
+                }
             },
+            // Party 0 may be gone, or its abort was lost.
+            () = tokio::time::sleep_until(begun + START), if !met => {
+                let cause = format!("the attempt was not started within {} s", START.as_secs());
+                let late = Fault::new(code::WORKER, "waiting for the start", cause, "it is tried again by itself");
+                report(&party, &job, k, Err(late.by(party.me())));
+                drop(orders.recv().await);
+                break;
+            }
             event = worker.event() => {
                 let ended = match event {
                     Ok(FromWorker::Phase(phase)) => {
@@ -191,16 +208,25 @@ async fn attend(
             }
         }
     }
+    party.reception.unroute(&greeting(&party.config.group, &job, k));
     worker.end().await;
     // What is not kept by now is of no use.
     let _ = std::fs::remove_dir_all(&dir);
 }
 
 /// Keeps the outputs of a worker: they are on the disk, and rows name them.
-async fn keep(party: &Arc<Party>, job: &str, k: u32, dir: &std::path::Path, made: Prepared) -> Result<(), Fault> {
+async fn keep(
+    party: &Arc<Party>,
+    job: &str,
+    k: u32,
+    dir: &std::path::Path,
+    made: Prepared,
+) -> Result<(), Fault> {
     let (blobs, dir, outputs) = (party.blobs.clone(), dir.to_path_buf(), made.outputs);
-    let adopt = move || outputs.iter().map(|made| adopt(&blobs, &dir, made)).collect::<io::Result<Vec<NewOutput>>>();
-    let adopted = tokio::task::spawn_blocking(adopt).await.map_err(|e| Fault::internal("keeping outputs", e))?;
+    let adopt =
+        move || outputs.iter().map(|made| adopt(&blobs, &dir, made)).collect::<io::Result<Vec<NewOutput>>>();
+    let adopted =
+        tokio::task::spawn_blocking(adopt).await.map_err(|e| Fault::internal("keeping outputs", e))?;
     let outputs = adopted.map_err(|e| Fault::io("keep outputs in", &party.config.blobs, &e))?;
     let stats = Measured {
         seconds: made.stats.seconds,
@@ -212,7 +238,11 @@ async fn keep(party: &Arc<Party>, job: &str, k: u32, dir: &std::path::Path, made
     let id = job.to_owned();
     let kept = party.store.run("prepared", move |c| attempts::prepared(c, &id, k, &outputs, &stats)).await?;
     party.changed(job);
-    if kept { Ok(()) } else { Err(Fault::internal("keeping outputs", "the attempt was aborted meanwhile").following()) }
+    if kept {
+        Ok(())
+    } else {
+        Err(Fault::internal("keeping outputs", "the attempt was aborted meanwhile").following())
+    }
 }
 
 fn adopt(blobs: &Blobs, dir: &std::path::Path, made: &Made) -> io::Result<NewOutput> {
@@ -221,11 +251,18 @@ fn adopt(blobs: &Blobs, dir: &std::path::Path, made: &Made) -> io::Result<NewOut
 }
 
 /// The attempt starts: the workers meet.
-pub(crate) async fn start(party: &Arc<Party>, id: &str, k: u32, all: Vec<Peer>) -> Result<(), Fault> {
+pub(crate) async fn start(party: &Arc<Party>, id: &str, k: u32, mut all: Vec<Peer>) -> Result<(), Fault> {
+    for peer in &mut all {
+        let of = party.config.peers.iter().find(|of| peer.member == Member::Party(of.party));
+        peer.address = of.map(|of| of.address.clone());
+    }
     let name = id.to_owned();
     let started = party.store.run("started", move |c| attempts::start(c, &name, k)).await?;
     let worker = party.worker(id, k).filter(|_| started);
-    let late = || Fault::new(code::CONFLICT, "starting an attempt", "it is not reserved here any more", "it is tried again");
+    let late = || {
+        let cause = "it is not reserved here any more";
+        Fault::new(code::WORKER, "starting an attempt", cause, "it is tried again by itself")
+    };
     let worker = worker.ok_or_else(late)?;
     worker.send(ToWorker::Meet(all)).await.map_err(|_| late())
 }
@@ -300,9 +337,7 @@ pub(crate) async fn release(party: &Arc<Party>, job: &str, k: u32) {
 pub(crate) async fn resume(party: &Arc<Party>) -> Result<(), Fault> {
     for AttemptRow { job, k, state, .. } in party.open_attempts().await? {
         let cause = "this party's service ended during the attempt";
-        let fault = || {
-            Fault::new(code::WORKER, "computing", cause, "the job is tried again").by(party.me())
-        };
+        let fault = || Fault::new(code::WORKER, "computing", cause, "the job is tried again").by(party.me());
         let report = Report { k, failed: (state != "prepared").then(fault) };
         let party = party.clone();
         tokio::spawn(async move { settle(&party, &job, k, Some(&report)).await });
@@ -338,7 +373,8 @@ pub(crate) struct Status {
 /// Ends a job that has no attempt under way, as party 0 says.
 pub(crate) async fn end(party: &Arc<Party>, job: &str, status: &Status) -> Result<(), Fault> {
     let (name, cause) = (job.to_owned(), status.cause.clone());
-    let state = status.state.clone().filter(|state| state == "cancelled").unwrap_or_else(|| "failed".to_owned());
+    let state =
+        status.state.clone().filter(|state| state == "cancelled").unwrap_or_else(|| "failed".to_owned());
     party.store.run("ended", move |c| jobs::end(c, &name, &state, cause.as_ref(), "party 0")).await?;
     party.changed(job);
     Ok(())

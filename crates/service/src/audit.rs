@@ -101,7 +101,9 @@ mod tests {
         let c = Connection::open_in_memory().expect("memory");
         c.execute_batch(include_str!("store/0001.sql")).expect("the schema");
         for n in 0..5 {
-            append(&c, "anna", "submit", &format!("job {n}"), json!({ "n": n })).map_err(Fault::from).expect("room");
+            append(&c, "anna", "submit", &format!("job {n}"), json!({ "n": n }))
+                .map_err(Fault::from)
+                .expect("room");
         }
         c
     }

@@ -2,8 +2,7 @@
 
 use hushwire_fault::Fault;
 use hushwire_session::{
-    InputPlace, address, input_place,
-    size,
+    InputPlace, address, input_place, size,
     toml_file::{Section, Source, TomlValue},
 };
 use hushwire_wire::Pin;
@@ -21,8 +20,6 @@ const MEMORY: u64 = 2 << 30;
 /// The config of a party. No `Debug`: values of the party's own inputs may be in it.
 #[derive(Clone)]
 pub(crate) struct Config {
-    /// The path of the file.
-    pub(crate) file: PathBuf,
     /// The name of the group, the same at all its parties.
     pub(crate) group: String,
     /// This party's number.
@@ -85,7 +82,8 @@ impl Config {
         let group = top.need("group", "group = \"demo\"")?.parsed(check, name)?;
         let party = top.need("party", "party = 0")?.number(0..=7)? as u8;
         let host_port = "write host:port, as \"0.0.0.0:7443\"";
-        let listen_api = top.need("listen-api", "listen-api = \"0.0.0.0:7443\"")?.parsed(address, host_port)?;
+        let listen_api =
+            top.need("listen-api", "listen-api = \"0.0.0.0:7443\"")?.parsed(address, host_port)?;
         let listen_party =
             top.need("listen-party", "listen-party = \"0.0.0.0:7400\"")?.parsed(address, host_port)?;
         let url = top.need("url", "url = \"https://party0.example:7443\"")?.parsed(url, URL)?;
@@ -126,10 +124,8 @@ impl Config {
         if usize::from(party) > count {
             return Err(top.error("`party` is larger than the group", "number the parties from 0"));
         }
-        let file = top.file().to_path_buf();
         top.finish()?;
         Ok(Self {
-            file,
             group,
             party,
             listen_api,
@@ -153,11 +149,6 @@ impl Config {
     /// The number of parties.
     pub(crate) fn parties(&self) -> u8 {
         self.peers.len() as u8 + 1
-    }
-
-    /// The party of that number among the others.
-    pub(crate) fn peer(&self, party: u8) -> Option<&PeerParty> {
-        self.peers.iter().find(|peer| peer.party == party)
     }
 
     /// The digest of what all parties of the group must have alike: its name, and who is in it. A
@@ -227,10 +218,11 @@ mod tests {
     const PIN: &str = "sha256:abababababababababababababababababababababababababababababababab";
 
     fn text() -> String {
-        let mut text = "group = \"demo\"\nparty = 0\nlisten-api = \"127.0.0.1:0\"\nlisten-party = \"127.0.0.1:0\"\n\
+        let mut text =
+            "group = \"demo\"\nparty = 0\nlisten-api = \"127.0.0.1:0\"\nlisten-party = \"127.0.0.1:0\"\n\
              url = \"https://localhost:7443/\"\nkey = \"party0.pem\"\nmaster-key = \"master.key\"\n\
              store = \"store.db\"\nblobs = \"blobs\"\nkeep = \"7d\"\n"
-            .to_owned();
+                .to_owned();
         for party in [1, 2] {
             text += &format!(
                 "[[peers]]\nparty = {party}\nurl = \"https://h{party}:7443\"\naddress = \"h{party}:7400\"\npin = \"{PIN}\"\n"
@@ -240,7 +232,8 @@ mod tests {
     }
 
     fn read(text: &str) -> Result<Config, String> {
-        Config::from_source(&Source::new(Path::new("/etc/hushwire/party0.toml"), text)).map_err(|e| e.to_string())
+        Config::from_source(&Source::new(Path::new("/etc/hushwire/party0.toml"), text))
+            .map_err(|e| e.to_string())
     }
 
     #[test]
@@ -250,7 +243,7 @@ mod tests {
         assert_eq!(config.store, Path::new("/etc/hushwire/store.db"));
         assert_eq!(config.keep, Duration::from_secs(7 * 86_400));
         assert_eq!(config.url, "https://localhost:7443");
-        assert_eq!(config.peer(2).map(|peer| peer.pins.len()), Some(1));
+        assert_eq!(config.peers[1].pins.len(), 1);
     }
 
     #[test]
@@ -258,7 +251,7 @@ mod tests {
         for (from, to, says) in [
             ("slots", "slots", ""),
             ("keep = \"7d\"", "keep = \"7\"", "line 10"),
-            ("keep = \"7d\"", "kep = \"7d\"", "did you mean `keep`?"),
+            ("keep = \"7d\"", "kepe = \"7d\"", "did you mean `keep`?"),
             ("https://localhost", "http://localhost", "https://"),
             ("party = 1\n", "party = 0\n", "listed twice"),
             ("party = 2\n", "party = 4\n", "number the parties from 0"),

@@ -65,7 +65,8 @@ mod armed {
         match action.as_str() {
             // As a power cut would: nothing is unwound, nothing is flushed.
             "kill" => {
-                let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
+                let _ =
+                    rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
                 loop {
                     std::thread::sleep(Duration::from_secs(1));
                 }

@@ -1,22 +1,20 @@
 //! Requests and replies, between hyper and our endpoints.
 
 use crate::access::Caller;
+use http_body_util::{BodyExt, Either, Full, channel::Channel};
 use hushwire_fault::{Fault, Kind, code};
 use hyper::{
     HeaderMap, Method, StatusCode,
-    body::{Body, Bytes, Frame, Incoming, SizeHint},
+    body::{Body, Bytes, Incoming},
     header::{self, HeaderName, HeaderValue},
 };
-use http_body_util::BodyExt;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::{
     convert::Infallible,
     net::IpAddr,
-    pin::Pin,
-    task::{Context, Poll},
     time::Duration,
 };
-use tokio::{sync::mpsc, time::Instant};
+use tokio::time::Instant;
 use utoipa::ToSchema;
 
 /// LOCAL: no JSON body is longer.
@@ -76,7 +74,9 @@ impl Request {
 
     /// Who asks.
     pub(crate) fn caller(&self) -> Result<&Caller, Fault> {
-        self.caller.as_ref().ok_or_else(|| Fault::internal("answering", "an endpoint for callers was open to anybody"))
+        self.caller
+            .as_ref()
+            .ok_or_else(|| Fault::internal("answering", "an endpoint for callers was open to anybody"))
     }
 
     /// A header's text.
@@ -86,7 +86,10 @@ impl Request {
 
     /// A value of the query.
     pub(crate) fn query(&self, name: &str) -> Option<&str> {
-        self.query.split('&').find_map(|pair| pair.split_once('=').filter(|(key, _)| *key == name)).map(|(_, v)| v)
+        self.query
+            .split('&')
+            .find_map(|pair| pair.split_once('=').filter(|(key, _)| *key == name))
+            .map(|(_, v)| v)
     }
 
     /// A number of the query.
@@ -171,13 +174,8 @@ pub(crate) struct Reply {
     content: Content,
 }
 
-/// The content of a reply.
-pub(crate) enum Content {
-    /// At once.
-    Whole(Option<Bytes>),
-    /// Piece by piece, until the sender is gone.
-    Pieces(mpsc::Receiver<Bytes>),
-}
+/// The content of a reply: at once, or piece by piece until its sender is gone.
+pub(crate) type Content = Either<Full<Bytes>, Channel<Bytes, Infallible>>;
 
 impl Reply {
     /// JSON.
@@ -193,21 +191,21 @@ impl Reply {
 
     /// Some bytes.
     pub(crate) fn whole(status: StatusCode, kind: &'static str, bytes: impl Into<Bytes>) -> Self {
-        Self { status, kind, headers: vec![], content: Content::Whole(Some(bytes.into())) }
+        Self { status, kind, headers: vec![], content: Either::Left(Full::new(bytes.into())) }
     }
 
     /// Nothing.
     pub(crate) fn empty(status: StatusCode) -> Self {
-        Self { status, kind: "", headers: vec![], content: Content::Whole(None) }
+        Self { status, kind: "", headers: vec![], content: Either::Left(Full::default()) }
     }
 
     /// Server-sent events.
-    pub(crate) fn events(pieces: mpsc::Receiver<Bytes>) -> Self {
+    pub(crate) fn events(pieces: Channel<Bytes, Infallible>) -> Self {
         Self {
             status: StatusCode::OK,
             kind: "text/event-stream",
             headers: vec![],
-            content: Content::Pieces(pieces),
+            content: Either::Right(pieces),
         }
     }
 
@@ -219,7 +217,7 @@ impl Reply {
 
     /// As hyper sends it.
     pub(crate) fn response(self, with_content: bool) -> hyper::Response<Content> {
-        let content = if with_content { self.content } else { Content::Whole(None) };
+        let content = if with_content { self.content } else { Either::Left(Full::default()) };
         let mut response = hyper::Response::new(content);
         *response.status_mut() = self.status;
         let headers = response.headers_mut();
@@ -234,32 +232,6 @@ impl Reply {
             }
         }
         response
-    }
-}
-
-impl Body for Content {
-    type Data = Bytes;
-    type Error = Infallible;
-
-    fn poll_frame(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        match self.get_mut() {
-            Self::Whole(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
-            Self::Pieces(pieces) => pieces.poll_recv(cx).map(|piece| piece.map(|bytes| Ok(Frame::data(bytes)))),
-        }
-    }
-
-    fn is_end_stream(&self) -> bool {
-        matches!(self, Self::Whole(None))
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        match self {
-            Self::Whole(bytes) => SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64)),
-            Self::Pieces(_) => SizeHint::default(),
-        }
     }
 }
 

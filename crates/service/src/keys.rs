@@ -21,8 +21,12 @@ impl PartyKeys {
         }
         let mut keys = vec![];
         for wrapped in kept {
-            let bytes = master.unwrap(PURPOSE, &wrapped).map_err(|e| Fault::from(e).during("opening the party's keys"))?;
-            let bytes: &[u8; 32] = bytes[..].try_into().map_err(|_| Fault::internal("opening the party's keys", "a key is short"))?;
+            let bytes = master
+                .unwrap(PURPOSE, &wrapped)
+                .map_err(|e| Fault::from(e).during("opening the party's keys"))?;
+            let bytes: &[u8; 32] = bytes[..]
+                .try_into()
+                .map_err(|_| Fault::internal("opening the party's keys", "a key is short"))?;
             keys.push(OpenKey::from_bytes(bytes));
         }
         Ok(Self(keys))
@@ -30,8 +34,9 @@ impl PartyKeys {
 
     async fn read(store: &Store) -> Result<Vec<Vec<u8>>, Fault> {
         let read = store.run("read", |c| {
-            let mut statement =
-                c.prepare("SELECT private FROM party_keys WHERE kind = 'seal' ORDER BY since DESC, rowid DESC")?;
+            let mut statement = c.prepare(
+                "SELECT private FROM party_keys WHERE kind = 'seal' ORDER BY since DESC, rowid DESC",
+            )?;
             let rows = statement.query_map([], |row| row.get(0))?;
             Ok(rows.collect::<Result<_, _>>()?)
         });
@@ -61,7 +66,12 @@ impl PartyKeys {
     }
 
     /// Opens this party's envelope of a data set, by whichever key it is sealed to.
-    pub(crate) fn open_data(&self, manifest: &Manifest, party: usize, envelope: &[u8]) -> Result<OpenedData, Fault> {
+    pub(crate) fn open_data(
+        &self,
+        manifest: &Manifest,
+        party: usize,
+        envelope: &[u8],
+    ) -> Result<OpenedData, Fault> {
         let mut first = None;
         for key in &self.0 {
             match OpenedData::new(key, manifest, party, envelope) {
@@ -69,6 +79,7 @@ impl PartyKeys {
                 Err(e) => drop(first.get_or_insert(e)),
             }
         }
-        Err(first.map_or_else(|| Fault::internal("opening an envelope", "this party has no key"), Fault::from))
+        Err(first
+            .map_or_else(|| Fault::internal("opening an envelope", "this party has no key"), Fault::from))
     }
 }

@@ -2,14 +2,14 @@
 //! job. It stays in the foreground.
 
 use crate::{
-    access::{self, OPERATORS, Role},
+    access::{self, OPERATORS, CallerRole},
     config::Config,
     party::Party,
     sample::{self, Sample},
     serve::runtime,
 };
 use hushwire_fault::{Fault, code};
-use hushwire_seal::{MasterKey, SignKey};
+use hushwire_seal::{MasterKey, Person, SignKey};
 use hushwire_wire::{Https, Identity, Pin};
 use serde::Serialize;
 use std::{
@@ -94,9 +94,10 @@ pub(crate) fn run(parties: u8, dir: Option<&Path>, json: bool) -> Result<(), Fau
     fs::create_dir_all(dir).map_err(|e| Fault::io("make the directory", dir, &e))?;
     let dir = fs::canonicalize(dir).map_err(|e| Fault::io("use the directory", dir, &e))?;
     let runtime = runtime()?;
-    let operator = SignKey::generate();
-    let files = group(&dir, parties, &operator)?;
-    let up = runtime.block_on(seed(&files, &operator, &dir))?;
+    let operator = Person::generate();
+    operator.write(&dir.join("operator.keys"), true)?;
+    let files = group(&dir, parties, operator.sign())?;
+    let up = runtime.block_on(seed(&files, operator.sign(), &dir))?;
     let mut children = Children(vec![]);
     for (n, file) in files.iter().enumerate() {
         children.0.push(start(n, file, &dir)?);
@@ -157,7 +158,9 @@ fn group(dir: &Path, parties: u8, operator: &SignKey) -> Result<Vec<PathBuf>, Fa
              store = \"party{n}.db\"\nblobs = \"party{n}.blobs\"\noperators = [\"{}\"]\n",
             operator.public()
         );
-        for (other, (api, party, pin)) in known.iter().enumerate().filter(|(other, _)| *other != usize::from(n)) {
+        for (other, (api, party, pin)) in
+            known.iter().enumerate().filter(|(other, _)| *other != usize::from(n))
+        {
             let _ = write!(
                 text,
                 "\n[[peers]]\nparty = {other}\nurl = \"https://127.0.0.1:{api}\"\naddress = \"127.0.0.1:{party}\"\n\
@@ -175,27 +178,35 @@ fn group(dir: &Path, parties: u8, operator: &SignKey) -> Result<Vec<PathBuf>, Fa
 async fn seed(files: &[PathBuf], operator: &SignKey, dir: &Path) -> Result<Up, Fault> {
     let mut parties = vec![];
     for file in files {
-        parties.push(Party::open(Config::read(file)?).await?);
+        // Nobody dials it.
+        parties.push(Party::open(Config::read(file)?, "127.0.0.1:0").await?);
     }
     let mut tokens = BTreeMap::new();
-    for role in Role::ALL {
+    for role in CallerRole::ALL {
         let token = access::draw()?;
-        let tenant = if matches!(role, Role::Operator | Role::Auditor) { OPERATORS } else { sample::TENANT };
+        let tenant = if matches!(role, CallerRole::Operator | CallerRole::Auditor) { OPERATORS } else { sample::TENANT };
         for party in &parties {
             let token = token.clone();
-            let given = party.store.run("token", move |c| access::grant(c, &token, role, tenant, "local up", None));
+            let given =
+                party.store.run("token", move |c| access::grant(c, &token, role, tenant, "local up", None));
             given.await?;
         }
         tokens.insert(role.name().to_owned(), token);
     }
     let sample = sample::put(&parties, operator, dir).await?;
-    let text = serde_json::to_string_pretty(&tokens).map_err(|e| Fault::internal(STEP, e))?;
-    private(&dir.join("tokens.json"), &text)?;
+    for (role, token) in &tokens {
+        let mut text = "group = \"demo\"\n".to_owned();
+        for party in &parties {
+            let (url, pin) = (&party.config.url, party.identity.pin());
+            let _ = write!(text, "\n[[parties]]\nurl = \"{url}\"\npin = \"{pin}\"\ntoken = \"{token}\"\n");
+        }
+        private(&dir.join(format!("{role}.toml")), &text)?;
+    }
     let up: Vec<UpParty> = parties
         .iter()
         .map(|party| UpParty { url: party.config.url.clone(), pin: party.identity.pin().to_string() })
         .collect();
-    let (url, token) = (up[0].url.clone(), tokens[Role::Analyst.name()].clone());
+    let (url, token) = (up[0].url.clone(), tokens[CallerRole::Analyst.name()].clone());
     let commands = sample.commands(dir);
     Ok(Up { url, token, parties: up, tokens, dir: dir.to_path_buf(), sample, commands })
 }
@@ -243,7 +254,12 @@ fn say(up: &Up, json: bool) -> Result<(), Fault> {
         text.push('\n');
         text
     } else {
-        let mut text = format!("{}\ntoken: {}\n\nThree parties are up, with their files in {}. Next:\n\n", up.url, up.token, up.dir.display());
+        let mut text = format!(
+            "{}\ntoken: {}\n\nThree parties are up, with their files in {}. Next:\n\n",
+            up.url,
+            up.token,
+            up.dir.display()
+        );
         for command in &up.commands {
             let _ = writeln!(text, "  {command}");
         }

@@ -1,7 +1,7 @@
 //! The OpenAPI document, from the table of endpoints and the types of bodies and answers.
 
 use crate::{
-    access::{Quotas, Role},
+    access::{Quotas, CallerRole},
     api::{self, ENDPOINTS},
     http::Problem,
     records::{
@@ -20,7 +20,7 @@ use utoipa::{OpenApi, openapi::Info};
     Problem,
     api::Health,
     api::Readiness,
-    api::Group,
+    api::GroupView,
     api::Log,
     NewDataset,
     Dataset,
@@ -43,7 +43,7 @@ use utoipa::{OpenApi, openapi::Info};
     api::GivenToken,
     api::Tenants,
     Quotas,
-    Role
+    CallerRole
 )))]
 struct Types;
 
@@ -64,14 +64,16 @@ pub(crate) fn document() -> Value {
         if let Some(answer) = answer {
             good["content"] = json!({ "application/json": of(answer) });
         }
-        let problem = json!({ "description": "What is wrong", "content": { "application/json": of("Problem") } });
+        let problem =
+            json!({ "description": "What is wrong", "content": { "application/json": of("Problem") } });
         let mut operation = json!({
             "summary": endpoint.summary,
             "parameters": parameters,
             "responses": { status.to_string(): good, "default": problem },
         });
         if let Some(body) = endpoint.body {
-            operation["requestBody"] = json!({ "required": true, "content": { "application/json": of(body) } });
+            operation["requestBody"] =
+                json!({ "required": true, "content": { "application/json": of(body) } });
         }
         if !endpoint.roles.is_empty() {
             let roles: Vec<_> = endpoint.roles.iter().map(|role| role.name()).collect();

@@ -1,5 +1,6 @@
-//! The messages between the daemon and a worker, over the worker's stdin and stdout: one JSON line
-//! each.
+//! The messages between the daemon and a worker, one JSON line each. They pass both ways over the
+//! socket that is the worker's stdout. Its stdin is the socket over which it is handed connections
+//! of the party port.
 
 use hushwire_fault::Fault;
 use hushwire_kinds::Job;
@@ -21,7 +22,7 @@ pub(crate) const COMMAND: &str = "__worker";
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum ToWorker {
     /// First: what is computed, and from what.
-    Order(Box<Order>),
+    Order(Box<WorkerOrder>),
     /// Then: where all parties' workers are.
     Meet(Vec<Peer>),
     /// The attempt ends.
@@ -33,17 +34,15 @@ pub(crate) enum ToWorker {
 /// What a worker needs, and no more: neither the party's key, nor the master key, nor the store. No
 /// `Debug`: it holds inputs.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Order {
+pub(crate) struct WorkerOrder {
     /// The job.
     pub(crate) job: Job,
     /// The party's number.
     pub(crate) party: u8,
     /// The label of the session, of this attempt alone.
     pub(crate) label: String,
-    /// The host on which it listens.
-    pub(crate) host: String,
-    /// The host by which the others reach it.
-    pub(crate) reached_at: String,
+    /// The name in the greetings of the session, by which the party ports tell it from others.
+    pub(crate) greeting: String,
     /// Bytes that it may have.
     pub(crate) memory: u64,
     /// The party's own inputs.

@@ -16,7 +16,7 @@ use crate::{
 use hushwire_fault::{Fault, PartyId};
 use hushwire_seal::MasterKey;
 use hushwire_session::read_private_key;
-use hushwire_wire::Identity;
+use hushwire_wire::{Identity, Listener, Reception};
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
     sync::{
@@ -37,6 +37,8 @@ pub(crate) struct Party {
     pub(crate) store: Store,
     pub(crate) blobs: Blobs,
     pub(crate) peers: Peers,
+    /// The party port: the names in greetings say whose connections are.
+    pub(crate) reception: Arc<Reception>,
     /// What data sets are sealed to.
     pub(crate) keys: PartyKeys,
     /// Attempts that run here.
@@ -100,12 +102,15 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Party {
-    /// Opens everything that a party needs. Nothing runs and nobody listens yet.
-    pub(crate) async fn open(config: Config) -> Result<Self, Fault> {
+    /// Opens everything that a party needs, with its party port at `port`. Nothing runs yet, and
+    /// nobody is answered.
+    pub(crate) async fn open(config: Config, port: &str) -> Result<Self, Fault> {
         let identity = Identity::from_pem(&read_private_key(&config.key)?)
             .map_err(|e| Fault::file("use the key", &config.key, e.cause(), e.remedy()))?;
         let blobs = Blobs::open(&config.blobs)?;
         let store = Store::open(&config.store)?;
+        let reception = Listener::bind(port).and_then(Reception::new);
+        let reception = Arc::new(reception.map_err(|e| Fault::from(e).during("listening"))?);
         let peers = Peers::new(&config, &identity)?;
         let keys = PartyKeys::open(&store, &MasterKey::read(&config.master_key)?).await?;
         let slots = Arc::new(Semaphore::new(config.slots as usize));
@@ -114,6 +119,7 @@ impl Party {
             store,
             blobs,
             peers,
+            reception,
             keys,
             live: Mutex::default(),
             heard: Mutex::default(),

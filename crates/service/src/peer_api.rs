@@ -3,8 +3,7 @@
 use crate::{
     access,
     attempt::{self, Report, Reserve, Status},
-    audit,
-    clock,
+    audit, clock,
     http::{Problem, Reply, Request, status as status_of},
     party::Party,
     records::{
@@ -53,11 +52,20 @@ pub(crate) async fn hello(party: &Party) -> Result<Hello, Fault> {
 pub(crate) async fn met(party: &Party, from: u8, hello: Hello) -> Result<(), Fault> {
     let own = env!("CARGO_PKG_VERSION");
     let (cause, remedy) = if hello.release != own {
-        (format!("it runs release {}, and this party runs {own}", hello.release), "run the same release everywhere")
+        (
+            format!("it runs release {}, and this party runs {own}", hello.release),
+            "run the same release everywhere",
+        )
     } else if hello.group != party.config.group_digest() {
-        ("its config names another group, or another number of parties".to_owned(), "compare the configs of both")
+        (
+            "its config names another group, or another number of parties".to_owned(),
+            "compare the configs of both",
+        )
     } else if hello.party != from {
-        (format!("it calls itself party {}", hello.party), "give each party a number and a key file of its own")
+        (
+            format!("it calls itself party {}", hello.party),
+            "give each party a number and a key file of its own",
+        )
     } else {
         let Hello { release, head, seal_to, .. } = hello;
         let kept = party.store.run("peer", move |c| peers::hear(c, from, &release, &seal_to, &head));
@@ -156,7 +164,13 @@ async fn decided(party: &Arc<Party>, from: u8, id: &str, report: Report) -> Resu
         // Party 0's store knows nothing of it: it was never decided, and never will be.
         let cause = "party 0 does not know the attempt";
         let fault = Fault::new(code::CONFLICT, "deciding", cause, "submit the job again").by(PartyId(0));
-        return Ok(Some(Decision { commit: false, go: true, end: Some("failed".to_owned()), cause: Some(fault), next_try: 0 }));
+        return Ok(Some(Decision {
+            commit: false,
+            go: true,
+            end: Some("failed".to_owned()),
+            cause: Some(fault),
+            next_try: 0,
+        }));
     };
     if row.decision.is_none() {
         let news = report.failed.map_or(Ok(()), |e| Err(e.by(PartyId(from))));

@@ -140,7 +140,9 @@ fn refusal(party: u8, bytes: &[u8]) -> Fault {
     match serde_json::from_slice::<Problem>(bytes) {
         Ok(problem) => {
             let code = problem.code.parse().unwrap_or(code::GROUP_PEER);
-            Fault::new(code::REQUEST, problem.step, problem.cause, problem.remedy).coded(code).by(PartyId(party))
+            Fault::new(code::REQUEST, problem.step, problem.cause, problem.remedy)
+                .coded(code)
+                .by(PartyId(party))
         }
         Err(e) => unreachable(party, &format_args!("its answer makes no sense: {e}")),
     }
@@ -181,7 +183,8 @@ impl PeerLink {
             self.keep(kept);
             return Ok(answer);
         }
-        let mut fresh = timeout(CONNECT, self.dial(group)).await.map_err(|_| wrong(&"no answer within 5 s"))??;
+        let mut fresh =
+            timeout(CONNECT, self.dial(group)).await.map_err(|_| wrong(&"no answer within 5 s"))??;
         let late = |_| wrong(&format_args!("no answer within {} s", ANSWER.as_secs()));
         let answer = timeout(ANSWER, self.over(&mut fresh, request()?)).await.map_err(late)?;
         let answer = answer.map_err(|e| wrong(&e))?;
@@ -229,7 +232,8 @@ pub(crate) async fn probe(url: &str, tls: &Arc<ClientConfig>, path: &str) -> boo
         let stream = TlsConnector::from(tls.clone()).connect(name, socket).await?;
         let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
         tokio::spawn(connection);
-        let request = Request::builder().uri(path).header(header::HOST, address).body(Full::<Bytes>::default())?;
+        let request =
+            Request::builder().uri(path).header(header::HOST, address).body(Full::<Bytes>::default())?;
         let answer = sender.send_request(request).await?;
         Ok::<_, Box<dyn std::error::Error + Send + Sync>>(answer.status().is_success())
     };
@@ -238,7 +242,11 @@ pub(crate) async fn probe(url: &str, tls: &Arc<ClientConfig>, path: &str) -> boo
 
 /// The name in the greeting of daemons.
 pub(crate) fn name(group: &str) -> String {
-    let label: String =
-        group.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '-' }).collect();
-    format!("peer.{}", label.to_ascii_lowercase())
+    format!("peer.{}", label(group))
+}
+
+/// The name of a group as a part of names in greetings.
+pub(crate) fn label(group: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+    format!("g{}", group.chars().take(60).map(plain).collect::<String>().trim_end_matches('-'))
 }

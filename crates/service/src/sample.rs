@@ -1,12 +1,12 @@
 //! The sample of `local-up`: a data set, and an approved query that the parties can run at once.
 
 use crate::{
-    access::{Caller, OPERATORS, Role},
+    access::{Caller, OPERATORS, CallerRole},
     clock,
     party::Party,
     policy::Signed,
     records::{
-        datasets,
+        datasets, jobs,
         policies::{self, NewPolicy},
         proposals::{self, Proposed},
     },
@@ -72,7 +72,8 @@ fn job() -> String {
     )
 }
 
-/// Puts the sample into the stores of all parties, as its owner, its analyst and its operator would.
+/// Puts the sample into the stores of all parties, as its owner, its analyst and its operator
+/// would.
 pub(crate) async fn put(parties: &[Party], operator: &SignKey, dir: &Path) -> Result<Sample, Fault> {
     let whole = |text: &str, name: &str| {
         let path = dir.join(name);
@@ -82,17 +83,20 @@ pub(crate) async fn put(parties: &[Party], operator: &SignKey, dir: &Path) -> Re
     whole(&job(), "stays.toml")?;
     let (person, path) = (Person::generate(), dir.join("anna.keys"));
     person.write(&path, true)?;
-    let card = person.card("anna");
-    let data = put_data(parties, &person).await?;
+    let (card, owner) = (person.card("anna"), Person::generate());
+    owner.write(&dir.join("owner.keys"), true)?;
+    let data = put_data(parties, &owner).await?;
     let by = |role, tenant: &str| Caller { token: "local up".to_owned(), tenant: tenant.to_owned(), role };
-    let (analyst, judge) = (by(Role::Analyst, TENANT), by(Role::Operator, OPERATORS));
+    let (analyst, judge) = (by(CallerRole::Analyst, TENANT), by(CallerRole::Operator, OPERATORS));
     let proposed = Proposed { job: job(), files: BTreeMap::new() };
     let mut sample = None;
     for party in parties {
         let planned = proposed.clone().plan(TENANT)?;
         let (analyst, judge) = (analyst.clone(), judge.clone());
-        let kept = party.store.run("proposal", move |c| Ok(proposals::propose(c, &analyst, &planned)?.0)).await?;
-        let digest: BlakeName = kept.digest.parse().map_err(|_| Fault::internal("approving the sample", "no digest"))?;
+        let kept =
+            party.store.run("proposal", move |c| Ok(proposals::propose(c, &analyst, &planned)?.0)).await?;
+        let digest: BlakeName =
+            kept.digest.parse().map_err(|_| Fault::internal("approving the sample", "no digest"))?;
         let text = draft(&PolicyDraft {
             digest,
             name: "mean stay by ward",
@@ -123,11 +127,13 @@ pub(crate) async fn put(parties: &[Party], operator: &SignKey, dir: &Path) -> Re
     Ok(Sample { proposal, digest, data: data.0, person: path, seal_to })
 }
 
-/// Deals the sample's rows to three parties, as `data put` does. Gives the data set's name and line.
+/// Deals the sample's rows to three parties, as `data put` does. Gives the data set's name and
+/// line.
 async fn put_data(parties: &[Party], owner: &Person) -> Result<(String, BlakeName), Fault> {
     let columns: Vec<String> = COLUMNS.iter().map(|column| (*column).to_owned()).collect();
     let stored = StoredTable::new("stays", &columns, &["patient".to_owned()], false)?;
-    let inputs = stored.layout(ROWS).into_iter().map(|column| StoredColumn { name: column.name, bits: column.bits });
+    let inputs =
+        stored.layout(ROWS).into_iter().map(|column| StoredColumn { name: column.name, bits: column.bits });
     let schema = COLUMNS.iter().filter_map(|column| {
         let (name, ty) = column.split_once(' ')?;
         let ty = ty.trim_end_matches(" NOT NULL").to_owned();
@@ -145,7 +151,8 @@ async fn put_data(parties: &[Party], owner: &Person) -> Result<(String, BlakeNam
         expires: None,
     };
     let to: Vec<_> = parties.iter().map(|party| party.keys.seal_to()).collect();
-    let to = to.try_into().map_err(|_| Fault::usage("dealing the sample", "there are not three parties", ""))?;
+    let to =
+        to.try_into().map_err(|_| Fault::usage("dealing the sample", "there are not three parties", ""))?;
     let mut dealer = Dealer::new(description, to)?;
     let mut sealed: Vec<[Vec<u8>; 3]> = vec![];
     stored.read(&InputPlace::memory(table()), ROWS, &mut |_, planes| {
@@ -154,7 +161,7 @@ async fn put_data(parties: &[Party], owner: &Person) -> Result<(String, BlakeNam
     })?;
     let dealt = dealer.finish(ROWS, owner.sign())?;
     let (id, line) = (dealt.signed.id().digits(), dealt.signed.manifest().line);
-    let caller = Caller { token: "local up".to_owned(), tenant: TENANT.to_owned(), role: Role::Owner };
+    let caller = Caller { token: "local up".to_owned(), tenant: TENANT.to_owned(), role: CallerRole::Owner };
     for (n, party) in parties.iter().enumerate() {
         let parts: Vec<Vec<u8>> = sealed.iter().map(|part| part[n].clone()).collect();
         for part in &parts {
@@ -182,11 +189,17 @@ async fn put_data(parties: &[Party], owner: &Person) -> Result<(String, BlakeNam
 impl Sample {
     /// What one does next, as commands.
     pub(crate) fn commands(&self, up: &Path) -> Vec<String> {
-        let dir = up.display();
+        let (dir, key) = (up.display(), "first");
+        // The name of a job follows from its key.
+        let job = jobs::id(TENANT, key);
         vec![
-            format!("hushwire-service submit --group {dir}/group.json --proposal {} --data stays={} --recipient {dir}/anna.keys", self.proposal, self.data),
-            format!("hushwire-service wait --group {dir}/group.json JOB"),
-            format!("hushwire-service fetch --group {dir}/group.json JOB --key {dir}/anna.keys"),
+            format!(
+                "hushwire service submit --to {dir}/analyst.toml --proposal {} --data stays={} --recipient \
+                 anna={dir}/anna.keys --key {key}",
+                self.proposal, self.data
+            ),
+            format!("hushwire service wait {job} --to {dir}/analyst.toml"),
+            format!("hushwire service fetch {job} --keys {dir}/anna.keys --to {dir}/analyst.toml"),
         ]
     }
 }

@@ -70,7 +70,9 @@ pub(crate) async fn resume(party: &Arc<Party>) -> Result<(), Fault> {
     for AttemptRow { job, k, .. } in party.open_attempts().await? {
         let cause = "party 0's service ended during the attempt";
         let fault = Fault::new(code::WORKER, "computing", cause, "the job is tried again").by(PartyId(0));
-        decide(party, &job, k, Err(fault)).await?;
+        let taken = decide(party, &job, k, Err(fault)).await?;
+        let party = party.clone();
+        tokio::spawn(async move { tell(&party, &job, k, taken).await });
     }
     Ok(())
 }
@@ -94,16 +96,46 @@ async fn take_up(party: &Arc<Party>, job: JobRow) -> Result<(), Fault> {
             party.settled(&job.id, k);
             return Ok(());
         }
-        Reserved::No(e) => Err(e),
+        Reserved::No(e) => {
+            let id = job.id.clone();
+            if party.store.run("read", move |c| attempts::get(c, &id, k)).await?.is_none() {
+                // Nothing was reserved: there is no attempt to decide on.
+                party.settled(&job.id, k);
+                return declined(party, &job, e).await;
+            }
+            Err(e)
+        }
         Reserved::Yes(peer) => tried(party, &job, &asked, peer, &news).await,
     };
-    decide(party, &job.id, k, ended).await
+    let taken = decide(party, &job.id, k, ended).await?;
+    tell(party, &job.id, k, taken).await;
+    Ok(())
+}
+
+/// Party 0 itself does not take part in a job.
+async fn declined(party: &Arc<Party>, job: &JobRow, e: Fault) -> Result<(), Fault> {
+    if e.kind() == Kind::Network || e.code() == code::QUOTA {
+        let (id, waits, until) = (job.id.clone(), format!("waits: {}", e.cause()), clock::now() + 1000);
+        return party.store.run("postponed", move |c| jobs::postpone(c, &id, until, &waits)).await;
+    }
+    let status = Status { state: Some("failed".to_owned()), body_hash: None, cause: Some(e) };
+    end_everywhere(party, &job.id, &status).await
 }
 
 /// Whether all parties have the job, and take part.
 async fn is_ready(party: &Arc<Party>, job: &JobRow) -> Result<bool, Fault> {
-    let mut refusal = party.admits(job).await.err();
-    let mut waits = None;
+    let (mut refusal, mut waits) = (None, None);
+    let mut declines = |cause: Fault| {
+        if cause.code() == code::QUOTA {
+            waits = Some(format!("waits: {}", cause.cause()));
+        } else {
+            refusal.get_or_insert(cause);
+        }
+    };
+    if let Err(cause) = party.admits(job).await {
+        declines(cause);
+    }
+    let mut absent = None;
     let path = format!("/peer/v1/jobs/{}", job.id);
     for (peer, status) in all(party, move |party, peer| {
         let path = path.clone();
@@ -112,15 +144,17 @@ async fn is_ready(party: &Arc<Party>, job: &JobRow) -> Result<bool, Fault> {
     .await
     {
         match status {
-            Ok(Status { state: None, .. }) => waits = Some(format!("waits for party {peer}, which was not given the job yet")),
+            Ok(Status { state: None, .. }) => {
+                absent = Some(format!("waits for party {peer}, which was not given the job yet"));
+            }
             Ok(Status { body_hash, .. }) if body_hash.as_ref() != Some(&job.body_hash) => {
                 let cause = "it was given another job under that key";
                 let remedy = "submit the same job to all parties, under a key of its own";
-                refusal = Some(Fault::new(code::CONFLICT, "comparing the job", cause, remedy).by(PartyId(peer)));
+                declines(Fault::new(code::CONFLICT, "comparing the job", cause, remedy).by(PartyId(peer)));
             }
-            Ok(Status { cause: Some(cause), .. }) => refusal = Some(cause.by(PartyId(peer))),
+            Ok(Status { cause: Some(cause), .. }) => declines(cause.by(PartyId(peer))),
             Ok(_) => {}
-            Err(e) => waits = Some(format!("waits for party {peer}: {}", e.cause())),
+            Err(e) => absent = Some(format!("waits for party {peer}: {}", e.cause())),
         }
     }
     let id = job.id.clone();
@@ -129,7 +163,7 @@ async fn is_ready(party: &Arc<Party>, job: &JobRow) -> Result<bool, Fault> {
         end_everywhere(party, &job.id, &status).await?;
         return Ok(false);
     }
-    if let Some(waits) = waits {
+    if let Some(waits) = absent.or(waits) {
         // The longer it waits, the more seldom it is asked for.
         let waited = (clock::now() - job.created).clamp(400, 60_000);
         let until = clock::now() + waited / 2;
@@ -177,7 +211,8 @@ async fn tried(
             Reserved::Yes(worker) => workers.push(worker),
             Reserved::Busy => {
                 let cause = "it has no room for the job now";
-                return Err(Fault::new(code::DRAINING, "reserving an attempt", cause, "it is tried again").by(PartyId(peer)));
+                return Err(Fault::new(code::DRAINING, "reserving an attempt", cause, "it is tried again")
+                    .by(PartyId(peer)));
             }
             Reserved::No(e) => return Err(e.by(PartyId(peer))),
         }
@@ -247,16 +282,28 @@ pub(crate) async fn cancel(party: &Arc<Party>, job: &str) -> Result<(), Fault> {
     end_everywhere(party, job, &status).await
 }
 
-/// Takes the decision on an attempt, and tells all.
-async fn decide(party: &Arc<Party>, job: &str, k: u32, ended: Result<(), Fault>) -> Result<(), Fault> {
+/// Takes the decision on an attempt.
+async fn decide(party: &Arc<Party>, job: &str, k: u32, ended: Result<(), Fault>) -> Result<Decision, Fault> {
     let decision = match ended {
         Ok(()) => Decision { commit: true, go: true, end: None, cause: None, next_try: 0 },
         Err(e) => abort(party, job, k, e).await?,
     };
-    let name = job.to_owned();
-    let taken = party.store.run("decision", move |c| attempts::decide(c, &name, k, &decision)).await?;
+    let taken = loop {
+        let (name, decision) = (job.to_owned(), decision.clone());
+        match party.store.run("decision", move |c| attempts::decide(c, &name, k, &decision)).await {
+            Ok(taken) => break taken,
+            // The others wait for it: it is written as soon as the disk takes it.
+            Err(e) => tracing::error!(job, attempt = k, "the decision cannot be written yet: {e}"),
+        }
+        tokio::time::sleep(LOOK).await;
+    };
     party.settled(job, k);
     attempt::release(party, job, k).await;
+    Ok(taken)
+}
+
+/// Tells all other parties of a decision.
+async fn tell(party: &Arc<Party>, job: &str, k: u32, taken: Decision) {
     let (path, body) = (format!("/peer/v1/jobs/{job}/decision"), (k, taken));
     let told = all(party, move |party, peer| {
         let (path, body) = (path.clone(), body.clone());
@@ -268,14 +315,14 @@ async fn decide(party: &Arc<Party>, job: &str, k: u32, ended: Result<(), Fault>)
             tracing::debug!(job, peer, "was not told of the decision: {e}");
         }
     }
-    Ok(())
 }
 
 /// The abort that a failure makes: the job is tried again where that may help.
 async fn abort(party: &Arc<Party>, job: &str, k: u32, e: Fault) -> Result<Decision, Fault> {
     let (name, count) = (job.to_owned(), "SELECT count(*) FROM attempts WHERE job = ?1 AND go = 1");
-    let counted: u32 = party.store.run("read", move |c| Ok(c.query_row(count, [name], |row| row.get(0))?)).await?;
-    let helps = e.kind() == Kind::Network;
+    let counted: u32 =
+        party.store.run("read", move |c| Ok(c.query_row(count, [name], |row| row.get(0))?)).await?;
+    let helps = e.kind() == Kind::Network || e.code() == code::QUOTA;
     let end = match e.code() {
         code::CANCELLED => Some("cancelled"),
         _ if helps && counted < party.config.attempts => None,

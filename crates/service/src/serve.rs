@@ -1,19 +1,12 @@
 //! A party's service, from its start to its end.
 
-use crate::{
-    attempt,
-    config::Config,
-    party::Party,
-    peer_api,
-    scheduler,
-    server::{self, Door},
-    workers,
-};
+use crate::{attempt, config::Config, party::Party, peer_api, peers, scheduler, server, workers};
 use hushwire_fault::Fault;
 use std::{io::Read, sync::Arc, time::Duration};
 use tokio::{
     runtime::Runtime,
     signal::unix::{SignalKind, signal},
+    sync::mpsc,
 };
 
 /// LOCAL: how often parties greet each other.
@@ -22,6 +15,8 @@ const GREET: Duration = Duration::from_secs(5);
 const GREET_AGAIN: Duration = Duration::from_millis(300);
 /// LOCAL: how often blobs are swept.
 const SWEEP: Duration = Duration::from_secs(600);
+/// LOCAL: connections of daemons that wait to be answered.
+const WAITING: usize = 64;
 /// LOCAL: how long open connections have at the end.
 const LAST: Duration = Duration::from_millis(300);
 
@@ -36,7 +31,10 @@ pub(crate) fn runtime() -> Result<Runtime, Fault> {
 pub(crate) fn run(config: Config, attended: bool) -> Result<(), Fault> {
     workers::remember_program()?;
     let runtime = runtime()?;
-    let ended = runtime.block_on(async { serve(Arc::new(Party::open(config).await?), attended).await });
+    let ended = runtime.block_on(async {
+        let port = config.listen_party.clone();
+        serve(Arc::new(Party::open(config, &port).await?), attended).await
+    });
     // Tasks that wait for something end with it.
     runtime.shutdown_timeout(Duration::from_secs(1));
     ended
@@ -44,7 +42,6 @@ pub(crate) fn run(config: Config, attended: bool) -> Result<(), Fault> {
 
 async fn serve(party: Arc<Party>, attended: bool) -> Result<(), Fault> {
     let api = server::bind(&party.config.listen_api).await?;
-    let peers = server::bind(&party.config.listen_party).await?;
     let mut terminate = signal(SignalKind::terminate()).map_err(|e| Fault::internal("starting", e))?;
     let mut interrupt = signal(SignalKind::interrupt()).map_err(|e| Fault::internal("starting", e))?;
     // Nothing runs yet, so every blob without a row is left over.
@@ -63,8 +60,8 @@ async fn serve(party: Arc<Party>, attended: bool) -> Result<(), Fault> {
         "this party is up"
     );
     let mut tasks = tokio::task::JoinSet::new();
-    tasks.spawn(server::serve(party.clone(), api, Door::Api));
-    tasks.spawn(server::serve(party.clone(), peers, Door::Peers));
+    tasks.spawn(server::clients(party.clone(), api));
+    tasks.spawn(server::parties(party.clone(), receive(&party)));
     for peer in party.peers.numbers() {
         tokio::spawn(greet(party.clone(), peer));
     }
@@ -93,6 +90,19 @@ async fn serve(party: Arc<Party>, attended: bool) -> Result<(), Fault> {
     }
     tokio::time::sleep(LAST).await;
     Ok(())
+}
+
+/// Opens the party port: connections of daemons come out, and those of attempts go to their
+/// workers.
+fn receive(party: &Arc<Party>) -> mpsc::Receiver<server::Accepted> {
+    let (send, accepted) = mpsc::channel(WAITING);
+    party.reception.route(&peers::name(&party.config.group), move |stream, first| {
+        send.try_send((stream, first)).map_err(std::io::Error::other)
+    });
+    let reception = party.reception.clone();
+    // It lives as long as the process.
+    std::thread::spawn(move || reception.run(|e| tracing::warn!("the party port: {e}")));
+    accepted
 }
 
 /// Waits until stdin closes, if anybody holds it for that.

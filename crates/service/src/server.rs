@@ -13,12 +13,17 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use std::{
     collections::HashMap,
     convert::Infallible,
-    net::{IpAddr, SocketAddr},
+    io,
+    net::IpAddr,
+    pin::Pin,
     sync::{Arc, Mutex, PoisonError, atomic::Ordering},
+    task::{Context, Poll},
     time::Duration,
 };
 use tokio::{
+    io::{AsyncRead, AsyncWrite, ReadBuf},
     net::{TcpListener, TcpStream},
+    sync::mpsc,
     time::timeout,
 };
 use tokio_rustls::TlsAcceptor;
@@ -31,15 +36,6 @@ const MOST_OF_ONE: usize = 64;
 const HEAD: Duration = Duration::from_secs(10);
 /// LOCAL: how long a connection may last that streams nothing.
 const PAUSE: Duration = Duration::from_millis(50);
-
-/// Who may dial.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Door {
-    /// Clients, with tokens.
-    Api,
-    /// The other parties, with pins.
-    Peers,
-}
 
 /// Connections by address.
 #[derive(Default)]
@@ -80,17 +76,17 @@ impl Drop for Place {
 /// Binds a port.
 pub(crate) async fn bind(address: &str) -> Result<TcpListener, Fault> {
     let bound = TcpListener::bind(address).await;
-    bound.map_err(|source| Fault::from(hushwire_machine::NetError::Listen { address: address.to_owned(), source }))
+    bound.map_err(|source| {
+        Fault::from(hushwire_machine::NetError::Listen { address: address.to_owned(), source })
+    })
 }
 
-/// Serves a port until the process ends.
-pub(crate) async fn serve(party: Arc<Party>, listener: TcpListener, door: Door) -> Result<(), Fault> {
-    let https = Https::new(&party.identity);
-    let pins = party.config.peers.iter().flat_map(|peer| peer.pins.clone()).collect();
-    let config = match door {
-        Door::Api => https.open_server(),
-        Door::Peers => https.server(pins),
-    };
+/// A connection of the party port, and the bytes that were read of it.
+pub(crate) type Accepted = (std::net::TcpStream, Vec<u8>);
+
+/// Serves clients until the process ends.
+pub(crate) async fn clients(party: Arc<Party>, listener: TcpListener) -> Result<(), Fault> {
+    let config = Https::new(&party.identity).open_server();
     let tls = TlsAcceptor::from(config.map_err(|e| Fault::internal("setting up TLS", e))?);
     let guests = Arc::new(Guests::default());
     loop {
@@ -109,35 +105,96 @@ pub(crate) async fn serve(party: Arc<Party>, listener: TcpListener, door: Door) 
         };
         let (party, tls) = (party.clone(), tls.clone());
         tokio::spawn(async move {
-            if let Err(e) = connection(party, tls, socket, from, door).await {
-                tracing::debug!(%from, ?door, "a connection ended: {e}");
+            let served = async {
+                socket.set_nodelay(true)?;
+                let stream = timeout(HEAD, tls.accept(socket)).await??;
+                exchange(party, stream, from.ip(), None).await
+            };
+            let served: Result<(), BoxError> = served.await;
+            if let Err(e) = served {
+                tracing::debug!(%from, "a client's connection ended: {e}");
             }
             drop(place);
         });
     }
 }
 
-async fn connection(
-    party: Arc<Party>,
-    tls: TlsAcceptor,
-    socket: TcpStream,
-    from: SocketAddr,
-    door: Door,
-) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-    socket.set_nodelay(true)?;
-    let stream = timeout(HEAD, tls.accept(socket)).await??;
-    let peer = match (door, stream.get_ref().1.peer_certificates()) {
-        (Door::Api, _) => None,
-        (Door::Peers, Some([certificate, ..])) => {
-            let pin = Https::pin(certificate);
-            let peer = party.config.peers.iter().find(|peer| peer.pins.contains(&pin));
-            Some(peer.ok_or("its pin is no party's")?.party)
+/// Serves the other parties' daemons until the process ends.
+pub(crate) async fn parties(party: Arc<Party>, mut accepted: mpsc::Receiver<Accepted>) -> Result<(), Fault> {
+    let pins = party.config.peers.iter().flat_map(|peer| peer.pins.clone()).collect();
+    let config = Https::new(&party.identity).server(pins);
+    let tls = TlsAcceptor::from(config.map_err(|e| Fault::internal("setting up TLS", e))?);
+    while let Some((socket, first)) = accepted.recv().await {
+        let (party, tls) = (party.clone(), tls.clone());
+        tokio::spawn(async move {
+            let served = async {
+                let from = socket.peer_addr()?.ip();
+                socket.set_nodelay(true)?;
+                socket.set_nonblocking(true)?;
+                let stream = Begun { first, at: 0, rest: TcpStream::from_std(socket)? };
+                let stream = timeout(HEAD, tls.accept(stream)).await??;
+                let shown = stream.get_ref().1.peer_certificates().and_then(|all| all.first());
+                let pin = Https::pin(shown.ok_or("it showed no certificate")?);
+                let peer = party.config.peers.iter().find(|peer| peer.pins.contains(&pin));
+                let number = peer.ok_or("its pin is no party's")?.party;
+                exchange(party, stream, from, Some(number)).await
+            };
+            let served: Result<(), BoxError> = served.await;
+            if let Err(e) = served {
+                tracing::debug!("a party's connection ended: {e}");
+            }
+        });
+    }
+    Err(Fault::internal("serving the other parties", "the party port has ended"))
+}
+
+/// A connection whose first bytes were read already.
+struct Begun {
+    first: Vec<u8>,
+    at: usize,
+    rest: TcpStream,
+}
+
+impl AsyncRead for Begun {
+    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        let begun = &this.first[this.at..];
+        if begun.is_empty() {
+            return Pin::new(&mut this.rest).poll_read(cx, buf);
         }
-        (Door::Peers, _) => return Err("it showed no certificate".into()),
-    };
+        let n = begun.len().min(buf.remaining());
+        buf.put_slice(&begun[..n]);
+        this.at += n;
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncWrite for Begun {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.get_mut().rest).poll_write(cx, bytes)
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().rest).poll_flush(cx)
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().rest).poll_shutdown(cx)
+    }
+}
+
+type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+/// Answers the requests of a connection, of a client or of the party `peer`.
+async fn exchange<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
+    party: Arc<Party>,
+    stream: S,
+    from: IpAddr,
+    peer: Option<u8>,
+) -> Result<(), BoxError> {
     let service = service_fn(move |request| {
         let (party, with_content) = (party.clone(), request.method() != hyper::Method::HEAD);
-        let request = Request::new(request, from.ip());
+        let request = Request::new(request, from);
         async move {
             let reply = match peer {
                 None => api::answer(party, request).await,

@@ -1,7 +1,8 @@
-//! A worker: the process of one attempt. It hears its order on stdin, meets the other parties'
-//! workers, runs its side, leaves its outputs in a directory, and ends when stdin closes.
+//! A worker: the process of one attempt. It hears its order, meets the other parties' workers, runs
+//! its side, leaves its outputs in a directory, and ends when its daemon's end of the socket
+//! closes.
 
-use crate::order::{FromWorker, Made, Order, OrderedData, Prepared, ToWorker, hear, say};
+use crate::order::{FromWorker, Made, WorkerOrder, OrderedData, Prepared, ToWorker, hear, say};
 use hushwire_fault::Fault;
 use hushwire_kinds::{Runs, Visitor, Words};
 use hushwire_machine::PartyId;
@@ -12,15 +13,16 @@ use hushwire_seal::{
     result::{self, ResultPlace},
 };
 use hushwire_session::{
-    Event, Member, MemberConfig, Observer, Outcome, Peer, SealedShare, SealedSink, StoredData, StoredParts, open,
-    run_part, session_of,
+    Event, Member, MemberConfig, Observer, Outcome, Peer, SealedShare, SealedSink, StoredData, StoredParts,
+    open, run_part, session_of,
 };
 use hushwire_wire::{Identity, Listener};
 use rustix::process::{DumpableBehavior, Resource, Rlimit, set_dumpable_behavior, setrlimit};
 use std::{
     collections::BTreeMap,
     fs::{self, File},
-    io::{self, Write},
+    io::{self, BufRead, BufReader, Write},
+    os::{fd::AsFd, unix::net::UnixStream},
     path::{Path, PathBuf},
     process,
     sync::{
@@ -83,7 +85,7 @@ fn work(orders: &Receiver<ToWorker>) -> Result<Prepared, Fault> {
 /// Opens the inputs, meets the others, and runs this party's side.
 struct Runner<'a> {
     orders: &'a Receiver<ToWorker>,
-    order: Order,
+    order: WorkerOrder,
 }
 
 impl Visitor for Runner<'_> {
@@ -95,11 +97,12 @@ impl Visitor for Runner<'_> {
         let identity = Identity::generate(&format!("worker of {me}"));
         let identity = identity.map_err(|e| Fault::internal("making the key of an attempt", e.cause()))?;
         let pin = identity.pin();
-        let listener = Listener::bind(&format!("{}:0", order.host));
-        let listener = listener.map_err(|e| Fault::from(e).during("listening"))?;
-        let port = listener.local_addr().map_err(|e| Fault::internal("listening", e))?.port();
+        let handed = io::stdin().as_fd().try_clone_to_owned();
+        let listener = handed.and_then(|handed| Listener::handed(handed, PARTY_PORT));
+        let listener = listener.map_err(|e| Fault::internal("listening", e))?;
         let mut config = MemberConfig::new(me.clone(), identity, Some(Arc::new(listener)));
         config.session = session_of(&order.label);
+        config.server_name = Some(order.greeting.clone());
         config.inputs = order.inputs;
         for (name, data) in &order.data {
             config.stored.insert(name.clone(), stored(order.party, data)?);
@@ -115,8 +118,8 @@ impl Visitor for Runner<'_> {
         let task = job.task()?;
         let agreement = hushwire_session::Task::agreement(&task);
         let part = open(&task, &mut config)?;
-        let address = Some(format!("{}:{port}", order.reached_at));
-        tell(&FromWorker::Ready(Peer { member: me.clone(), address, pin }));
+        // Each daemon knows the address of the others' ports.
+        tell(&FromWorker::Ready(Peer { member: me.clone(), address: None, pin }));
         let Ok(ToWorker::Meet(all)) = orders.recv() else { return Err(unexpected()) };
         config.peers = all.into_iter().filter(|peer| peer.member != me).collect();
         let Outcome { learnt, stats } = run_part(agreement, part, config, &observer())?;
@@ -130,16 +133,18 @@ impl Visitor for Runner<'_> {
     }
 }
 
+/// The address of the listener, for people: others dial the party port.
+const PARTY_PORT: &str = "the party port";
 /// The output of what the party itself learns.
 const LEARNT: &str = "learnt";
 
 /// The parts of a data set, opened one at a time.
-struct Parts {
+struct SealedParts {
     opened: OpenedData,
     files: Vec<PathBuf>,
 }
 
-impl StoredParts for Parts {
+impl StoredParts for SealedParts {
     fn part(&self, part: u32) -> Result<Zeroizing<Vec<u8>>, Fault> {
         let missing = || Fault::internal("taking stored inputs", "the data set has no such part");
         let path = self.files.get(part as usize).ok_or_else(missing)?;
@@ -157,9 +162,14 @@ fn stored(party: u8, data: &OrderedData) -> Result<StoredData, Fault> {
     let manifest = signed.manifest();
     let bytes = Zeroizing::new(hex::decode(data.opened.as_bytes()).map_err(|e| odd(&e))?);
     let opened = OpenedData::from_bytes(manifest, usize::from(party), &bytes)?;
-    let columns = manifest.inputs.iter().map(|column| StoredColumn::new(&column.name, column.bits, manifest.padded));
+    let columns =
+        manifest.inputs.iter().map(|column| StoredColumn::new(&column.name, column.bits, manifest.padded));
     let seeds = Zeroizing::new(*opened.seeds());
-    Ok(StoredData { columns: columns.collect(), seeds, parts: Arc::new(Parts { opened, files: data.parts.clone() }) })
+    Ok(StoredData {
+        columns: columns.collect(),
+        seeds,
+        parts: Arc::new(SealedParts { opened, files: data.parts.clone() }),
+    })
 }
 
 /// Seals this party's shares to their recipients.
@@ -220,18 +230,20 @@ fn observer() -> Observer {
 
 /// A worker's own line to its daemon.
 fn tell(message: &FromWorker) {
-    // The process ends when stdin closes; a lost line shows there.
+    // The process ends when the daemon's end closes; a lost line shows there.
     let _ = say(io::stdout().lock(), message);
 }
 
-/// Orders from stdin. The process ends as soon as the daemon's is gone.
+/// Orders from the daemon. The process ends as soon as the daemon's is gone.
 fn orders() -> Receiver<ToWorker> {
     let (sender, orders) = mpsc::channel();
     thread::spawn(move || {
+        let Ok(socket) = io::stdout().as_fd().try_clone_to_owned() else { process::exit(3) };
+        let mut lines = BufReader::new(UnixStream::from(socket));
         let mut line = Zeroizing::new(String::new());
         loop {
             line.clear();
-            match io::stdin().read_line(&mut line) {
+            match lines.read_line(&mut line) {
                 Ok(n) if n > 0 => {}
                 _ => process::exit(3),
             }
@@ -239,7 +251,8 @@ fn orders() -> Receiver<ToWorker> {
                 Ok(ToWorker::Cancel) => process::exit(3),
                 Ok(order) => drop(sender.send(order)),
                 Err(e) => {
-                    let _ = writeln!(io::stderr(), "a worker is started by hushwire-service, not by hand ({e})");
+                    let _ =
+                        writeln!(io::stderr(), "a worker is started by hushwire-service, not by hand ({e})");
                     process::exit(2);
                 }
             }

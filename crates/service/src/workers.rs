@@ -2,20 +2,21 @@
 
 use crate::{
     failpoint,
-    order::{self, FromWorker, Order, ToWorker},
+    order::{self, FromWorker, WorkerOrder, ToWorker},
 };
 use hushwire_fault::{Fault, code};
 use hushwire_session::Peer;
 use std::{
     fs::File,
-    os::fd::AsRawFd,
+    os::fd::{AsRawFd, OwnedFd},
     process::Stdio,
     sync::OnceLock,
     time::Duration,
 };
 use tokio::{
     io::{AsyncBufReadExt, AsyncWriteExt, BufReader},
-    process::{Child, ChildStdin, Command},
+    net::{UnixStream, unix::OwnedWriteHalf},
+    process::{Child, Command},
     sync::mpsc,
 };
 
@@ -41,38 +42,41 @@ pub(crate) fn remember_program() -> Result<(), Fault> {
 
 /// A worker that runs; it ends when this is dropped.
 pub(crate) struct Worker {
-    stdin: ChildStdin,
+    orders: OwnedWriteHalf,
     events: mpsc::Receiver<FromWorker>,
     child: Child,
 }
 
 impl Worker {
-    /// Starts a worker, and waits until it is ready. Gives how the others reach it.
-    pub(crate) async fn start(order: Order) -> Result<(Self, Peer), Fault> {
+    /// Starts a worker, and waits until it is ready. Its connections come over `handed`. Gives how
+    /// the others know it.
+    pub(crate) async fn start(order: WorkerOrder, handed: OwnedFd) -> Result<(Self, Peer), Fault> {
         let wrong = |e: &dyn std::fmt::Display| {
             let remedy = "see this party's log, and whether the host has memory and processes left";
             Fault::new(code::WORKER, "starting a worker", e, remedy)
         };
         failpoint::pass(|| "worker.spawn".to_owned()).map_err(|e| wrong(&e))?;
         let mut command = Command::new(format!("/proc/self/fd/{}", program()?.as_raw_fd()));
+        let (ours, theirs) = std::os::unix::net::UnixStream::pair().map_err(|e| wrong(&e))?;
+        ours.set_nonblocking(true).map_err(|e| wrong(&e))?;
+        let (events, mut orders) = UnixStream::from_std(ours).map_err(|e| wrong(&e))?.into_split();
         let spawned = command
             .arg0(format!("hushwire-service worker {}", order.label))
             .arg(order::COMMAND)
             .env_clear()
             .envs(std::env::vars_os().filter(|(name, _)| kept(name)))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
+            .stdin(Stdio::from(handed))
+            .stdout(Stdio::from(OwnedFd::from(theirs)))
             .stderr(Stdio::inherit())
             .process_group(0)
             .kill_on_drop(true)
             .spawn();
-        let mut child = spawned.map_err(|e| wrong(&e))?;
-        let (Some(mut stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
-            return Err(wrong(&"it has no pipes"));
-        };
-        let (send, events) = mpsc::channel(64);
+        let child = spawned.map_err(|e| wrong(&e))?;
+        // The command has the other ends until then.
+        drop(command);
+        let (send, heard) = mpsc::channel(64);
         tokio::spawn(async move {
-            let mut lines = BufReader::new(stdout);
+            let mut lines = BufReader::new(events);
             let mut line = String::new();
             while let Ok(n) = lines.read_line(&mut line).await
                 && n > 0
@@ -86,8 +90,8 @@ impl Worker {
             }
         });
         let first = order::line(&ToWorker::Order(Box::new(order))).map_err(|e| wrong(&e))?;
-        stdin.write_all(&first).await.map_err(|e| wrong(&e))?;
-        let mut worker = Self { stdin, events, child };
+        orders.write_all(&first).await.map_err(|e| wrong(&e))?;
+        let mut worker = Self { orders, events: heard, child };
         let ready = async {
             loop {
                 match worker.events.recv().await {
@@ -108,7 +112,7 @@ impl Worker {
     pub(crate) async fn tell(&mut self, message: &ToWorker) {
         if let Ok(line) = order::line(message) {
             // If it is gone, its events end.
-            let _ = self.stdin.write_all(&line).await;
+            let _ = self.orders.write_all(&line).await;
         }
     }
 

@@ -42,11 +42,14 @@ pub(super) async fn begin(party: Arc<Party>, mut request: Request) -> Result<Rep
     let signed = datasets::read(&new.manifest, &new.signature)?;
     let manifest = signed.manifest();
     if manifest.group != party.config.group || manifest.parts.len() != usize::from(party.config.parties()) {
-        let cause = format!("it was made for {} parties of the group {}", manifest.parts.len(), manifest.group);
+        let cause =
+            format!("it was made for {} parties of the group {}", manifest.parts.len(), manifest.group);
         return Err(Fault::usage(step, cause, "make it for the group that GET /v1/group shows"));
     }
     let envelope = hex::decode(&new.envelope);
-    let envelope = envelope.map_err(|e| Fault::usage(step, format!("the envelope is no hexadecimal text: {e}"), "send its bytes as digits"))?;
+    let envelope = envelope.map_err(|e| {
+        Fault::usage(step, format!("the envelope is no hexadecimal text: {e}"), "send its bytes as digits")
+    })?;
     // What does not open now would fail in every job.
     drop(party.keys.open_data(manifest, usize::from(party.config.party), &envelope)?);
     let number = party.config.party;
@@ -123,9 +126,8 @@ pub(super) async fn put(party: Arc<Party>, mut request: Request) -> Result<Reply
     drop(send);
     let written = writing.await.map_err(|e| Fault::internal(step, e))?;
     read?;
-    let whole = written.map_err(|e| {
-        Fault::io("write", &party.config.blobs, &e).coded(code::STORE).by(party.me())
-    })?;
+    let whole =
+        written.map_err(|e| Fault::io("write", &party.config.blobs, &e).coded(code::STORE).by(party.me()))?;
     if !whole {
         let cause = format!("its bytes are not those that the manifest names {name}");
         return Err(Fault::new(code::CONFLICT, step, cause, "send this party's part of that number"));
@@ -147,7 +149,8 @@ pub(super) async fn delete(party: Arc<Party>, request: Request) -> Result<Reply,
     let (caller, id) = (request.caller()?.clone(), request.name(0).to_owned());
     let gone = party.store.run("erase", move |c| datasets::delete(c, &caller, &id)).await?;
     let blobs = party.blobs.clone();
-    let removed = tokio::task::spawn_blocking(move || gone.iter().try_for_each(|name| blobs.remove(name))).await;
+    let removed =
+        tokio::task::spawn_blocking(move || gone.iter().try_for_each(|name| blobs.remove(name))).await;
     let removed = removed.map_err(|e| Fault::internal("deleting a data set", e))?;
     if let Err(e) = removed {
         // The sweep takes what is left.
@@ -161,14 +164,16 @@ pub(super) async fn grant(party: Arc<Party>, mut request: Request) -> Result<Rep
     let NewGrant { expires } = request.json().await?;
     let expires = expires.as_deref().map(clock::parse).transpose();
     let expires = expires.map_err(|e| Fault::usage("granting a data set", e, "write it as RFC 3339"))?;
-    let (caller, id, to) = (request.caller()?.clone(), request.name(0).to_owned(), request.name(1).to_owned());
+    let (caller, id, to) =
+        (request.caller()?.clone(), request.name(0).to_owned(), request.name(1).to_owned());
     let granted = party.store.run("grant", move |c| datasets::grant(c, &caller, &id, &to, expires));
     Ok(Reply::ok(&granted.await?))
 }
 
 /// `DELETE /v1/datasets/{id}/grants/{to}`
 pub(super) async fn ungrant(party: Arc<Party>, request: Request) -> Result<Reply, Fault> {
-    let (caller, id, to) = (request.caller()?.clone(), request.name(0).to_owned(), request.name(1).to_owned());
+    let (caller, id, to) =
+        (request.caller()?.clone(), request.name(0).to_owned(), request.name(1).to_owned());
     party.store.run("grant", move |c| datasets::ungrant(c, &caller, &id, &to)).await?;
     Ok(Reply::empty(StatusCode::NO_CONTENT))
 }

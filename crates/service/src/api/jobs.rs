@@ -9,12 +9,13 @@ use crate::{
     },
     scheduler,
 };
+use http_body_util::channel::Channel;
 use hushwire_fault::{Fault, PartyId, code};
 use hyper::{StatusCode, body::Bytes, header::HeaderName};
 use serde::{Deserialize, Serialize};
 use std::{sync::Arc, time::Duration};
 use tokio::{
-    sync::{broadcast::error::RecvError, mpsc},
+    sync::broadcast::error::RecvError,
     time::timeout,
 };
 use utoipa::ToSchema;
@@ -85,7 +86,7 @@ pub(super) async fn get(party: Arc<Party>, request: Request) -> Result<Reply, Fa
 /// `GET /v1/jobs/{id}/events`
 pub(super) async fn events(party: Arc<Party>, request: Request) -> Result<Reply, Fault> {
     let job = seen(&party, &request).await?;
-    let (send, pieces) = mpsc::channel(8);
+    let (mut send, pieces) = Channel::new(8);
     let mut changes = party.listen();
     tokio::spawn(async move {
         let mut last = String::new();
@@ -94,7 +95,7 @@ pub(super) async fn events(party: Arc<Party>, request: Request) -> Result<Reply,
             let text = serde_json::to_string(&view).unwrap_or_default();
             if text != last {
                 let event = format!("event: state\ndata: {text}\n\n");
-                if send.send(Bytes::from(event)).await.is_err() {
+                if send.send_data(Bytes::from(event)).await.is_err() {
                     return;
                 }
                 last = text;
@@ -108,7 +109,7 @@ pub(super) async fn events(party: Arc<Party>, request: Request) -> Result<Reply,
                     Ok(Ok(_) | Err(RecvError::Lagged(_))) => break,
                     Ok(Err(RecvError::Closed)) => return,
                     Err(_) => {
-                        if send.send(Bytes::from_static(b": still here\n\n")).await.is_err() {
+                        if send.send_data(Bytes::from_static(b": still here\n\n")).await.is_err() {
                             return;
                         }
                     }
@@ -124,7 +125,12 @@ pub(super) async fn cancel(party: Arc<Party>, request: Request) -> Result<Reply,
     let job = seen(&party, &request).await?;
     if matches!(job.state.as_str(), "committed" | "delivered") {
         let cause = format!("job {} is {}", job.id, job.state);
-        return Err(Fault::new(code::CONFLICT, "cancelling a job", cause, "fetch its results, or leave them"));
+        return Err(Fault::new(
+            code::CONFLICT,
+            "cancelling a job",
+            cause,
+            "fetch its results, or leave them",
+        ));
     }
     if !job.ended() {
         if party.decides() {
@@ -144,7 +150,9 @@ pub(super) async fn result(party: Arc<Party>, request: Request) -> Result<Reply,
     let blob = party.store.run("fetched", move |c| results::fetch(c, &job, &output, keep, &caller)).await?;
     let (blobs, name) = (party.blobs.clone(), blob.clone());
     let read = tokio::task::spawn_blocking(move || blobs.read(&name)).await;
-    let bytes = read.map_err(|e| Fault::internal("reading a result", e))?.map_err(|e| e.by(PartyId(party.config.party)))?;
+    let bytes = read
+        .map_err(|e| Fault::internal("reading a result", e))?
+        .map_err(|e| e.by(PartyId(party.config.party)))?;
     let reply = Reply::whole(StatusCode::OK, "application/octet-stream", bytes);
     Ok(reply.with(HeaderName::from_static("hushwire-digest"), blob))
 }

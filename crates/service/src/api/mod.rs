@@ -8,7 +8,7 @@ mod proposals;
 mod status;
 
 use crate::{
-    access::{self, Role},
+    access::{self, CallerRole},
     http::{Problem, Reply, Request, status as status_of},
     party::Party,
 };
@@ -34,7 +34,7 @@ pub(crate) struct Endpoint {
     /// The path, with the variable parts in braces.
     pub(crate) path: &'static str,
     /// Who may ask; anybody, where nobody is listed.
-    pub(crate) roles: &'static [Role],
+    pub(crate) roles: &'static [CallerRole],
     /// What it does, for the document.
     pub(crate) summary: &'static str,
     /// The schema of its body, if it takes JSON.
@@ -51,7 +51,7 @@ macro_rules! endpoints {
         pub(crate) const ENDPOINTS: &[Endpoint] = &[$(Endpoint {
             method: stringify!($method),
             path: $path,
-            roles: &[$(Role::$role),*],
+            roles: &[$(CallerRole::$role),*],
             summary: $summary,
             body: named(&[$($body)?]),
             answer: ($status, named(&[$($answer)?])),
@@ -65,7 +65,7 @@ endpoints! {
     GET "/readyz" [] "Whether it can work: store, disk, peers" () -> 200 ("Readiness") = status::ready;
     GET "/metrics" [] "Prometheus text, from this host or for operators and auditors" () -> 200 () = status::metrics;
     GET "/v1/openapi.json" [] "This document" () -> 200 () = status::openapi;
-    GET "/v1/group" [Owner Analyst Operator Auditor] "The group: parties, pins, keys, limits" () -> 200 ("Group") = status::group;
+    GET "/v1/group" [Owner Analyst Operator Auditor] "The group: parties, pins, keys, limits" () -> 200 ("GroupView") = status::group;
     GET "/v1/audit" [Operator Auditor] "Entries of the audit log from `from` on" () -> 200 ("Log") = status::log;
     POST "/v1/datasets" [Owner] "Begin a data set: manifest, signature, this party's envelope" ("NewDataset") -> 201 ("Dataset") = datasets::begin;
     GET "/v1/datasets" [Owner Analyst Operator Auditor] "Data sets, newest first" () -> 200 ("Datasets") = datasets::list;
@@ -173,7 +173,11 @@ async fn dispatch(party: &Arc<Party>, mut request: Request) -> Result<Reply, Fau
 }
 
 /// Who asks, where an endpoint is not for anybody.
-async fn caller(party: &Party, request: &Request, endpoint: &Endpoint) -> Result<Option<access::Caller>, Fault> {
+async fn caller(
+    party: &Party,
+    request: &Request,
+    endpoint: &Endpoint,
+) -> Result<Option<access::Caller>, Fault> {
     let refuse = |cause: &str| {
         let remedy = "send a token of this party as `Authorization: Bearer hw_…`; its operator gives tokens";
         Err(Fault::new(code::TOKEN, "admitting the request", cause, remedy))
@@ -183,14 +187,24 @@ async fn caller(party: &Party, request: &Request, endpoint: &Endpoint) -> Result
     };
     let found = party.store.run("read", move |c| access::caller(c, &token)).await?;
     let Some(caller) = found else {
-        return if endpoint.roles.is_empty() { Ok(None) } else { refuse("the token is unknown, revoked or at its end") };
+        return if endpoint.roles.is_empty() {
+            Ok(None)
+        } else {
+            refuse("the token is unknown, revoked or at its end")
+        };
     };
     limit(&caller.token)?;
     if endpoint.roles.is_empty() || endpoint.roles.contains(&caller.role) {
         return Ok(Some(caller));
     }
     let names: Vec<_> = endpoint.roles.iter().map(|role| role.name()).collect();
-    let cause = format!("{} {} is for {}, and the token is of a role {}", endpoint.method, endpoint.path, names.join(", "), caller.role.name());
+    let cause = format!(
+        "{} {} is for {}, and the token is of a role {}",
+        endpoint.method,
+        endpoint.path,
+        names.join(", "),
+        caller.role.name()
+    );
     Err(Fault::new(code::ROLE, "admitting the request", cause, "ask with a token of one of these roles"))
 }
 
@@ -212,10 +226,10 @@ fn limit(token: &str) -> Result<(), Fault> {
 
 /// The schemas that the document names.
 pub(crate) use datasets::{Datasets, MissingParts, NewGrant};
-pub(crate) use people::{GivenToken, NewToken, Tenants, Tokens};
 pub(crate) use jobs::{Arrived, Jobs};
+pub(crate) use people::{GivenToken, NewToken, Tenants, Tokens};
 pub(crate) use proposals::{Judgement, Policies, Proposals, SignedPolicy};
-pub(crate) use status::{Group, Health, Log, Readiness};
+pub(crate) use status::{GroupView, Health, Log, Readiness};
 
 #[cfg(test)]
 mod tests {
@@ -225,7 +239,15 @@ mod tests {
     fn paths_are_matched_part_by_part() {
         assert_eq!(matched("/v1/jobs/{id}", "/v1/jobs/ab"), Some(vec!["ab".to_owned()]));
         assert_eq!(matched("/v1/jobs/{id}/events", "/v1/jobs/ab/events"), Some(vec!["ab".to_owned()]));
-        for odd in ["/v1/jobs", "/v1/jobs/", "/v1/jobs/a/b", "/v1/jobs/a%2fb", "/v1//jobs/a", "/v1/jobs/../x", "v1/jobs/a/"] {
+        for odd in [
+            "/v1/jobs",
+            "/v1/jobs/",
+            "/v1/jobs/a/b",
+            "/v1/jobs/a%2fb",
+            "/v1//jobs/a",
+            "/v1/jobs/../x",
+            "v1/jobs/a/",
+        ] {
             assert_eq!(matched("/v1/jobs/{id}", odd), None, "{odd}");
         }
     }

@@ -1,7 +1,7 @@
 //! Endpoints of tokens and tenants.
 
 use crate::{
-    access::{self, Quotas, Role, Token},
+    access::{self, Quotas, CallerRole, TokenView},
     audit, clock,
     http::{Reply, Request},
     party::Party,
@@ -16,7 +16,7 @@ use utoipa::ToSchema;
 /// All tokens.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Tokens {
-    tokens: Vec<Token>,
+    tokens: Vec<TokenView>,
 }
 
 /// All tenants.
@@ -30,7 +30,7 @@ pub(crate) struct Tenants {
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewToken {
     /// What it may do.
-    role: Role,
+    role: CallerRole,
     /// The tenant; it is made where it is new.
     tenant: String,
     /// A remark.

@@ -27,8 +27,8 @@ pub(crate) struct Policies {
     policies: Vec<Policy>,
 }
 
-/// An operator's verdict: `approve` with a signed policy that allows the proposal's digest, or `deny`
-/// with a reason.
+/// An operator's verdict: `approve` with a signed policy that allows the proposal's digest, or
+/// `deny` with a reason.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Judgement {
@@ -70,7 +70,8 @@ pub(super) async fn propose(party: Arc<Party>, mut request: Request) -> Result<R
     // Planning may take a while.
     let planned = tokio::task::spawn_blocking(move || proposed.plan(&tenant)).await;
     let planned = planned.map_err(|e| Fault::internal("planning a job", e))??;
-    let (proposal, new) = party.store.run("proposal", move |c| proposals::propose(c, &caller, &planned)).await?;
+    let (proposal, new) =
+        party.store.run("proposal", move |c| proposals::propose(c, &caller, &planned)).await?;
     Ok(Reply::json(if new { StatusCode::CREATED } else { StatusCode::OK }, &proposal))
 }
 
@@ -99,9 +100,13 @@ pub(super) async fn judge(party: Arc<Party>, mut request: Request) -> Result<Rep
     let (caller, id) = (request.caller()?.clone(), request.name(0).to_owned());
     let step = "judging a proposal";
     let judged = match judgement {
-        Judgement { verdict, policy: Some(text), signature: Some(signature), signer: Some(signer), reason: None }
-            if verdict == "approve" =>
-        {
+        Judgement {
+            verdict,
+            policy: Some(text),
+            signature: Some(signature),
+            signer: Some(signer),
+            reason: None,
+        } if verdict == "approve" => {
             let signed = Signed { text, signature, signer };
             let name = format!("proposal-{}", &id[..id.len().min(40)]);
             let file = signed.check(&name, &party.config.operators)?;
@@ -116,7 +121,10 @@ pub(super) async fn judge(party: Arc<Party>, mut request: Request) -> Result<Rep
             judged.await?
         }
         Judgement { verdict, policy: None, reason: Some(reason), .. } if verdict == "deny" => {
-            party.store.run("verdict", move |c| proposals::judge(c, &caller, &id, None, Some(&reason))).await?
+            party
+                .store
+                .run("verdict", move |c| proposals::judge(c, &caller, &id, None, Some(&reason)))
+                .await?
         }
         _ => {
             let cause = "a verdict is `approve` with policy, signature and signer, or `deny` with reason";

@@ -37,12 +37,12 @@ pub(crate) struct Health {
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Readiness {
     ready: bool,
-    checks: Vec<Check>,
+    checks: Vec<PartyCheck>,
 }
 
 /// One thing that it needs.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct Check {
+pub(crate) struct PartyCheck {
     name: String,
     ok: bool,
     cause: Option<String>,
@@ -50,7 +50,7 @@ pub(crate) struct Check {
 
 /// The group.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct Group {
+pub(crate) struct GroupView {
     group: String,
     party: u8,
     protocol: String,
@@ -97,7 +97,8 @@ pub(super) async fn health(_: Arc<Party>, _: Request) -> Result<Reply, Fault> {
 /// `GET /readyz`
 pub(super) async fn ready(party: Arc<Party>, _: Request) -> Result<Reply, Fault> {
     let mut checks = vec![];
-    let mut check = |name: String, cause: Option<String>| checks.push(Check { name, ok: cause.is_none(), cause });
+    let mut check =
+        |name: String, cause: Option<String>| checks.push(PartyCheck { name, ok: cause.is_none(), cause });
     check("running".to_owned(), party.draining().then(|| "it is ending".to_owned()));
     let store = party.store.run("read", audit::head).await;
     check("store".to_owned(), store.err().map(|e| e.to_string()));
@@ -120,7 +121,8 @@ pub(super) async fn ready(party: Arc<Party>, _: Request) -> Result<Reply, Fault>
 
 /// `GET /metrics`
 pub(super) async fn metrics(party: Arc<Party>, request: Request) -> Result<Reply, Fault> {
-    let allowed = request.caller.as_ref().is_some_and(|caller| matches!(caller.role, Role::Operator | Role::Auditor));
+    let allowed =
+        request.caller.as_ref().is_some_and(|caller| matches!(caller.role, CallerRole::Operator | CallerRole::Auditor));
     if !allowed && !request.from.is_loopback() {
         let cause = "metrics are for this host, operators and auditors";
         let remedy = "send a token of one of these roles";
@@ -157,7 +159,12 @@ pub(super) async fn metrics(party: Arc<Party>, request: Request) -> Result<Reply
     let peer = |value: fn(&crate::peers::Health) -> String| -> Vec<_> {
         peers.iter().map(|(peer, health)| (format!("{{party=\"{peer}\"}}"), value(health))).collect()
     };
-    gauge("peer_up", "gauge", "Whether a party answered last.", &peer(|health| u8::from(health.up).to_string()));
+    gauge(
+        "peer_up",
+        "gauge",
+        "Whether a party answered last.",
+        &peer(|health| u8::from(health.up).to_string()),
+    );
     let seconds = peer(|health| health.round_trip.as_secs_f64().to_string());
     gauge("peer_seconds", "gauge", "The last answer of a party took this long.", &seconds);
     let store = std::fs::metadata(party.store.path()).map_or(0, |meta| meta.len());
@@ -193,7 +200,7 @@ pub(super) async fn group(party: Arc<Party>, _: Request) -> Result<Reply, Fault>
     }));
     parties.sort_by_key(|party| party.index);
     let limits = Limits { json: http::JSON, part: http::PART, keep_days: config.keep.as_secs() / 86_400 };
-    Ok(Reply::ok(&Group {
+    Ok(Reply::ok(&GroupView {
         group: config.group.clone(),
         party: config.party,
         protocol: config.protocol().to_owned(),

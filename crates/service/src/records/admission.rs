@@ -1,12 +1,7 @@
 //! Whether a party takes part in a job: its proposal is approved, its data sets are here, and a
 //! policy of an operator allows the run.
 
-use super::{
-    attempts,
-    datasets,
-    jobs::JobRow,
-    policies, proposals,
-};
+use super::{attempts, datasets, jobs::JobRow, policies, proposals};
 use crate::{clock, policy::Signed, store::Stored};
 use hushwire_fault::{Fault, code};
 use hushwire_policy::{PastRun, PolicyLimits, RunData, RunRequest, Verdict, verdict};
@@ -40,7 +35,10 @@ pub(crate) fn admit(c: &Connection, operators: &[String], job: &JobRow) -> Store
     let refused = |cause: String, remedy: &str| Fault::new(code::NOT_APPROVED, STEP, cause, remedy);
     let proposal = proposals::get(c, &job.proposal)?.filter(|proposal| proposal.state == "approved");
     let proposal = proposal.ok_or_else(|| {
-        refused(format!("the proposal of job {} is not approved here any more", job.id), "ask this party's operator")
+        refused(
+            format!("the proposal of job {} is not approved here any more", job.id),
+            "ask this party's operator",
+        )
     })?;
     let mut data = BTreeMap::new();
     for (table, id) in &job.body.data {
@@ -48,7 +46,8 @@ pub(crate) fn admit(c: &Connection, operators: &[String], job: &JobRow) -> Store
         let absent = || refused(format!("data set {id} of {table} is not whole here"), "put it, and seal it");
         let row = row.ok_or_else(absent)?;
         if row.tenant != job.tenant && !datasets::granted(c, &row.id, &job.tenant, &job.digest)? {
-            let cause = format!("data set {id} of {table} is not granted to tenant {} or to these terms", job.tenant);
+            let cause =
+                format!("data set {id} of {table} is not granted to tenant {} or to these terms", job.tenant);
             return Err(refused(cause, "ask its owner for a grant").into());
         }
         let signed = row.signed()?;
@@ -95,6 +94,11 @@ pub(crate) fn admit(c: &Connection, operators: &[String], job: &JobRow) -> Store
     };
     match verdict(&rules, &request, &history, clock::now().unsigned_abs() / 1000) {
         Verdict::Allowed { limits, .. } => Ok(Admitted { lines, limits }),
+        // It has its turn once another run ends.
+        Verdict::Denied(denials) if denials.iter().all(|denial| denial.rule == "max.parallel") => {
+            let cause: Vec<_> = denials.into_iter().map(|denial| denial.why).collect();
+            Err(Fault::new(code::QUOTA, STEP, cause.join(", "), "it waits by itself").into())
+        }
         denied @ Verdict::Denied(_) => {
             let fault = denied.fault();
             Err(fault.unwrap_or_else(|| Fault::internal(STEP, "a denial has no reason")).into())

@@ -100,8 +100,9 @@ pub(crate) fn open(c: &Connection) -> Stored<Vec<AttemptRow>> {
 
 /// All attempts of a job.
 pub(crate) fn of_job(c: &Connection, job: &str) -> Stored<Vec<Attempt>> {
-    let mut statement =
-        c.prepare_cached("SELECT k, state, created, ended, cause, stats FROM attempts WHERE job = ?1 ORDER BY k")?;
+    let mut statement = c.prepare_cached(
+        "SELECT k, state, created, ended, cause, stats FROM attempts WHERE job = ?1 ORDER BY k",
+    )?;
     let rows = statement.query_map([job], |row| {
         let (cause, stats): (Option<String>, Option<String>) = (row.get(4)?, row.get(5)?);
         Ok(Attempt {
@@ -136,14 +137,19 @@ pub(crate) fn runs(c: &Connection, digest: &str, lines: &[String]) -> Stored<Vec
 
 /// Attempts of other jobs of these terms that are under way.
 pub(crate) fn running(c: &Connection, digest: &str, but: &str) -> Stored<u64> {
-    let mut statement = c.prepare_cached(
-        "SELECT count(*) FROM jobs WHERE state = 'running' AND digest = ?1 AND id <> ?2",
-    )?;
+    let mut statement =
+        c.prepare_cached("SELECT count(*) FROM jobs WHERE state = 'running' AND digest = ?1 AND id <> ?2")?;
     Ok(statement.query_row([digest, but], |row| row.get::<_, i64>(0))?.unsigned_abs())
 }
 
 /// Reserves attempt `k`: the run is counted from now on, on each of these lines of data.
-pub(crate) fn reserve(c: &Connection, job: &JobRow, k: u32, lines: &[String], heads: &serde_json::Value) -> Stored<()> {
+pub(crate) fn reserve(
+    c: &Connection,
+    job: &JobRow,
+    k: u32,
+    lines: &[String],
+    heads: &serde_json::Value,
+) -> Stored<()> {
     let open: i64 = c.query_row(
         "SELECT count(*) FROM attempts WHERE job = ?1 AND (state IN ('reserved', 'started', 'prepared') OR k >= ?2)",
         params![job.id, k],
@@ -151,7 +157,9 @@ pub(crate) fn reserve(c: &Connection, job: &JobRow, k: u32, lines: &[String], he
     )?;
     if open > 0 || job.ended() {
         let cause = format!("attempt {k} of job {} comes out of turn", job.id);
-        return Err(Fault::new(code::CONFLICT, "reserving an attempt", cause, "ask again").into());
+        return Err(
+            Fault::new(code::WORKER, "reserving an attempt", cause, "it is tried again by itself").into()
+        );
     }
     let now = clock::now();
     c.execute(
@@ -168,7 +176,13 @@ pub(crate) fn reserve(c: &Connection, job: &JobRow, k: u32, lines: &[String], he
         "UPDATE jobs SET state = 'running', attempt = ?2, waits = NULL, updated = ?3 WHERE id = ?1",
         params![job.id, k, now],
     )?;
-    audit::append(c, "scheduler", "reserve", &job.id, json!({ "attempt": k, "digest": job.digest, "heads": heads }))
+    audit::append(
+        c,
+        "scheduler",
+        "reserve",
+        &job.id,
+        json!({ "attempt": k, "digest": job.digest, "heads": heads }),
+    )
 }
 
 /// The attempt starts. False where it is not reserved any more.
@@ -217,9 +231,14 @@ pub(crate) fn decide(c: &Connection, job: &str, k: u32, decision: &Decision) -> 
     }
     let taken = Decision { go: row.go, ..decision.clone() };
     if taken.commit && row.state != "prepared" {
-        return Err(Fault::internal("deciding", "a commit comes before this party's own outputs are there").into());
+        return Err(
+            Fault::internal("deciding", "a commit comes before this party's own outputs are there").into()
+        );
     }
-    c.execute("UPDATE attempts SET decision = ?3 WHERE job = ?1 AND k = ?2", params![job, k, packed(&taken)])?;
+    c.execute(
+        "UPDATE attempts SET decision = ?3 WHERE job = ?1 AND k = ?2",
+        params![job, k, packed(&taken)],
+    )?;
     finish(c, job, k, &taken)?;
     Ok(taken)
 }
@@ -232,7 +251,9 @@ pub(crate) fn finish(c: &Connection, job: &str, k: u32, decision: &Decision) -> 
     }
     let now = clock::now();
     if decision.commit && row.state != "prepared" {
-        let cause = format!("attempt {k} of job {job} was committed, and this party was not asked whether it is prepared");
+        let cause = format!(
+            "attempt {k} of job {job} was committed, and this party was not asked whether it is prepared"
+        );
         return Err(Fault::internal("following a decision", cause).into());
     }
     let state = if decision.commit { "committed" } else { "aborted" };

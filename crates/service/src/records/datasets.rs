@@ -94,7 +94,11 @@ impl DatasetRow {
 /// A manifest with the signature under it.
 pub(crate) fn read(manifest: &str, signature: &str) -> Result<SignedManifest, Fault> {
     let signature: Signature = signature.parse().map_err(|e| {
-        Fault::usage("reading a data set", format!("the signature makes no sense: {e}"), "send it as hexadecimal digits")
+        Fault::usage(
+            "reading a data set",
+            format!("the signature makes no sense: {e}"),
+            "send it as hexadecimal digits",
+        )
     })?;
     SignedManifest::read(manifest.as_bytes(), signature).map_err(Fault::from)
 }
@@ -132,7 +136,9 @@ pub(crate) fn begin(
         }
         if there.state == "deleted" {
             let cause = "this data set was deleted";
-            return Err(Fault::new(code::CONFLICT, step, cause, "put the rows again, as a new version").into());
+            return Err(
+                Fault::new(code::CONFLICT, step, cause, "put the rows again, as a new version").into()
+            );
         }
         return Ok((view(c, there)?, false));
     }
@@ -145,7 +151,10 @@ pub(crate) fn begin(
     let bytes: u64 = (0..parts.len() as u64).map(|part| manifest.part_bytes(usize::from(party), part)).sum();
     let most = access::quotas(c, &caller.tenant)?.bytes;
     if used.0 >= MOST || used.1.saturating_add_unsigned(bytes) > most {
-        let cause = format!("tenant {} has {} data sets of {} bytes, of at most {MOST} and {most}", caller.tenant, used.0, used.1);
+        let cause = format!(
+            "tenant {} has {} data sets of {} bytes, of at most {MOST} and {most}",
+            caller.tenant, used.0, used.1
+        );
         return Err(Fault::new(code::QUOTA, step, cause, "delete some, or ask the operator for more").into());
     }
     let newest: i64 = c.query_row(
@@ -183,7 +192,13 @@ pub(crate) fn begin(
             params![id, n as i64, part.digits(), size as i64],
         )?;
     }
-    audit::append(c, &caller.to_string(), "put", &id, json!({ "line": manifest.line, "version": manifest.version }))?;
+    audit::append(
+        c,
+        &caller.to_string(),
+        "put",
+        &id,
+        json!({ "line": manifest.line, "version": manifest.version }),
+    )?;
     let row = get(c, &id)?.ok_or_else(|| Fault::internal(step, "the data set is not there"))?;
     Ok((view(c, row)?, true))
 }
@@ -222,7 +237,8 @@ pub(crate) fn own(c: &Connection, caller: &Caller, id: &str) -> Stored<DatasetRo
 
 /// Parts of a data set: their numbers, blobs, lengths, and whether they are here.
 pub(crate) fn parts(c: &Connection, id: &str) -> Stored<Vec<(i64, String, i64, bool)>> {
-    let mut statement = c.prepare_cached("SELECT n, blob, bytes, stored FROM parts WHERE dataset = ?1 ORDER BY n")?;
+    let mut statement =
+        c.prepare_cached("SELECT n, blob, bytes, stored FROM parts WHERE dataset = ?1 ORDER BY n")?;
     let rows = statement.query_map([id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
@@ -239,9 +255,12 @@ pub(crate) fn seal(c: &Connection, caller: &Caller, id: &str) -> Stored<Dataset>
     let missing: Vec<_> = parts(c, &row.id)?.into_iter().filter(|part| !part.3).map(|part| part.0).collect();
     if !missing.is_empty() {
         let cause = format!("parts {missing:?} are missing");
-        return Err(Fault::new(code::CONFLICT, "sealing a data set", cause, "put them, then seal it again").into());
+        return Err(
+            Fault::new(code::CONFLICT, "sealing a data set", cause, "put them, then seal it again").into()
+        );
     }
-    if c.execute("UPDATE datasets SET state = 'usable' WHERE id = ?1 AND state = 'uploading'", [&row.id])? > 0 {
+    if c.execute("UPDATE datasets SET state = 'usable' WHERE id = ?1 AND state = 'uploading'", [&row.id])? > 0
+    {
         audit::append(c, &caller.to_string(), "seal", &row.id, json!({}))?;
     }
     view(c, own(c, caller, id)?)
@@ -256,7 +275,13 @@ pub(crate) fn delete(c: &Connection, caller: &Caller, id: &str) -> Stored<Vec<St
         .optional()?;
     if let Some(job) = users {
         let cause = format!("job {job} is computing on it");
-        return Err(Fault::new(code::CONFLICT, "deleting a data set", cause, "cancel the job, or wait for its end").into());
+        return Err(Fault::new(
+            code::CONFLICT,
+            "deleting a data set",
+            cause,
+            "cancel the job, or wait for its end",
+        )
+        .into());
     }
     let blobs = parts(c, &row.id)?.into_iter().map(|part| part.1).collect();
     c.execute("DELETE FROM parts WHERE dataset = ?1", [&row.id])?;
@@ -269,7 +294,13 @@ pub(crate) fn delete(c: &Connection, caller: &Caller, id: &str) -> Stored<Vec<St
 }
 
 /// Grants a data set to a tenant, or to a digest of terms.
-pub(crate) fn grant(c: &Connection, caller: &Caller, id: &str, to: &str, expires: Option<i64>) -> Stored<Dataset> {
+pub(crate) fn grant(
+    c: &Connection,
+    caller: &Caller,
+    id: &str,
+    to: &str,
+    expires: Option<i64>,
+) -> Stored<Dataset> {
     let row = own(c, caller, id)?;
     c.execute(
         "INSERT INTO grants(dataset, whom, expires, who, at) VALUES (?1, ?2, ?3, ?4, ?5)
@@ -294,7 +325,8 @@ pub(crate) fn view(c: &Connection, row: DatasetRow) -> Stored<Dataset> {
     let signed = row.signed()?;
     let manifest: &Manifest = signed.manifest();
     let missing = parts(c, &row.id)?.into_iter().filter(|part| !part.3).map(|part| part.0).collect();
-    let mut statement = c.prepare_cached("SELECT whom, expires FROM grants WHERE dataset = ?1 ORDER BY whom")?;
+    let mut statement =
+        c.prepare_cached("SELECT whom, expires FROM grants WHERE dataset = ?1 ORDER BY whom")?;
     let grants = statement.query_map([&row.id], |row| {
         Ok(Grant { to: row.get(0)?, expires: row.get::<_, Option<i64>>(1)?.map(clock::text) })
     })?;

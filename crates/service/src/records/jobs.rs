@@ -3,7 +3,7 @@
 use super::{
     attempts::{self, Attempt},
     packed, proposals,
-    results::{self, Output},
+    results::{self, OutputView},
     unpacked,
 };
 use crate::{
@@ -58,7 +58,6 @@ pub(crate) struct JobRow {
     pub(crate) kind: String,
     pub(crate) state: String,
     pub(crate) attempt: u32,
-    pub(crate) next_try: i64,
     pub(crate) waits: Option<String>,
     pub(crate) cause: Option<Fault>,
     pub(crate) created: i64,
@@ -102,7 +101,7 @@ pub(crate) struct JobView {
     /// All attempts.
     pub(crate) attempts: Vec<Attempt>,
     /// Results at this party.
-    pub(crate) outputs: Vec<Output>,
+    pub(crate) outputs: Vec<OutputView>,
 }
 
 /// How far a running attempt is.
@@ -126,11 +125,11 @@ pub(crate) fn id(tenant: &str, key: &str) -> String {
     hex::encode(&blake3::derive_key("hushwire service job v1", text.as_bytes())[..16])
 }
 
-const COLUMNS: &str = "id, tenant, body_hash, body, proposal, digest, kind, state, attempt, next_try, waits, cause, created, \
-                       updated";
+const COLUMNS: &str =
+    "id, tenant, body_hash, body, proposal, digest, kind, state, attempt, waits, cause, created, updated";
 
 fn of(row: &Row<'_>) -> rusqlite::Result<JobRow> {
-    let cause: Option<String> = row.get(11)?;
+    let cause: Option<String> = row.get(10)?;
     Ok(JobRow {
         id: row.get(0)?,
         tenant: row.get(1)?,
@@ -141,11 +140,10 @@ fn of(row: &Row<'_>) -> rusqlite::Result<JobRow> {
         kind: row.get(6)?,
         state: row.get(7)?,
         attempt: row.get(8)?,
-        next_try: row.get(9)?,
-        waits: row.get(10)?,
+        waits: row.get(9)?,
         cause: cause.map(|text| unpacked(&text)).transpose()?,
-        created: row.get(12)?,
-        updated: row.get(13)?,
+        created: row.get(11)?,
+        updated: row.get(12)?,
     })
 }
 
@@ -177,7 +175,8 @@ pub(crate) fn submit(c: &Connection, caller: &Caller, key: &str, body: &Submitte
             return Ok((there, false));
         }
         let cause = "the key was used for another job before";
-        let remedy = "give each job an Idempotency-Key of its own, and repeat the same body under the same key alone";
+        let remedy =
+            "give each job an Idempotency-Key of its own, and repeat the same body under the same key alone";
         return Err(Fault::new(code::CONFLICT, step, cause, remedy).into());
     }
     let open: i64 = c.query_row(
@@ -187,8 +186,11 @@ pub(crate) fn submit(c: &Connection, caller: &Caller, key: &str, body: &Submitte
     )?;
     let most = access::quotas(c, &caller.tenant)?.jobs;
     if open >= most {
-        let cause = format!("tenant {} has {open} jobs that are not at their end, of at most {most}", caller.tenant);
-        return Err(Fault::new(code::QUOTA, step, cause, "wait for some, or ask the operator for more").into());
+        let cause =
+            format!("tenant {} has {open} jobs that are not at their end, of at most {most}", caller.tenant);
+        return Err(
+            Fault::new(code::QUOTA, step, cause, "wait for some, or ask the operator for more").into()
+        );
     }
     let now = clock::now();
     c.execute(
@@ -253,7 +255,13 @@ pub(crate) fn view(c: &Connection, job: JobRow) -> Stored<JobView> {
 }
 
 /// Jobs that the caller sees, newest first, of a state or of any.
-pub(crate) fn list(c: &Connection, caller: &Caller, state: &str, most: i64, before: i64) -> Stored<Vec<JobRow>> {
+pub(crate) fn list(
+    c: &Connection,
+    caller: &Caller,
+    state: &str,
+    most: i64,
+    before: i64,
+) -> Stored<Vec<JobRow>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM jobs WHERE (?1 OR tenant = ?2) AND (?3 = '' OR state = ?3) AND created < ?5
          ORDER BY created DESC LIMIT ?4"
@@ -263,10 +271,12 @@ pub(crate) fn list(c: &Connection, caller: &Caller, state: &str, most: i64, befo
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// The next job that may be tried now, but for these tenants'.
+/// Jobs that may be tried now, of tenants that have room for more.
 pub(crate) fn due(c: &Connection, now: i64, most: i64) -> Stored<Vec<JobRow>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM jobs WHERE state IN ('submitted', 'ready') AND next_try <= ?1
+         AND (SELECT count(*) FROM jobs AS other WHERE other.tenant = jobs.tenant AND other.state = 'running')
+           < (SELECT parallel FROM tenants WHERE name = jobs.tenant)
          ORDER BY priority DESC, created LIMIT ?2"
     );
     let mut statement = c.prepare_cached(&sql)?;

@@ -7,7 +7,13 @@ use rusqlite::{Connection, params};
 use std::collections::BTreeMap;
 
 /// Keeps what a party has told.
-pub(crate) fn hear(c: &Connection, party: u8, release: &str, seal_to: &SealTo, head: &AuditHead) -> Stored<()> {
+pub(crate) fn hear(
+    c: &Connection,
+    party: u8,
+    release: &str,
+    seal_to: &SealTo,
+    head: &AuditHead,
+) -> Stored<()> {
     c.execute(
         "INSERT INTO peers(party, release, seal_to, last_seen, audit_seq, audit_hash) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
          ON CONFLICT(party) DO UPDATE SET release = ?2, seal_to = ?3, last_seen = ?4, audit_seq = ?5, audit_hash = ?6",

@@ -72,9 +72,12 @@ pub(crate) struct NewPolicy {
 /// Puts a new version of a policy in the place of the last one.
 pub(crate) fn put(c: &Connection, actor: &str, new: &NewPolicy) -> Stored<Policy> {
     let name = &new.name;
-    hushwire_session::check_name(name).map_err(|e| Fault::usage("naming the policy", e, "choose another name"))?;
+    hushwire_session::check_name(name)
+        .map_err(|e| Fault::usage("naming the policy", e, "choose another name"))?;
     let last: i64 =
-        c.query_row("SELECT coalesce(max(version), 0) FROM policies WHERE name = ?1", [name], |row| row.get(0))?;
+        c.query_row("SELECT coalesce(max(version), 0) FROM policies WHERE name = ?1", [name], |row| {
+            row.get(0)
+        })?;
     let version = new.version.unwrap_or(last + 1);
     if version != last + 1 {
         let cause = format!("policy {name} has version {last}, so that the next one is {}", last + 1);

@@ -1,7 +1,11 @@
 //! Proposals: jobs that operators look at before they run.
 
 use super::{packed, unpacked};
-use crate::{access::{self, Caller}, audit, clock, jobfile, store::Stored};
+use crate::{
+    access::{self, Caller},
+    audit, clock, jobfile,
+    store::Stored,
+};
 use hushwire_fault::{Fault, code};
 use hushwire_kinds::Job;
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -46,12 +50,12 @@ pub(crate) struct Proposal {
     /// When.
     pub(crate) created: String,
     /// This party's verdict.
-    pub(crate) verdict: Option<Verdict>,
+    pub(crate) verdict: Option<ProposalVerdict>,
 }
 
 /// A party's verdict on a proposal.
 #[derive(Clone, Debug, Serialize, ToSchema)]
-pub(crate) struct Verdict {
+pub(crate) struct ProposalVerdict {
     /// approve or deny.
     pub(crate) verdict: String,
     /// The operator.
@@ -106,7 +110,7 @@ fn of(row: &Row<'_>) -> rusqlite::Result<Proposal> {
     let by: Option<String> = row.get(10)?;
     let at: Option<i64> = row.get(11)?;
     let (reason, policy) = (row.get(12)?, row.get(13)?);
-    let verdict = by.zip(at).map(|(by, at)| Verdict {
+    let verdict = by.zip(at).map(|(by, at)| ProposalVerdict {
         verdict: if state == "denied" { "deny" } else { "approve" }.to_owned(),
         by,
         at: clock::text(at),
@@ -174,7 +178,8 @@ pub(crate) fn approved(c: &Connection, tenant: &str, digest: &str) -> Stored<Opt
 /// Proposals that the caller sees, newest first.
 pub(crate) fn list(c: &Connection, caller: &Caller, most: i64) -> Stored<Vec<Proposal>> {
     let all = caller.sees("");
-    let sql = format!("SELECT {COLUMNS} FROM proposals WHERE ?1 OR tenant = ?2 ORDER BY created DESC LIMIT ?3");
+    let sql =
+        format!("SELECT {COLUMNS} FROM proposals WHERE ?1 OR tenant = ?2 ORDER BY created DESC LIMIT ?3");
     let mut statement = c.prepare_cached(&sql)?;
     let rows = statement.query_map(params![all, caller.tenant, most], of)?;
     Ok(rows.collect::<Result<_, _>>()?)

@@ -2,7 +2,7 @@
 
 use super::jobs::JobRow;
 use crate::{
-    access::{self, Caller, Role},
+    access::{self, Caller, CallerRole},
     audit, clock,
     store::Stored,
 };
@@ -15,7 +15,7 @@ use utoipa::ToSchema;
 
 /// A result at this party, as programs read it.
 #[derive(Clone, Debug, Serialize, ToSchema)]
-pub(crate) struct Output {
+pub(crate) struct OutputView {
     /// The name of the output: that of its recipient.
     pub(crate) output: String,
     /// Its length.
@@ -57,7 +57,7 @@ pub(crate) fn forget(c: &Connection, job: &str, k: u32) -> Stored<()> {
 }
 
 /// Results of a job that is committed.
-pub(crate) fn of_job(c: &Connection, job: &JobRow) -> Stored<Vec<Output>> {
+pub(crate) fn of_job(c: &Connection, job: &JobRow) -> Stored<Vec<OutputView>> {
     if !matches!(job.state.as_str(), "committed" | "delivered") {
         return Ok(vec![]);
     }
@@ -65,7 +65,7 @@ pub(crate) fn of_job(c: &Connection, job: &JobRow) -> Stored<Vec<Output>> {
         "SELECT output, bytes, blob, recipient, acknowledged FROM results WHERE job = ?1 AND k = ?2 ORDER BY output",
     )?;
     let rows = statement.query_map(params![job.id, job.attempt], |row| {
-        Ok(Output {
+        Ok(OutputView {
             output: row.get(0)?,
             bytes: row.get(1)?,
             digest: row.get(2)?,
@@ -77,7 +77,13 @@ pub(crate) fn of_job(c: &Connection, job: &JobRow) -> Stored<Vec<Output>> {
 }
 
 /// The blob of a result, and that it was fetched.
-pub(crate) fn fetch(c: &Connection, job: &JobRow, output: &str, keep: i64, caller: &Caller) -> Stored<String> {
+pub(crate) fn fetch(
+    c: &Connection,
+    job: &JobRow,
+    output: &str,
+    keep: i64,
+    caller: &Caller,
+) -> Stored<String> {
     if !matches!(job.state.as_str(), "committed" | "delivered") {
         let (cause, remedy) = match job.waits.as_deref() {
             Some(waits) => (format!("the job {waits}"), "wait for the job's end"),
@@ -100,9 +106,10 @@ pub(crate) fn fetch(c: &Connection, job: &JobRow, output: &str, keep: i64, calle
     }
     let (blob, recipient) = found.ok_or_else(|| access::absent("output", output))?;
     // What a party learns is its operator's; what is sealed is its recipient's.
-    if recipient.starts_with("party") != (caller.role == Role::Operator) {
+    if recipient.starts_with("party") != (caller.role == CallerRole::Operator) {
         let cause = format!("output {output} is for {recipient}");
-        let remedy = "a party's own output is fetched by its operator, and a sealed one by the tenant of the job";
+        let remedy =
+            "a party's own output is fetched by its operator, and a sealed one by the tenant of the job";
         return Err(Fault::new(code::ROLE, "fetching a result", cause, remedy).into());
     }
     c.execute(
@@ -114,7 +121,13 @@ pub(crate) fn fetch(c: &Connection, job: &JobRow, output: &str, keep: i64, calle
 }
 
 /// The recipient says by its digest that a result arrived. The job is delivered once all have.
-pub(crate) fn acknowledge(c: &Connection, job: &JobRow, output: &str, digest: &str, actor: &str) -> Stored<()> {
+pub(crate) fn acknowledge(
+    c: &Connection,
+    job: &JobRow,
+    output: &str,
+    digest: &str,
+    actor: &str,
+) -> Stored<()> {
     let blob: Option<String> = c
         .query_row(
             "SELECT blob FROM results WHERE job = ?1 AND k = ?2 AND output = ?3",
@@ -156,7 +169,8 @@ pub(crate) fn expire(c: &Connection, keep: i64) -> Stored<usize> {
 
 /// The names of all blobs that a row names.
 pub(crate) fn blobs(c: &Connection) -> Stored<BTreeSet<String>> {
-    let mut statement = c.prepare("SELECT blob FROM results UNION SELECT blob FROM parts WHERE stored = 1")?;
+    let mut statement =
+        c.prepare("SELECT blob FROM results UNION SELECT blob FROM parts WHERE stored = 1")?;
     let rows = statement.query_map([], |row| row.get(0))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }

@@ -70,11 +70,13 @@ mod tests {
         assert!(!copy_of(&path, 1).exists(), "a new store has nothing to copy");
         // A step that fails half-way leaves the schema as it was.
         let half = "ALTER TABLE a ADD COLUMN y TEXT; SELECT nothing FROM nowhere;";
-        let error = to_newest(&mut connection, &path, &[ONE, half]).err().map(|e| e.to_string()).unwrap_or_default();
+        let error =
+            to_newest(&mut connection, &path, &[ONE, half]).err().map(|e| e.to_string()).unwrap_or_default();
         assert!(error.contains("nowhere"), "{error}");
         assert!(connection.prepare("SELECT y FROM a").is_err());
         to_newest(&mut connection, &path, &[ONE, TWO]).unwrap_or_else(|e| panic!("{e}"));
-        let y: String = connection.query_row("SELECT y FROM a WHERE x = 7", [], |row| row.get(0)).expect("a row");
+        let y: String =
+            connection.query_row("SELECT y FROM a WHERE x = 7", [], |row| row.get(0)).expect("a row");
         assert_eq!(y, "new");
         let copy = connect(&copy_of(&path, 1)).unwrap_or_else(|e| panic!("{e}"));
         let x: i64 = copy.query_row("SELECT x FROM a", [], |row| row.get(0)).expect("the copy is whole");
@@ -87,7 +89,8 @@ mod tests {
         let path = dir.path().join("store.db");
         let mut connection = connect(&path).unwrap_or_else(|e| panic!("{e}"));
         to_newest(&mut connection, &path, &[ONE, TWO]).unwrap_or_else(|e| panic!("{e}"));
-        let error = to_newest(&mut connection, &path, &[ONE]).err().map(|e| e.to_string()).unwrap_or_default();
+        let error =
+            to_newest(&mut connection, &path, &[ONE]).err().map(|e| e.to_string()).unwrap_or_default();
         assert!(error.contains("schema 2") && error.contains("up to 1"), "{error}");
     }
 }

@@ -80,7 +80,8 @@ impl Store {
         sound(&connection, path)?;
         migrate::to_newest(&mut connection, path, migrate::MIGRATIONS)?;
         let (requests, waiting) = mpsc::sync_channel(QUEUE);
-        let serving = thread::Builder::new().name("store".to_owned()).spawn(move || serve(&connection, &waiting));
+        let serving =
+            thread::Builder::new().name("store".to_owned()).spawn(move || serve(&connection, &waiting));
         serving.map_err(|e| Fault::internal("starting the store", e))?;
         Ok(Self { requests, path: Arc::new(path.to_path_buf()) })
     }
@@ -110,9 +111,12 @@ impl Store {
             let answer: Answer = Box::new(move |committed| {
                 let after = || failpoint::pass(|| format!("store.after.{name}")).map_err(|e| disk(&e));
                 // The caller may have gone.
-                drop(tell.send(done.map_err(Fault::from).and_then(|done| {
-                    committed.and_then(|()| after()).map(|()| done)
-                })));
+                drop(
+                    tell.send(
+                        done.map_err(Fault::from)
+                            .and_then(|done| committed.and_then(|()| after()).map(|()| done)),
+                    ),
+                );
             });
             (keep, answer)
         });
@@ -154,7 +158,8 @@ pub(crate) fn sound(connection: &Connection, path: &Path) -> Result<(), Fault> {
     Err(Fault::new(code::STORE, "checking the store", cause, RESTORE))
 }
 
-const RESTORE: &str = "restore the last backup with `hushwire-service restore`, and see the system's log about that disk";
+const RESTORE: &str =
+    "restore the last backup with `hushwire-service restore`, and see the system's log about that disk";
 
 /// The refusal of the disk, in a request's place.
 fn disk(e: &std::io::Error) -> Fault {
@@ -250,8 +255,9 @@ mod tests {
         });
         // Another connection sees what is on the disk.
         let other = connect(&path).unwrap_or_else(|e| panic!("{e}"));
-        let kept: i64 =
-            other.query_row("SELECT count(*) FROM meta WHERE value = 'x'", [], |row| row.get(0)).expect("a row");
+        let kept: i64 = other
+            .query_row("SELECT count(*) FROM meta WHERE value = 'x'", [], |row| row.get(0))
+            .expect("a row");
         assert_eq!(kept, 133);
     }
 
