@@ -47,7 +47,8 @@ pub use psi::{
 };
 #[cfg(feature = "sql")]
 pub use query::{
-    Answer, InferredTable, Pad, QueryPart, QueryTask, StoredTable, aligned, check_output, count, declaration, infer,
+    Answer, InferredTable, Pad, QueryPart, QueryTask, StoredTable, aligned, check_output, count, declaration,
+    infer,
 };
 pub use query::{QueryJob, QueryPartOf, QueryTable};
 pub use sealed::OpenedResult;

@@ -31,7 +31,8 @@ pub(crate) fn tensors(values: &[SealedValue]) -> Result<BTreeMap<String, Tensor>
     let one = |(output, value): &SealedValue| {
         let SealedOutput { name, scalar, lengths, bytes, .. } = output;
         let odd = || {
-            let cause = format!("output {name} is of {scalar} along {lengths:?} in {bytes} bytes, which is none");
+            let cause =
+                format!("output {name} is of {scalar} along {lengths:?} in {bytes} bytes, which is none");
             Fault::new(code::SEALED_DIFFERS, OPENING, cause, "open it with the release that made it")
         };
         let scalar = Scalar::parse(scalar).ok_or_else(odd)?;
@@ -51,8 +52,8 @@ impl Job {
     /// A share is not the one of the run, which names who altered it; the result is another job's;
     /// a promise of a query is broken.
     pub fn open_sealed(&self, recipient: &str, shares: &[SealedShare; 3]) -> Result<OpenedResult, Fault> {
-        struct Opening<'s>(&'s [SealedValue]);
-        impl Visitor for Opening<'_> {
+        struct SealedOpening<'s>(&'s [SealedValue]);
+        impl Visitor for SealedOpening<'_> {
             type Out = Result<OpenedResult, Fault>;
             fn visit<K: Runs>(self, job: &K) -> Self::Out {
                 let task = job.task()?;
@@ -62,7 +63,7 @@ impl Job {
                 Ok(OpenedResult { text: task.printed(&learnt), csv, json })
             }
         }
-        self.visit(Opening(&open_shares(recipient, shares)?))?
+        self.visit(SealedOpening(&open_shares(recipient, shares)?))?
     }
 
     /// The data sets whose shares the parties must have, by name.
@@ -89,8 +90,12 @@ impl Job {
                 Ok(K::absent(&job.task()?))
             }
         }
-        let mut names: Vec<String> =
-            self.visit(Absent)??.iter().filter(|m| is(m)).filter_map(|m| Some(m.name()?.to_owned())).collect();
+        let mut names: Vec<String> = self
+            .visit(Absent)??
+            .iter()
+            .filter(|m| is(m))
+            .filter_map(|m| Some(m.name()?.to_owned()))
+            .collect();
         names.sort();
         names.dedup();
         Ok(names)

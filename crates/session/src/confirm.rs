@@ -64,7 +64,12 @@ pub(crate) fn all_done(
         && decider.prepared()? == Decision::Abort
     {
         let cause = "the run was decided against after all parties had computed; no output is in place";
-        return Err(Fault::new(code::ABORTED, STEP, cause, "see why in the log of who decides, and start again"));
+        return Err(Fault::new(
+            code::ABORTED,
+            STEP,
+            cause,
+            "see why in the log of who decides, and start again",
+        ));
     }
     for channel in clients.iter_mut().filter(|c| c.to().is_some()) {
         let sent = channel.send(STEP, &word).map_err(|e| failed(plan, e));

@@ -1,7 +1,8 @@
 //! The ways of values in and out at a party of three: its own, the other parties' and clients'.
 
 use crate::{
-    Agreement, Fault, Member, StoredData, StoredInput, member_config::explain, run::MemberSession, threads::Failed,
+    Agreement, Fault, Member, StoredData, StoredInput, member_config::explain, run::MemberSession,
+    threads::Failed,
 };
 use hushwire_fault::code;
 use hushwire_machine::{Channel, Reason, Watch, drive::Driver};
@@ -138,8 +139,8 @@ impl Doors {
         comparison.end(&mut self.io)?.map_or(Ok(()), |found| Err(Failed::Job(self.deviates(found))))
     }
 
-    /// Ends the session because of the client who gave such shares, or because of a data set of which
-    /// two parties keep different shares.
+    /// Ends the session because of the client who gave such shares, or because of a data set of
+    /// which two parties keep different shares.
     fn deviates(&self, Inconsistent { owner, holders: [a, b] }: Inconsistent) -> Fault {
         let names: Vec<String> = self.clients.iter().map(|(name, _)| name.clone()).collect();
         let online = self.seeds.iter().flatten().count();

@@ -18,7 +18,7 @@
 //! | [`engine`] | one interface for Yao's protocol, GMW and authenticated garbling |
 //! | [`doors`] | how values go in and out at a party of three |
 //! | [`threads`] | the threads of a member that computes |
-//! | [`stored`], [`sealed`] | inputs that parties keep as shares, outputs of which they keep shares |
+//! | [`stored`], [`sealed`] | inputs and outputs that parties keep as shares |
 //! | [`shelves`] | preprocessing that waits on disk |
 //! | [`toml_file`] | TOML files, read strictly |
 //! | [`suggest`] | the known word that is nearest to an unknown one |

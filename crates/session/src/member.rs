@@ -6,8 +6,9 @@ use hushwire_machine::PartyId;
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
-/// A party that computes; a client that only brings inputs or takes outputs; or a member that is not
-/// connected: a data set, whose shares the parties keep, or a recipient, for whom they seal shares.
+/// A party that computes; a client that only brings inputs or takes outputs; or a member that is
+/// not connected: a data set, whose shares the parties keep, or a recipient, for whom they seal
+/// shares.
 ///
 /// In files `party0`, `client:alice`, `data:stays` and `recipient:anna`; in messages `party 0`,
 /// `client alice`, `data set stays` and `recipient anna`.
@@ -122,9 +123,7 @@ impl FromStr for Member {
         match index(text) {
             Some(index) if index < MOST_PARTIES => Ok(Self::Party(index)),
             Some(index) => Err(format!("there is no party {index}, only 0 to {}", MOST_PARTIES - 1)),
-            None => Err(format!(
-                "{text:?} is neither a party, as party0, nor a client, as client:alice, a data set, as data:stays, or a recipient, as recipient:anna"
-            )),
+            None => Err(format!("{text:?} is neither a party, as party0, nor a client, as client:alice")),
         }
     }
 }

@@ -1,8 +1,8 @@
 //! One member's place in a run: its identity, its peers, its values, and the session they make.
 
 use crate::{
-    Allowed, Cancel, ClientFile, Decider, Fault, InputPlace, Member, MemberFile, OutputPlace, PartyFile, Peer,
-    RunFiles, SealedSink, StoredData, Terms, TermsDigest, agreement::Agreement, keys::KeyPlaces,
+    Allowed, Cancel, ClientFile, Decider, Fault, InputPlace, Member, MemberFile, OutputPlace, PartyFile,
+    Peer, RunFiles, SealedSink, StoredData, Terms, TermsDigest, agreement::Agreement, keys::KeyPlaces,
 };
 use hushwire_aes::Backend;
 use hushwire_fault::{Text, code};

@@ -176,7 +176,10 @@ impl Protocol {
         match member {
             Member::Data(_) | Member::Recipient(_) if self == Self::Rep3 => Ok(()),
             Member::Data(_) | Member::Recipient(_) => Err((
-                format!("{}: protocol {self} keeps no shares of members that are not connected", member.key()),
+                format!(
+                    "{}: protocol {self} keeps no shares of members that are not connected",
+                    member.key()
+                ),
                 "let a party bring its inputs and learn its outputs, or take protocol rep3".to_owned(),
             )),
             _ => self.admits(member),
@@ -204,7 +207,10 @@ impl Protocol {
                 "let a party bring its inputs and learn its outputs, or take protocol rep3".to_owned(),
             )),
             Member::Data(_) | Member::Recipient(_) => Err((
-                format!("{} is not connected, and jobs of this kind have connected members alone", member.key()),
+                format!(
+                    "{} is not connected, and jobs of this kind have connected members alone",
+                    member.key()
+                ),
                 "let a party or a client bring its inputs and learn its outputs".to_owned(),
             )),
         }

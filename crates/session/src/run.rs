@@ -12,8 +12,8 @@ use crate::{
     Fault, Forecast, Kind, MemberConfig, Protocol, Terms,
     agreement::Agreement,
     confirm,
-    ticker::Ticker,
     member_config::{Event, Observer, explain},
+    ticker::Ticker,
 };
 use hushwire_fault::Excuse;
 use hushwire_machine::{Channel, Meter, Net, PartyId, Reason, SessionId, Turns};

@@ -205,13 +205,8 @@ mod tests {
     use super::*;
 
     fn shares(values: [u8; 3]) -> [SealedShare; 3] {
-        let output = SealedOutput {
-            name: "y".into(),
-            scalar: "u8".into(),
-            lengths: vec![1],
-            word: Some(1),
-            bytes: 1,
-        };
+        let output =
+            SealedOutput { name: "y".into(), scalar: "u8".into(), lengths: vec![1], word: Some(1), bytes: 1 };
         let unsealed = [0, 1, 2].map(|p: u8| {
             Unsealed::new(p, "anna", vec![output.clone()], &[values[usize::from(p)]])
                 .unwrap_or_else(|e| panic!("{e}"))

@@ -24,7 +24,8 @@ pub trait StoredParts: Send + Sync {
 
 impl StoredParts for Vec<Zeroizing<Vec<u8>>> {
     fn part(&self, part: u32) -> Result<Zeroizing<Vec<u8>>, Fault> {
-        let missing = || Fault::new(code::DATA_SET, STORED, format!("part {part} is missing"), "put it again");
+        let missing =
+            || Fault::new(code::DATA_SET, STORED, format!("part {part} is missing"), "put it again");
         self.get(part as usize).cloned().ok_or_else(missing)
     }
 }

@@ -23,7 +23,8 @@ impl Plan {
     }
 
     /// The plan of a computation some of whose inputs are kept as bit planes, whatever it does with
-    /// them: `planes` says so of each input, in order; those that it does not reach come as is best.
+    /// them: `planes` says so of each input, in order; those that it does not reach come as is
+    /// best.
     ///
     /// # Errors
     /// As [`Plan::new`].

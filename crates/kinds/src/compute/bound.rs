@@ -108,10 +108,11 @@ impl Extent {
         Ok(Extent { scalar: ty.scalar, lengths, rows, addition: Addition::Xor })
     }
 
-    /// That of an output, as a sealed share says it.
+    /// The extent of an output, as a sealed share says it.
     pub(crate) fn sealed(scalar: Scalar, lengths: &[usize], addition: Addition) -> Option<Self> {
         let rows = lengths.iter().try_fold(1usize, |rows, n| rows.checked_mul(*n));
-        let rows = rows.filter(|rows| rows.checked_mul(scalar.bits().max(64)).is_some_and(|b| b <= MOST_BITS))?;
+        let rows =
+            rows.filter(|rows| rows.checked_mul(scalar.bits().max(64)).is_some_and(|b| b <= MOST_BITS))?;
         // A word holds an element.
         let fits = |bytes: u8| scalar.record() <= usize::from(bytes);
         let fits = if let Addition::Words(bytes) = addition { fits(bytes) } else { true };
@@ -360,7 +361,8 @@ impl BoundComputation {
         circuits::program(self.rest()).map_err(|e| refused(None, &e))
     }
 
-    /// The inputs of the rest that data sets bring: place, data set, the computation's name of each.
+    /// The inputs of the rest that data sets bring: place, data set, the computation's name of
+    /// each.
     pub(super) fn stored(&self) -> impl Iterator<Item = (usize, &str, &str)> {
         let inputs = self.rest().inputs().zip(&self.seats.owners).enumerate();
         inputs.filter_map(|(i, ((name, _), owner))| match owner {

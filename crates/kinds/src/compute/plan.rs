@@ -70,19 +70,13 @@ impl ComputeTask {
         let names = computation.members();
         if let Some(odd) = job.members.keys().find(|name| !names.contains(name)) {
             let names: Vec<_> = names.iter().map(String::as_str).collect();
-            return Err(wrong(
-                format!("the computation has no member {odd}"),
-                suggest::remedy(odd, &names),
-            ));
+            return Err(wrong(format!("the computation has no member {odd}"), suggest::remedy(odd, &names)));
         }
         if let Some(odd) =
             job.symbols.keys().chain(job.bounds.keys()).find(|name| !computation.symbols().contains(name))
         {
             let names: Vec<_> = computation.symbols().iter().map(String::as_str).collect();
-            return Err(wrong(
-                format!("the computation has no symbol {odd}"),
-                suggest::remedy(odd, &names),
-            ));
+            return Err(wrong(format!("the computation has no symbol {odd}"), suggest::remedy(odd, &names)));
         }
         let members = (0..names.len()).map(|i| member_of(job, names, i)).collect::<Result<Vec<_>, _>>()?;
         for member in &members {

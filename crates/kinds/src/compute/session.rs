@@ -11,8 +11,8 @@ use hushwire_compute::{Computation, Scalar, Tensor, Visibility};
 use hushwire_fault::code;
 use hushwire_machine::{PartyId, Process, Reason};
 use hushwire_session::{
-    AgreedField, Agreement, Cancel, Chosen, Event, Fault, Kind, Member, MemberConfig, Observer, Protocol, Stats,
-    Task, explain,
+    AgreedField, Agreement, Cancel, Chosen, Event, Fault, Kind, Member, MemberConfig, Observer, Protocol,
+    Stats, Task, explain,
     run::{ADMISSION, COMPUTING, MemberSession},
 };
 use std::{collections::BTreeMap, sync::Arc};
@@ -207,8 +207,8 @@ impl ComputeSession {
         self.memory = Some(memory);
     }
 
-    /// A handle that ends the run under way from another thread, and the session with it: the others
-    /// are told. A session that is cancelled between two runs ends at the next.
+    /// A handle that ends the run under way from another thread, and the session with it: the
+    /// others are told. A session that is cancelled between two runs ends at the next.
     #[must_use]
     pub fn cancel(&self) -> Cancel {
         self.member.config.cancel.clone()

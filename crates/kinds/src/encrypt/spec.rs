@@ -261,6 +261,7 @@ fn hardware(value: TomlValue<'_>, sbox: Option<Sbox>, key_bits: usize) -> Result
             }
             Member::Party(index) if !parties.contains(&index) => parties.push(index),
             Member::Party(_) => return Err(item.error("names a party twice", "name each once")),
+            Member::Client(_) => return Err(item.error("names a client", "name parties only")),
             _ => return Err(item.error("names a member that is no party", "name parties only")),
         }
     }

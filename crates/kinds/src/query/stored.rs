@@ -53,9 +53,11 @@ impl StoredTable {
     /// alike. A padded one may have fewer rows than it says.
     ///
     /// # Errors
-    /// A column cannot be read, or is a DIGEST, whose key is a query's own; the key names no column.
+    /// A column cannot be read, or is a DIGEST, whose key is a query's own; the key names no
+    /// column.
     pub fn new(name: &str, columns: &[String], key: &[String], padded: bool) -> Result<Self, Fault> {
-        let wrong = |cause: String, remedy: &str| Fault::new(code::DATA_SET, format!("table {name}"), cause, remedy);
+        let wrong =
+            |cause: String, remedy: &str| Fault::new(code::DATA_SET, format!("table {name}"), cause, remedy);
         let columns = columns.iter().map(|text| schema::column(text)).collect::<Result<Vec<_>, _>>();
         let schema = Schema(columns.map_err(of_query)?);
         let digest = schema.columns().iter().find(|column| matches!(column.ty, ColumnType::Digest { .. }));
@@ -100,7 +102,8 @@ impl StoredTable {
     /// The file cannot be read; a field is no value of its column's type; two rows have the same
     /// key; there are other rows than `rows`; or `take` refused.
     pub fn read(&self, place: &InputPlace, rows: u64, take: TakePart<'_>) -> Result<u64, Fault> {
-        let of_rows = |rows| Table { parts: vec![TablePart { owner: "owner".to_owned(), rows }], ..self.0.clone() };
+        let of_rows =
+            |rows| Table { parts: vec![TablePart { owner: "owner".to_owned(), rows }], ..self.0.clone() };
         let mut reading = Reading { of: self, rows, taken: 0, part: vec![], at: 0, take };
         read(&of_rows(rows), place, &[0; 32], &[], |piece| reading.rows(piece))?;
         if !self.0.padded && reading.taken < rows {
@@ -117,7 +120,8 @@ impl StoredTable {
     fn count(&self, found: u64, rows: u64) -> Fault {
         let found = if found > rows { "more".to_owned() } else { format!("{found} rows") };
         let cause = format!("its file has {found}, and it has {rows} rows");
-        let remedy = if self.0.padded { "say more rows" } else { "say how many rows the file has, or pad it" };
+        let remedy =
+            if self.0.padded { "say more rows" } else { "say how many rows the file has, or pad it" };
         Fault::new(code::DATA_SET, format!("table {}", self.0.name), cause, remedy)
     }
 }

@@ -58,7 +58,8 @@ impl AtRest {
         let (columns, planes): (Vec<_>, Vec<_>) = all.into_iter().unzip();
         let mut at_rest = Self::new(columns);
         for part in 0..parts(&at_rest.columns) {
-            let of = |planes: &Vec<Zeroizing<Vec<u8>>>| planes.get(part as usize).cloned().unwrap_or_default();
+            let of =
+                |planes: &Vec<Zeroizing<Vec<u8>>>| planes.get(part as usize).cloned().unwrap_or_default();
             at_rest.put(planes.iter().map(of).collect());
         }
         at_rest
@@ -193,7 +194,8 @@ fn with_data(
     let mut all = configs(task);
     for (me, config) in &mut all {
         if let Member::Party(party) = me {
-            config.stored = data.iter().map(|(name, at_rest)| ((*name).to_owned(), at_rest.at(*party))).collect();
+            config.stored =
+                data.iter().map(|(name, at_rest)| ((*name).to_owned(), at_rest.at(*party))).collect();
         }
         furnish(me, config);
     }
@@ -308,7 +310,8 @@ fn members_that_are_not_connected_have_their_places() {
     let terms = planned(&[hospital, registry, ("clerk", "recipient:anna")], Protocol::Rep3);
     let members = "hospital: data:hospital, registry: data:registry, clerk: recipient:anna";
     assert!(terms.as_ref().is_ok_and(|terms| terms.contains(members)), "{terms:?}");
-    let refused = |members: &[(&str, &str)], protocol| planned(members, protocol).expect_err("it was planned");
+    let refused =
+        |members: &[(&str, &str)], protocol| planned(members, protocol).expect_err("it was planned");
     let error = refused(&[hospital, registry, ("clerk", "data:clerk")], Protocol::Rep3);
     assert!(error.contains("data set clerk is no person, and learns outputs"), "{error}");
     let error = refused(&[("hospital", "recipient:x"), registry, ("clerk", "party0")], Protocol::Rep3);
@@ -441,7 +444,8 @@ fn outputs_are_in_place_once_it_is_decided() {
 /// the last word.
 #[test]
 fn a_run_is_cancelled_within_a_second() {
-    let steps: String = (0..60).map(|i| format!("p{} = select(p{i} < y, p{i} * y, x) / 3\n", i + 1)).collect();
+    let steps: String =
+        (0..60).map(|i| format!("p{} = select(p{i} < y, p{i} * y, x) / 3\n", i + 1)).collect();
     let text = format!(
         "computation c\nmembers party0, party1\ninput x: u32[20000] from party0\ninput y: u32[20000] from party1\n\
          p0 = x + y\n{steps}output s = sum(p60) to party0\n"
@@ -464,7 +468,8 @@ fn a_run_is_cancelled_within_a_second() {
         thread::sleep(Duration::from_millis(300));
         later.cancel();
     });
-    let error = run_all(&task, alone).remove(&Member::Party(0)).and_then(Result::err).expect("it was cancelled");
+    let error =
+        run_all(&task, alone).remove(&Member::Party(0)).and_then(Result::err).expect("it was cancelled");
     assert_eq!((error.code(), error.step()), (code::CANCELLED, "connecting".to_owned()), "{error}");
     assert!(began.elapsed() < Duration::from_millis(1300), "{:?}", began.elapsed());
     thread.join().expect("no panic");
@@ -499,7 +504,8 @@ fn a_run_is_cancelled_within_a_second() {
     let config = again.get_mut(&Member::Party(0)).expect("party 0");
     config.connect_timeout = Duration::from_secs(1);
     config.cancel.cancel();
-    let error = run_all(&task, again).remove(&Member::Party(0)).and_then(Result::err).expect("it was cancelled");
+    let error =
+        run_all(&task, again).remove(&Member::Party(0)).and_then(Result::err).expect("it was cancelled");
     assert_eq!(error.code(), code::CANCELLED, "{error}");
 }
 
@@ -536,13 +542,24 @@ mod queries {
     use hushwire_kinds::{QueryTask, StoredTable};
     use hushwire_tables::{algebra::Value, plain::Row};
 
-    const STAYS: [&str; 4] =
-        ["ward VARCHAR(3) NOT NULL", "days SMALLINT NOT NULL", "cost DECIMAL(9, 2)", "admitted DATE NOT NULL"];
+    const STAYS: [&str; 4] = [
+        "ward VARCHAR(3) NOT NULL",
+        "days SMALLINT NOT NULL",
+        "cost DECIMAL(9, 2)",
+        "admitted DATE NOT NULL",
+    ];
 
     fn csv(rows: u64) -> String {
         let row = |i: u64| {
             let cost = if i % 4 == 3 { String::new() } else { format!("{}.{:02}", i * 37 % 1000, i % 100) };
-            format!("{},{},{cost},20{:02}-0{}-1{}\n", ["A", "B", "CCU"][(i % 3) as usize], i % 29, 20 + i % 6, 1 + i % 9, i % 10)
+            format!(
+                "{},{},{cost},20{:02}-0{}-1{}\n",
+                ["A", "B", "CCU"][(i % 3) as usize],
+                i % 29,
+                20 + i % 6,
+                1 + i % 9,
+                i % 10
+            )
         };
         "ward,days,cost,admitted\n".to_owned() + &(0..rows).map(row).collect::<String>()
     }
@@ -664,7 +681,8 @@ mod queries {
         let task = task(&Job::parse(text, Path::new("job.toml")).unwrap_or_else(|e| panic!("{e}")));
         let mut config = configs(&task).remove(&Member::Party(0)).expect("party 0");
         config.stored.insert("stays".into(), at_rest.at(0));
-        let error = hushwire_session::open(&task, &mut config).err().map(|e| e.to_string()).unwrap_or_default();
+        let error =
+            hushwire_session::open(&task, &mut config).err().map(|e| e.to_string()).unwrap_or_default();
         assert!(error.contains("no column days INTEGER NOT NULL"), "{error}");
     }
 }

@@ -261,6 +261,42 @@ impl<'a> Reading<'a> {
         (operator.read)(self, import)
     }
 
+    /// The value of another operator on values, in place of this one.
+    pub(crate) fn call(
+        &self,
+        import: &mut Import,
+        op: &str,
+        inputs: &[&Known],
+        attributes: &[(&str, Attribute)],
+    ) -> Result<Known, Fault> {
+        // The negative of weights is weights.
+        if let ("Neg", [known]) = (op, inputs)
+            && !matches!(known, Known::Layer(_))
+        {
+            let weights = self.as_weights((*known).clone(), 0)?;
+            return Ok(Known::Floats(Arc::new(weights.each(|x| -x))));
+        }
+        let mut node = Node { name: self.name.clone(), op: op.to_owned(), ..Node::default() };
+        let mut before = vec![];
+        for (k, known) in inputs.iter().enumerate() {
+            let name = format!("\u{0}{k}");
+            before.push((name.clone(), import.values.insert(name.clone(), (*known).clone())));
+            node.inputs.push(name);
+        }
+        node.outputs = vec!["\u{0}".to_owned()];
+        node.attributes = attributes.iter().map(|(name, of)| ((*name).to_owned(), of.clone())).collect();
+        let inner = Reading { node: &node, place: self.place.clone(), name: self.name.clone() };
+        let operator = crate::operators::operator(op).expect("it exists");
+        let made = inner.layers(operator, import);
+        for (name, known) in before {
+            match known {
+                Some(known) => import.values.insert(name, known),
+                None => import.values.remove(&name),
+            };
+        }
+        made
+    }
+
     /// Checks that all inputs, outputs and attributes are supported, and that values are of an
     /// accepted kind. Ignoring an attribute would give a wrong result, so an unsupported attribute
     /// is refused, whatever its value.

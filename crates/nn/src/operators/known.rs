@@ -1,13 +1,17 @@
 //! Operators on known values: shapes, and weights in other forms. They make no layer.
 
-use super::{Operator, prelude::*};
+use super::{Operator, compare, function, prelude::*};
 use crate::onnx::{Attribute, Data, kind_name};
 
 pub(super) const ALL: &[Operator] = &[
     // Saturation and rounding only concern 8-bit types, which are refused.
     Operator {
         attributes: &["round_mode", "saturate", "to"],
-        ..Operator::new("Cast", "A known value in another type.", cast)
+        ..Operator::new(
+            "Cast",
+            "The value in another type: to integers towards 0, to truth values whether it is not 0.",
+            cast,
+        )
     },
     Operator {
         inputs: 0,
@@ -81,7 +85,7 @@ fn sizes(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     Ok(Known::Ints(vec![some.len()], some))
 }
 
-/// A known value in another type.
+/// A value in another type. Whole numbers and truth values are numbers without a fraction.
 fn cast(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     let of = op.input(import, 0)?;
     let to = op.int("to", 0)?;
@@ -108,9 +112,8 @@ fn cast(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
         _ => Ok(n),
     };
     Ok(match (of, &range) {
-        (Known::Layer(_), _) => {
-            return Err(op.error("it casts a value", "leave the cast out: values are floating-point numbers"));
-        }
+        (Known::Layer(at), Some(_)) if to == 9 => compare::not_zero(op, import, at)?,
+        (Known::Layer(at), Some(_)) => function::truncated(op, import, at)?,
         (Known::Floats(array), Some(_)) => {
             let whole = |x: &f32| match to {
                 9 => Ok(i64::from(*x != 0.0)),
