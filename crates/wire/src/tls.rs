@@ -102,6 +102,15 @@ impl TlsSide {
         Ok(config)
     }
 
+    /// The configuration for accepting anybody, without asking for a certificate.
+    pub(crate) fn open_server(&self) -> Result<ServerConfig, Error> {
+        let config = ServerConfig::builder_with_provider(self.provider.clone())
+            .with_protocol_versions(&[&TLS13])?
+            .with_no_client_auth()
+            .with_cert_resolver(self.certificate.clone());
+        Ok(config)
+    }
+
     /// The dialler's handshake, with the holder of `pin` only.
     pub(crate) fn dial(
         &self,

@@ -1,0 +1,187 @@
+//! Three parties in processes, from `local-up` to a result that opens.
+
+mod rig;
+
+use rig::Rig;
+use rustix::process::Signal;
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+#[test]
+fn a_query_runs_from_submission_to_a_result_that_opens() {
+    let mut rig = Rig::up();
+    let anybody = rig.ask(0, "GET", "/healthz", "", &Value::Null);
+    assert_eq!((anybody.status.as_u16(), anybody.json()), (200, json!({ "status": "ok" })));
+    assert_eq!(rig.ask(1, "GET", "/readyz", "", &Value::Null).status.as_u16(), 200);
+
+    let (key, begun) = (Rig::fresh_key(), Instant::now());
+    let job = rig.submit(&key);
+    let seen = rig.wait(&job, MINUTE);
+    eprintln!("from submission to commit: {:.2} s", begun.elapsed().as_secs_f64());
+    for view in &seen {
+        assert_eq!(
+            (view["state"].as_str(), view["attempt"].as_u64()),
+            (Some("committed"), Some(1)),
+            "{view:#}"
+        );
+    }
+    rig.check_result(&job, 1);
+
+    // The same request again is the same job; another body under its key is refused.
+    let again = rig.submit_to(0, &key, &rig.job()).expect("an answer");
+    assert_eq!((again.status.as_u16(), again.json()["id"].as_str()), (200, Some(job.as_str())));
+    let mut other = rig.job();
+    other["priority"] = json!(7);
+    assert_eq!(rig.submit_to(0, &key, &other).expect("an answer").status.as_u16(), 409);
+
+    // An altered share is found, and its party named.
+    let mut shares = rig.fetch(&job);
+    let last = shares[1].len() - 1;
+    shares[1][last] ^= 1;
+    assert!(rig.open(&job, 1, &shares).is_err());
+
+    // The recipient says that it has them.
+    for party in 0..3 {
+        let digest = seen[party]["outputs"][0]["digest"].clone();
+        let path = format!("/v1/jobs/{job}/results/anna/ack");
+        let wrong = rig.ask(party, "POST", &path, &rig.token("analyst"), &json!({ "digest": "00" }));
+        assert_eq!(wrong.status.as_u16(), 409);
+        let right = rig.ask(party, "POST", &path, &rig.token("analyst"), &json!({ "digest": digest }));
+        assert_eq!((right.status.as_u16(), right.json()["state"].as_str()), (200, Some("delivered")));
+    }
+
+    // Every party has counted one run, and its log holds.
+    for party in 0..3 {
+        let store = rig.store(party);
+        let runs: i64 = store
+            .query_row("SELECT count(*) FROM runs WHERE refunded = 0", [], |row| row.get(0))
+            .expect("a row");
+        assert_eq!(runs, 1);
+        let log = rig.ask(party, "GET", "/v1/audit", &rig.token("auditor"), &Value::Null).json();
+        let actions: Vec<&str> = log["entries"]
+            .as_array()
+            .expect("entries")
+            .iter()
+            .filter_map(|entry| entry["action"].as_str())
+            .collect();
+        for action in ["approve", "submit", "reserve", "commit", "fetch", "acknowledge"] {
+            assert!(actions.contains(&action), "{action} of {actions:?}");
+        }
+    }
+
+    // Ctrl-C ends all of them.
+    let mut together = rig.together.take().expect("it runs");
+    together.signal(Signal::INT);
+    assert!(together.ends_within(Duration::from_secs(10)));
+    assert!(
+        std::net::TcpStream::connect(rig.up["url"].as_str().expect("a url").trim_start_matches("https://"))
+            .is_err()
+    );
+}
+
+/// Each endpoint of the document is tried without a token, and with a token of each role.
+#[test]
+fn every_endpoint_is_for_its_roles_and_tenants_alone() {
+    let rig = Rig::up();
+    let document = rig.ask(0, "GET", "/v1/openapi.json", "", &Value::Null).json();
+    let (operator, mut tried) = (rig.token("operator"), 0);
+    for (path, operations) in document["paths"].as_object().expect("paths") {
+        for (method, operation) in operations.as_object().expect("operations") {
+            let method = method.to_ascii_uppercase();
+            let named = path.replace("{id}", "nothing").replace("{n}", "0").replace("{to}", "nobody");
+            let named = named.replace("{name}", "nothing").replace("{output}", "nothing");
+            let roles = operation["description"].as_str().unwrap_or_default();
+            let open = operation.get("security").is_none();
+            // A body that no endpoint takes: whoever may ask hears so, and nothing is changed.
+            let odd = json!({ "odd": 1 });
+            let status = |token: &str| rig.ask(0, &method, &named, token, &odd).status.as_u16();
+            if !open {
+                for token in ["", "hw_00", "x"] {
+                    assert_eq!(status(token), 401, "{method} {path} with {token:?}");
+                    tried += 1;
+                }
+            }
+            for role in ["owner", "analyst", "operator", "auditor"] {
+                let found = status(&rig.token(role));
+                let allowed = open || roles.split([' ', ',', '.']).any(|word| word == role);
+                assert_eq!(found != 403, allowed, "{method} {path} as {role}: {found}");
+                assert!(found != 401 && found < 500, "{method} {path} as {role}: {found}");
+                tried += 1;
+            }
+        }
+    }
+    assert!(tried > 150, "{tried}");
+
+    // What one tenant owns is not there for another.
+    let key = Rig::fresh_key();
+    let job = rig.submit(&key);
+    let sample = rig.up["sample"].clone();
+    for role in ["owner", "analyst"] {
+        let new = json!({ "role": role, "tenant": "strangers" });
+        let given = rig.ask(0, "POST", "/v1/tokens", &operator, &new);
+        assert_eq!(given.status.as_u16(), 201);
+        let token = given.json()["token"].as_str().expect("a token").to_owned();
+        let status =
+            |method: &str, path: &str, body: &Value| rig.ask(0, method, path, &token, body).status.as_u16();
+        let (data, proposal) =
+            (sample["data"].as_str().expect("a name"), sample["proposal"].as_str().expect("a name"));
+        for path in [
+            format!("/v1/jobs/{job}"),
+            format!("/v1/jobs/{job}/events"),
+            format!("/v1/datasets/{data}"),
+            format!("/v1/proposals/{proposal}"),
+        ] {
+            assert_eq!(status("GET", &path, &Value::Null), 404, "{role} {path}");
+        }
+        if role == "analyst" {
+            assert_eq!(status("POST", &format!("/v1/jobs/{job}/cancel"), &json!({})), 404);
+            assert_eq!(status("GET", &format!("/v1/jobs/{job}/results/anna"), &Value::Null), 404);
+        } else {
+            assert_eq!(status("DELETE", &format!("/v1/datasets/{data}"), &Value::Null), 404);
+            assert_eq!(status("PUT", &format!("/v1/datasets/{data}/grants/strangers"), &json!({})), 404);
+            assert_eq!(status("DELETE", &format!("/v1/proposals/{proposal}"), &Value::Null), 404);
+        }
+        let jobs = rig.ask(0, "GET", "/v1/jobs", &token, &Value::Null).json();
+        assert_eq!(jobs["jobs"].as_array().map(Vec::len), Some(0));
+        // A revoked token is none.
+        let id = given.json()["id"].as_str().expect("a name").to_owned();
+        assert_eq!(
+            rig.ask(0, "DELETE", &format!("/v1/tokens/{id}"), &operator, &Value::Null).status.as_u16(),
+            204
+        );
+        assert_eq!(status("GET", "/v1/jobs", &Value::Null), 401);
+    }
+    rig.wait(&job, MINUTE);
+}
+
+/// What a policy does not allow is refused, by name, at the party that refuses.
+#[test]
+fn a_run_that_no_policy_allows_ends_with_its_reason() {
+    let rig = Rig::up();
+    let key = Rig::fresh_key();
+    let mut body = rig.job();
+    // Another recipient: a fresh key, which the policy does not have.
+    let stranger = hushwire_seal::Person::generate().card("anna").seal_to;
+    body["recipients"]["anna"] = serde_json::to_value(stranger).expect("text");
+    let ids: Vec<String> = (0..3)
+        .map(|party| {
+            rig.submit_to(party, &key, &body).expect("an answer").json()["id"]
+                .as_str()
+                .expect("a name")
+                .to_owned()
+        })
+        .collect();
+    for view in rig.wait(&ids[0], MINUTE) {
+        assert_eq!(view["state"], "failed", "{view:#}");
+        let cause = &view["cause"];
+        assert!(cause["cause"].as_str().expect("a cause").contains("recipients"), "{view:#}");
+        assert_eq!(cause["who"], "party 0");
+    }
+    for party in 0..3 {
+        let runs: i64 =
+            rig.store(party).query_row("SELECT count(*) FROM runs", [], |row| row.get(0)).expect("a row");
+        assert_eq!(runs, 0, "nothing ran");
+    }
+}
