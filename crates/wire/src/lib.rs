@@ -81,4 +81,5 @@ pub use reception::{Reception, ReceptionCounts};
 pub use session::{PeerConfig, SessionConfig, TransportKind};
 pub use shape::Shape;
 pub use tcp::resolve;
+pub use tls::pinned_client;
 pub use validity::Validity;

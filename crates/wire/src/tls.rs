@@ -155,6 +155,24 @@ impl TlsSide {
     }
 }
 
+/// For a client without a key that dials the holder of one of these pins over HTTP. No check reads
+/// the name of the host.
+///
+/// # Errors
+/// TLS cannot be set up.
+pub fn pinned_client(pins: Vec<Pin>) -> Result<Arc<ClientConfig>, Error> {
+    let provider = Arc::new(provider());
+    let pinned = Pinned { pins: Some(pins), provider: provider.clone(), outdated: OnceLock::new() };
+    let mut config = ClientConfig::builder_with_provider(provider)
+        .with_protocol_versions(&[&TLS13])?
+        .dangerous()
+        .with_custom_certificate_verifier(Arc::new(pinned))
+        .with_no_client_auth();
+    config.resumption = Resumption::disabled();
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    Ok(Arc::new(config))
+}
+
 /// Whether a greeting can have this name.
 pub(crate) fn is_server_name(name: &str) -> bool {
     matches!(ServerName::try_from(name), Ok(ServerName::DnsName(_)))
