@@ -32,6 +32,7 @@ mod workers;
 
 use clap::{Parser, Subcommand};
 use hushwire_fault::{Fault, code};
+use hushwire_remote::command::ClientCommand;
 use std::{io::Write, path::PathBuf, process::ExitCode};
 
 /// A party that stays up, and runs what its operator approved.
@@ -144,6 +145,8 @@ enum Command {
     },
     /// Print the OpenAPI document of the endpoints for clients.
     Openapi,
+    #[command(flatten)]
+    Client(Box<ClientCommand>),
     /// One attempt; started by the service, never by hand.
     #[command(name = "__worker", hide = true)]
     Worker,
@@ -193,6 +196,7 @@ fn main() -> ExitCode {
         Command::Keys { what: KeysCommand::Rotate { config, json } } => {
             admin::rotate(&config).and_then(|made| told(&made, json))
         }
+        Command::Client(command) => command.run(),
         Command::Openapi => print(&openapi::text()),
         Command::Worker => worker::main(),
     };
