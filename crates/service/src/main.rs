@@ -38,7 +38,7 @@ use std::{io::Write, path::PathBuf, process::ExitCode};
 /// A party that stays up, and runs what its operator approved.
 #[derive(Parser)]
 #[command(name = "hushwire-service", version, arg_required_else_help = true)]
-struct Cli {
+struct ServiceCli {
     #[command(subcommand)]
     command: Command,
 }
@@ -169,7 +169,7 @@ fn main() -> ExitCode {
     if std::env::args().nth(1).as_deref() == Some(order::COMMAND) {
         worker::main();
     }
-    let ended = match Cli::parse().command {
+    let ended = match ServiceCli::parse().command {
         Command::Serve { config, attended } => serve(&config, attended),
         Command::LocalUp { parties, dir, json } => local_up::run(parties, dir.as_deref(), json),
         Command::Init { dir, party, group, host, json } => {

@@ -1,4 +1,4 @@
-//! Points of failure: each party is killed at each, or its disk refuses there, and one oracle holds.
+//! Points of failure: a party is killed there, or its disk refuses. One oracle holds.
 //!
 //! After a restart, a job has one end at all parties, runs are counted alike, a result that is
 //! there opens to the plain one, and no blob is left without a row.
