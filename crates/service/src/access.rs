@@ -258,13 +258,17 @@ mod tests {
         assert_eq!((caller.tenant.as_str(), caller.role), ("heart", CallerRole::Analyst));
         assert!(caller.sees("heart") && !caller.sees("lung"));
         assert!(who(&format!("{token}0")).is_none() && who("").is_none());
-        let (_, old) = give(CallerRole::Owner, "heart", Some(clock::now() - 1)).unwrap_or_else(|e| panic!("{e}"));
+        let (_, old) =
+            give(CallerRole::Owner, "heart", Some(clock::now() - 1)).unwrap_or_else(|e| panic!("{e}"));
         assert!(who(&old).is_none());
         let kept: Vec<u8> =
             c.query_row("SELECT hash FROM tokens LIMIT 1", [], |row| row.get(0)).expect("a row");
         assert!(!token.as_bytes().windows(kept.len()).any(|part| part == kept) && kept.len() == 32);
         revoke(&c, &id).map_err(Fault::from).unwrap_or_else(|e| panic!("{e}"));
         assert!(who(&token).is_none() && revoke(&c, &id).is_err());
-        assert!(give(CallerRole::Operator, "heart", None).is_err() && give(CallerRole::Owner, OPERATORS, None).is_err());
+        assert!(
+            give(CallerRole::Operator, "heart", None).is_err()
+                && give(CallerRole::Owner, OPERATORS, None).is_err()
+        );
     }
 }

@@ -1,7 +1,7 @@
 //! Commands of an operator on the party's own host: making a party, looking at it, keeping it.
 
 use crate::{
-    access::{self, OPERATORS, CallerRole},
+    access::{self, CallerRole, OPERATORS},
     audit,
     config::Config,
     keys::PartyKeys,

@@ -3,7 +3,7 @@
 use crate::{
     blobs::Blobs,
     clock,
-    order::{FromWorker, Made, WorkerOrder, OrderedData, Prepared, ToWorker},
+    order::{FromWorker, Made, OrderedData, Prepared, ToWorker, WorkerOrder},
     party::Party,
     peers,
     records::{

@@ -9,11 +9,7 @@ use hyper::{
     header::{self, HeaderName, HeaderValue},
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
-use std::{
-    convert::Infallible,
-    net::IpAddr,
-    time::Duration,
-};
+use std::{convert::Infallible, net::IpAddr, time::Duration};
 use tokio::time::Instant;
 use utoipa::ToSchema;
 

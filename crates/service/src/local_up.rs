@@ -2,7 +2,7 @@
 //! job. It stays in the foreground.
 
 use crate::{
-    access::{self, OPERATORS, CallerRole},
+    access::{self, CallerRole, OPERATORS},
     config::Config,
     party::Party,
     sample::{self, Sample},
@@ -184,7 +184,11 @@ async fn seed(files: &[PathBuf], operator: &SignKey, dir: &Path) -> Result<Up, F
     let mut tokens = BTreeMap::new();
     for role in CallerRole::ALL {
         let token = access::draw()?;
-        let tenant = if matches!(role, CallerRole::Operator | CallerRole::Auditor) { OPERATORS } else { sample::TENANT };
+        let tenant = if matches!(role, CallerRole::Operator | CallerRole::Auditor) {
+            OPERATORS
+        } else {
+            sample::TENANT
+        };
         for party in &parties {
             let token = token.clone();
             let given =

@@ -1,7 +1,7 @@
 //! The OpenAPI document, from the table of endpoints and the types of bodies and answers.
 
 use crate::{
-    access::{Quotas, CallerRole},
+    access::{CallerRole, Quotas},
     api::{self, ENDPOINTS},
     http::Problem,
     records::{

@@ -55,7 +55,10 @@ mod tests {
     fn a_policy_counts_with_the_signature_of_an_operator_alone() {
         let (key, other) = (SignKey::generate(), SignKey::generate());
         let digest = format!("blake3:{}", "ab".repeat(32));
-        let text = format!("[[allow]]\ndigest = \"{digest}\"\nname = \"mean\"\ntenant = \"heart\"\nrecipients = [\"key:{}\"]\n", "ab".repeat(16));
+        let text = format!(
+            "[[allow]]\ndigest = \"{digest}\"\nname = \"mean\"\ntenant = \"heart\"\nrecipients = [\"key:{}\"]\n",
+            "ab".repeat(16)
+        );
         let operators = [key.public().to_string()];
         let signed = |text: &str, by: &SignKey| {
             let file = PolicyFile::parse(Path::new("p"), text).unwrap_or_else(|e| panic!("{e}"));

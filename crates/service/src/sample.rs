@@ -1,7 +1,7 @@
 //! The sample of `local-up`: a data set, and an approved query that the parties can run at once.
 
 use crate::{
-    access::{Caller, OPERATORS, CallerRole},
+    access::{Caller, CallerRole, OPERATORS},
     clock,
     party::Party,
     policy::Signed,

@@ -2,7 +2,7 @@
 //! its side, leaves its outputs in a directory, and ends when its daemon's end of the socket
 //! closes.
 
-use crate::order::{FromWorker, Made, WorkerOrder, OrderedData, Prepared, ToWorker, hear, say};
+use crate::order::{FromWorker, Made, OrderedData, Prepared, ToWorker, WorkerOrder, hear, say};
 use hushwire_fault::Fault;
 use hushwire_kinds::{Runs, Visitor, Words};
 use hushwire_machine::PartyId;

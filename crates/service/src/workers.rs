@@ -2,7 +2,7 @@
 
 use crate::{
     failpoint,
-    order::{self, FromWorker, WorkerOrder, ToWorker},
+    order::{self, FromWorker, ToWorker, WorkerOrder},
 };
 use hushwire_fault::{Fault, code};
 use hushwire_session::Peer;

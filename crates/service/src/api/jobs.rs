@@ -14,10 +14,7 @@ use hushwire_fault::{Fault, PartyId, code};
 use hyper::{StatusCode, body::Bytes, header::HeaderName};
 use serde::{Deserialize, Serialize};
 use std::{sync::Arc, time::Duration};
-use tokio::{
-    sync::broadcast::error::RecvError,
-    time::timeout,
-};
+use tokio::{sync::broadcast::error::RecvError, time::timeout};
 use utoipa::ToSchema;
 
 /// LOCAL: how often a stream of events says that it is still there.

@@ -1,7 +1,7 @@
 //! Endpoints of tokens and tenants.
 
 use crate::{
-    access::{self, Quotas, CallerRole, TokenView},
+    access::{self, CallerRole, Quotas, TokenView},
     audit, clock,
     http::{Reply, Request},
     party::Party,

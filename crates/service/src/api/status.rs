@@ -121,8 +121,10 @@ pub(super) async fn ready(party: Arc<Party>, _: Request) -> Result<Reply, Fault>
 
 /// `GET /metrics`
 pub(super) async fn metrics(party: Arc<Party>, request: Request) -> Result<Reply, Fault> {
-    let allowed =
-        request.caller.as_ref().is_some_and(|caller| matches!(caller.role, CallerRole::Operator | CallerRole::Auditor));
+    let allowed = request
+        .caller
+        .as_ref()
+        .is_some_and(|caller| matches!(caller.role, CallerRole::Operator | CallerRole::Auditor));
     if !allowed && !request.from.is_loopback() {
         let cause = "metrics are for this host, operators and auditors";
         let remedy = "send a token of one of these roles";
