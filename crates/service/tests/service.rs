@@ -185,3 +185,44 @@ fn a_run_that_no_policy_allows_ends_with_its_reason() {
         assert_eq!(runs, 0, "nothing ran");
     }
 }
+
+/// Requests that make no sense get an error, and honest ones go on.
+#[test]
+fn odd_requests_are_refused_with_a_cause() {
+    let rig = Rig::up();
+    let analyst = rig.token("analyst");
+    let refused = |status: u16, answer: &rig::Answer| {
+        assert_eq!(answer.status.as_u16(), status, "{}", String::from_utf8_lossy(&answer.bytes));
+        let problem = answer.json();
+        for field in ["code", "step", "cause", "kind", "request"] {
+            assert!(problem[field].as_str().is_some_and(|text| !text.is_empty()), "{field}: {problem}");
+        }
+        problem["cause"].as_str().expect("a cause").to_owned()
+    };
+    let send = |path: &str, body: Vec<u8>| rig.send(0, "POST", path, &analyst, body);
+    refused(400, &send("/v1/proposals", b"{".to_vec()));
+    refused(400, &send("/v1/proposals", b"[[[[[[[[[[[[[[[[".to_vec()));
+    refused(400, &send("/v1/proposals", br#"{"job":"kind = \"query\"","more":1}"#.to_vec()));
+    refused(413, &send("/v1/proposals", vec![b' '; (1 << 20) + 1]));
+    refused(404, &rig.ask(0, "GET", "/v1/nothing", &analyst, &Value::Null));
+    refused(404, &rig.ask(0, "GET", "/v1/jobs/..%2f..%2fetc", &analyst, &Value::Null));
+    refused(400, &rig.ask(0, "PATCH", "/v1/jobs", &analyst, &Value::Null));
+    let reaches =
+        json!({ "job": "kind = \"compute\"\nprotocol = \"rep3\"\ncomputation = \"/etc/passwd\"\n" });
+    let cause = refused(400, &rig.ask(0, "POST", "/v1/proposals", &analyst, &reaches));
+    assert!(cause.contains("did not come with it"), "{cause}");
+    // A job is submitted with what its proposal needs, and with no more.
+    for (field, value, says) in [
+        ("data", json!({}), "stays"),
+        ("data", json!({ "stays": rig.up["sample"]["data"], "more": "00" }), "more"),
+        ("recipients", json!({}), "anna"),
+        ("parameters", json!({ "since": "2020-01-01" }), "since"),
+    ] {
+        let mut body = rig.job();
+        body[field] = value;
+        let cause = refused(400, &rig.submit_to(0, &Rig::fresh_key(), &body).expect("an answer"));
+        assert!(cause.contains(says), "{cause}");
+    }
+    refused(400, &rig.submit_to(0, "a key with blanks", &rig.job()).expect("an answer"));
+    assert_eq!(rig.ask(0, "GET", "/healthz", "", &Value::Null).status.as_u16(), 200);
+}

@@ -1,7 +1,7 @@
 //! Endpoints about the party itself.
 
 use crate::{
-    access::Role,
+    access::CallerRole,
     audit,
     http::{self, Reply, Request},
     party::Party,

@@ -164,6 +164,12 @@ pub(crate) fn submit(c: &Connection, caller: &Caller, key: &str, body: &Submitte
         let remedy = "ask this party's operator for a verdict, and submit again";
         return Err(Fault::new(code::NOT_APPROVED, step, cause, remedy).into());
     }
+    same_names("data set", &proposal.needs.data, body.data.keys())?;
+    same_names("recipient", &proposal.needs.recipients, body.recipients.keys())?;
+    if let Some(name) = body.parameters.keys().next() {
+        let cause = format!("the job has no parameter {name}");
+        return Err(Fault::usage(step, cause, "leave it out").into());
+    }
     let id = id(&caller.tenant, key);
     // The same at all parties, however the proposal was named.
     let agreed = Submitted { proposal: None, digest: Some(proposal.digest.clone()), ..body.clone() };
@@ -214,6 +220,22 @@ pub(crate) fn submit(c: &Connection, caller: &Caller, key: &str, body: &Submitte
     audit::append(c, &caller.to_string(), "submit", &id, detail)?;
     let row = get(c, &id)?.ok_or_else(|| Fault::internal(step, "the job is not there"))?;
     Ok((row, true))
+}
+
+/// A job is submitted with what its proposal needs, and with no more.
+fn same_names<'n>(what: &str, needs: &[String], has: impl Iterator<Item = &'n String>) -> Result<(), Fault> {
+    let has: Vec<_> = has.collect();
+    let wrong = |cause: String| {
+        let remedy = "name what `needs` of the proposal lists";
+        Err(Fault::usage("submitting a job", cause, remedy))
+    };
+    if let Some(name) = needs.iter().find(|name| !has.contains(name)) {
+        return wrong(format!("it names nothing for {what} {name} of the job"));
+    }
+    match has.into_iter().find(|name| !needs.contains(name)) {
+        Some(name) => wrong(format!("the job has no {what} {name}")),
+        None => Ok(()),
+    }
 }
 
 /// A job, whoever asks.

@@ -43,6 +43,8 @@ pub(crate) struct Proposal {
     pub(crate) terms: Vec<(String, String)>,
     /// Lines that an operator reads beside the terms.
     pub(crate) explain: Vec<String>,
+    /// What a run of it is submitted with.
+    pub(crate) needs: Needs,
     /// proposed, approved, denied or withdrawn.
     pub(crate) state: String,
     /// Who proposed it.
@@ -68,6 +70,15 @@ pub(crate) struct ProposalVerdict {
     pub(crate) policy: Option<String>,
 }
 
+/// The names for which a job is submitted with data sets and with keys.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
+pub(crate) struct Needs {
+    /// Data sets of the job.
+    pub(crate) data: Vec<String>,
+    /// Recipients of the job.
+    pub(crate) recipients: Vec<String>,
+}
+
 /// A proposed job, read and planned.
 pub(crate) struct Planned {
     id: String,
@@ -75,6 +86,7 @@ pub(crate) struct Planned {
     kind: &'static str,
     terms: Vec<(String, String)>,
     explain: Vec<String>,
+    needs: Needs,
     proposed: Proposed,
 }
 
@@ -86,7 +98,9 @@ impl Proposed {
 
     /// Reads and plans it, for a tenant.
     pub(crate) fn plan(self, tenant: &str) -> Result<Planned, Fault> {
-        let (terms, (explain, _)) = self.read()?.terms()?;
+        let job = self.read()?;
+        let (terms, (explain, _)) = job.terms()?;
+        let needs = Needs { data: job.data_sets()?, recipients: job.recipients()? };
         let mut hash = blake3::Hasher::new_derive_key("hushwire service proposal v1");
         for text in [tenant, &packed(&self)] {
             hash.update(&(text.len() as u64).to_le_bytes()).update(text.as_bytes());
@@ -97,13 +111,14 @@ impl Proposed {
             kind: terms.kind(),
             terms: terms.list().iter().map(|(name, text)| ((*name).to_owned(), text.clone())).collect(),
             explain,
+            needs,
             proposed: self,
         })
     }
 }
 
-const COLUMNS: &str = "id, digest, kind, tenant, job, terms, explain, state, who, created, verdict_by, verdict_at, reason, \
-                       policy";
+const COLUMNS: &str = "id, digest, kind, tenant, job, terms, explain, state, who, created, verdict_by, \
+                       verdict_at, reason, policy, needs";
 
 fn of(row: &Row<'_>) -> rusqlite::Result<Proposal> {
     let state: String = row.get(7)?;
@@ -125,6 +140,7 @@ fn of(row: &Row<'_>) -> rusqlite::Result<Proposal> {
         proposed: unpacked(&row.get::<_, String>(4)?)?,
         terms: unpacked(&row.get::<_, String>(5)?)?,
         explain: unpacked(&row.get::<_, String>(6)?)?,
+        needs: unpacked(&row.get::<_, String>(14)?)?,
         state,
         by: row.get(8)?,
         created: clock::text(row.get(9)?),
@@ -135,8 +151,8 @@ fn of(row: &Row<'_>) -> rusqlite::Result<Proposal> {
 /// Keeps a proposal. Gives it, and whether it is new.
 pub(crate) fn propose(c: &Connection, caller: &Caller, planned: &Planned) -> Stored<(Proposal, bool)> {
     let new = c.execute(
-        "INSERT INTO proposals(id, tenant, digest, kind, job, terms, explain, who, created, state)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 'proposed') ON CONFLICT DO NOTHING",
+        "INSERT INTO proposals(id, tenant, digest, kind, job, terms, explain, who, created, state, needs)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 'proposed', ?10) ON CONFLICT DO NOTHING",
         params![
             planned.id,
             caller.tenant,
@@ -146,7 +162,8 @@ pub(crate) fn propose(c: &Connection, caller: &Caller, planned: &Planned) -> Sto
             packed(&planned.terms),
             packed(&planned.explain),
             caller.to_string(),
-            clock::now()
+            clock::now(),
+            packed(&planned.needs)
         ],
     )? > 0;
     if new {

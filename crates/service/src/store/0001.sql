@@ -26,7 +26,7 @@ CREATE TABLE grants(
     at INTEGER NOT NULL, PRIMARY KEY(dataset, whom)) STRICT, WITHOUT ROWID;
 CREATE TABLE proposals(
     id TEXT PRIMARY KEY, tenant TEXT NOT NULL REFERENCES tenants(name), digest TEXT NOT NULL, kind TEXT NOT NULL,
-    job TEXT NOT NULL, terms TEXT NOT NULL, explain TEXT NOT NULL, who TEXT NOT NULL, created INTEGER NOT NULL,
+    job TEXT NOT NULL, terms TEXT NOT NULL, explain TEXT NOT NULL, needs TEXT NOT NULL, who TEXT NOT NULL, created INTEGER NOT NULL,
     state TEXT NOT NULL, verdict_by TEXT, verdict_at INTEGER, reason TEXT, policy TEXT) STRICT;
 CREATE INDEX proposals_by_digest ON proposals(digest);
 CREATE TABLE policies(

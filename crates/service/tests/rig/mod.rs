@@ -24,31 +24,31 @@ use std::{
 use tokio::{net::TcpStream, runtime::Runtime};
 use tokio_rustls::TlsConnector;
 
-pub const PROGRAM: &str = env!("CARGO_BIN_EXE_hushwire-service");
+pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_hushwire-service");
 
 /// An answer of a party.
-pub struct Answer {
-    pub status: StatusCode,
-    pub bytes: Vec<u8>,
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) bytes: Vec<u8>,
 }
 
 impl Answer {
-    pub fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_slice(&self.bytes)
             .unwrap_or_else(|e| panic!("{e}: {} {}", self.status, String::from_utf8_lossy(&self.bytes)))
     }
 }
 
 /// A process that ends with its value.
-pub struct Process(pub Child);
+pub(crate) struct Process(pub(crate) Child);
 
 impl Process {
-    pub fn signal(&self, signal: Signal) {
+    pub(crate) fn signal(&self, signal: Signal) {
         let pid = Pid::from_raw(self.0.id().cast_signed()).expect("a process has a number");
         kill_process(pid, signal).expect("it is ours");
     }
 
-    pub fn ends_within(&mut self, most: Duration) -> bool {
+    pub(crate) fn ends_within(&mut self, most: Duration) -> bool {
         let until = Instant::now() + most;
         while Instant::now() < until {
             if self.0.try_wait().expect("it is ours").is_some() {
@@ -68,23 +68,23 @@ impl Drop for Process {
 }
 
 /// The parties of `local-up`, and clients of them.
-pub struct Rig {
-    pub dir: tempfile::TempDir,
+pub(crate) struct Rig {
+    pub(crate) dir: tempfile::TempDir,
     /// The answer of `local-up --json`.
-    pub up: Value,
-    pub runtime: Runtime,
+    pub(crate) up: Value,
+    pub(crate) runtime: Runtime,
     tls: Vec<TlsConnector>,
     /// Daemons, where they run one by one.
-    pub parties: Vec<Option<Process>>,
+    pub(crate) parties: Vec<Option<Process>>,
     /// `local-up`, where it runs.
-    pub together: Option<Process>,
+    pub(crate) together: Option<Process>,
 }
 
 static KEYS: AtomicU64 = AtomicU64::new(0);
 
 impl Rig {
     /// Starts `local-up`.
-    pub fn up() -> Self {
+    pub(crate) fn up() -> Self {
         let dir = tempfile::tempdir().expect("a directory");
         let begun = Instant::now();
         let mut child = Command::new(PROGRAM)
@@ -114,7 +114,7 @@ impl Rig {
     }
 
     /// Ends `local-up`, whose files stay, so that each party can be started by itself.
-    pub fn apart(mut self) -> Self {
+    pub(crate) fn apart(mut self) -> Self {
         let mut together = self.together.take().expect("it runs");
         together.signal(Signal::INT);
         assert!(together.ends_within(Duration::from_secs(10)), "{}", logs(self.dir.path()));
@@ -122,7 +122,7 @@ impl Rig {
     }
 
     /// Starts one party, with its points of failure.
-    pub fn start(&mut self, party: usize, failpoints: &str) {
+    pub(crate) fn start(&mut self, party: usize, failpoints: &str) {
         let log = std::fs::File::options()
             .create(true)
             .append(true)
@@ -139,7 +139,7 @@ impl Rig {
     }
 
     /// Waits until a party answers.
-    pub fn answers(&self, party: usize) {
+    pub(crate) fn answers(&self, party: usize) {
         let until = Instant::now() + Duration::from_secs(20);
         while self.try_ask(party, "GET", "/healthz", "", &[], vec![]).is_none() {
             assert!(Instant::now() < until, "party {party} does not answer: {}", logs(self.dir.path()));
@@ -147,7 +147,7 @@ impl Rig {
         }
     }
 
-    pub fn token(&self, role: &str) -> String {
+    pub(crate) fn token(&self, role: &str) -> String {
         self.up["tokens"][role].as_str().expect("a token").to_owned()
     }
 
@@ -188,7 +188,7 @@ impl Rig {
     }
 
     /// Asks a party.
-    pub fn ask(&self, party: usize, method: &str, path: &str, token: &str, body: &Value) -> Answer {
+    pub(crate) fn ask(&self, party: usize, method: &str, path: &str, token: &str, body: &Value) -> Answer {
         let body = if body.is_null() { vec![] } else { body.to_string().into_bytes() };
         let answer = self.try_ask(party, method, path, token, &[], body);
         answer.unwrap_or_else(|| {
@@ -197,29 +197,29 @@ impl Rig {
     }
 
     /// Sends bytes to a party.
-    pub fn send(&self, party: usize, method: &str, path: &str, token: &str, body: Vec<u8>) -> Answer {
+    pub(crate) fn send(&self, party: usize, method: &str, path: &str, token: &str, body: Vec<u8>) -> Answer {
         self.try_ask(party, method, path, token, &[], body).expect("an answer")
     }
 
     /// The body of a job on the sample's data.
-    pub fn job(&self) -> Value {
+    pub(crate) fn job(&self) -> Value {
         let sample = &self.up["sample"];
         json!({ "proposal": sample["proposal"], "data": { "stays": sample["data"] }, "recipients": { "anna": sample["seal_to"] } })
     }
 
-    pub fn submit_to(&self, party: usize, key: &str, body: &Value) -> Option<Answer> {
+    pub(crate) fn submit_to(&self, party: usize, key: &str, body: &Value) -> Option<Answer> {
         let token = self.token("analyst");
         let body = body.to_string().into_bytes();
         self.try_ask(party, "POST", "/v1/jobs", &token, &[("idempotency-key", key)], body)
     }
 
     /// A key that was not used before.
-    pub fn fresh_key() -> String {
+    pub(crate) fn fresh_key() -> String {
         format!("key-{}-{}", std::process::id(), KEYS.fetch_add(1, Ordering::Relaxed))
     }
 
     /// Submits a job to all parties. Gives its name.
-    pub fn submit(&self, key: &str) -> String {
+    pub(crate) fn submit(&self, key: &str) -> String {
         let mut id = None;
         for party in 0..3 {
             let answer = self.submit_to(party, key, &self.job()).expect("an answer");
@@ -232,14 +232,14 @@ impl Rig {
     }
 
     /// A job at a party.
-    pub fn look(&self, party: usize, job: &str) -> Option<Value> {
+    pub(crate) fn look(&self, party: usize, job: &str) -> Option<Value> {
         let answer =
             self.try_ask(party, "GET", &format!("/v1/jobs/{job}"), &self.token("analyst"), &[], vec![])?;
         answer.status.is_success().then(|| answer.json())
     }
 
     /// Waits until a job has its end at all parties. Gives its last state at each.
-    pub fn wait(&self, job: &str, most: Duration) -> Vec<Value> {
+    pub(crate) fn wait(&self, job: &str, most: Duration) -> Vec<Value> {
         let until = Instant::now() + most;
         loop {
             let seen: Vec<_> = (0..3).filter_map(|party| self.look(party, job)).collect();
@@ -255,7 +255,7 @@ impl Rig {
     }
 
     /// The sealed shares of a job's result, as each party has them.
-    pub fn fetch(&self, job: &str) -> Vec<Vec<u8>> {
+    pub(crate) fn fetch(&self, job: &str) -> Vec<Vec<u8>> {
         let fetch = |party| {
             let answer = self.ask(
                 party,
@@ -271,7 +271,7 @@ impl Rig {
     }
 
     /// Opens a result with the recipient's keys.
-    pub fn open(&self, job: &str, attempt: u32, shares: &[Vec<u8>]) -> Result<String, String> {
+    pub(crate) fn open(&self, job: &str, attempt: u32, shares: &[Vec<u8>]) -> Result<String, String> {
         let person = Person::read(&self.dir.path().join("anna.keys")).map_err(|e| e.to_string())?;
         let open = |party: usize| {
             let place = ResultPlace { job, attempt, output: "anna", party: party as u8 };
@@ -285,7 +285,7 @@ impl Rig {
     }
 
     /// The answer to the sample's question, by plain arithmetic on its rows.
-    pub fn plain(&self) -> Vec<(String, u64, f64)> {
+    pub(crate) fn plain(&self) -> Vec<(String, u64, f64)> {
         let text = std::fs::read_to_string(self.dir.path().join("stays.csv")).expect("the sample's rows");
         let mut wards: std::collections::BTreeMap<String, (u64, u64)> = std::collections::BTreeMap::new();
         for line in text.lines().skip(1) {
@@ -299,7 +299,7 @@ impl Rig {
     }
 
     /// The result of a job that was committed is the plain one.
-    pub fn check_result(&self, job: &str, attempt: u32) {
+    pub(crate) fn check_result(&self, job: &str, attempt: u32) {
         let csv = self.open(job, attempt, &self.fetch(job)).unwrap_or_else(|e| panic!("{e}"));
         let mut rows: Vec<(String, u64, f64)> = csv
             .lines()
@@ -324,17 +324,17 @@ impl Rig {
         }
     }
 
-    pub fn store(&self, party: usize) -> rusqlite::Connection {
+    pub(crate) fn store(&self, party: usize) -> rusqlite::Connection {
         rusqlite::Connection::open(self.dir.path().join(format!("party{party}.db"))).expect("a store")
     }
 
-    pub fn blobs(&self, party: usize) -> PathBuf {
+    pub(crate) fn blobs(&self, party: usize) -> PathBuf {
         self.dir.path().join(format!("party{party}.blobs"))
     }
 }
 
 /// The ends of all logs.
-pub fn logs(dir: &Path) -> String {
+pub(crate) fn logs(dir: &Path) -> String {
     let mut text = String::new();
     for party in 0..3 {
         let log = std::fs::read_to_string(dir.join(format!("party{party}.log"))).unwrap_or_default();
