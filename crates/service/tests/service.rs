@@ -356,7 +356,7 @@ fn a_party_is_made_and_knows_its_peers() {
     let config = path("p/party0.toml");
     // Nobody else is listed yet.
     let error = operate(&["serve", "--config", &config]).err().expect("it has no peers");
-    assert!(error.0 == 2 && error.1.contains("peers"), "{error:?}");
+    assert!(error.0 == 4 && error.1.contains("peers"), "{error:?}");
     for party in ["1", "2"] {
         let other = init(party).unwrap_or_else(|e| panic!("{e:?}"));
         let pin = other["pin"].as_str().expect("a pin");
