@@ -355,7 +355,7 @@ fn a_party_is_made_and_knows_its_peers() {
     assert_eq!(init("0").err().map(|e| e.0), Some(4), "nothing is overwritten");
     let config = path("p/party0.toml");
     // Nobody else is listed yet.
-    let error = operate(&["serve", "--config", &config]).err().expect("it has no peers");
+    let error = operate(&["serve", "--config", &config]).expect_err("it has no peers");
     assert!(error.0 == 4 && error.1.contains("peers"), "{error:?}");
     for party in ["1", "2"] {
         let other = init(party).unwrap_or_else(|e| panic!("{e:?}"));
@@ -365,6 +365,6 @@ fn a_party_is_made_and_knows_its_peers() {
         join().unwrap_or_else(|e| panic!("{e:?}"));
         assert!(join().is_err(), "it is listed once");
     }
-    let error = operate(&["doctor", "--config", &config]).err().expect("nobody answers");
+    let error = operate(&["doctor", "--config", &config]).expect_err("nobody answers");
     assert!(error.1.contains("party 1"), "{error:?}");
 }
