@@ -292,9 +292,8 @@ pub(crate) fn status(fault: &Fault) -> StatusCode {
         code::QUOTA => StatusCode::TOO_MANY_REQUESTS,
         code::BODY => StatusCode::PAYLOAD_TOO_LARGE,
         code::NOT_KEPT => StatusCode::GONE,
-        code::GROUP_PEER | code::DRAINING => StatusCode::SERVICE_UNAVAILABLE,
         code::STORE if full() => StatusCode::INSUFFICIENT_STORAGE,
-        code::STORE => StatusCode::SERVICE_UNAVAILABLE,
+        code::STORE | code::GROUP_PEER | code::DRAINING => StatusCode::SERVICE_UNAVAILABLE,
         _ => match fault.kind() {
             Kind::Usage => StatusCode::BAD_REQUEST,
             Kind::Refused => StatusCode::FORBIDDEN,
