@@ -81,6 +81,25 @@ fn a_query_runs_from_submission_to_a_result_that_opens() {
     );
 }
 
+/// The three commands that `local-up` prints work as they are, one after the other.
+#[test]
+fn the_printed_commands_lead_to_the_plain_answer() {
+    let rig = Rig::up();
+    let mut last = String::new();
+    for command in rig.up["commands"].as_array().expect("commands") {
+        let line = command.as_str().expect("text");
+        let args = line.strip_prefix("hushwire service ").expect("a command of the service");
+        let output = std::process::Command::new(rig::PROGRAM)
+            .args(args.split_whitespace())
+            .output()
+            .expect("it starts");
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{line}: {error}{}", rig::logs(rig.dir.path()));
+        last = String::from_utf8(output.stdout).expect("text");
+    }
+    rig.check_csv(&last);
+}
+
 /// Each endpoint of the document is tried without a token, and with a token of each role.
 #[test]
 fn every_endpoint_is_for_its_roles_and_tenants_alone() {
