@@ -85,19 +85,27 @@ fn a_query_runs_from_submission_to_a_result_that_opens() {
 #[test]
 fn the_printed_commands_lead_to_the_plain_answer() {
     let rig = Rig::up();
-    let mut last = String::new();
+    let mut last = (String::new(), String::new());
+    let run = |args: &str| {
+        let output = std::process::Command::new(rig::PROGRAM).args(args.split_whitespace()).output();
+        let output = output.expect("it starts");
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{args}: {error}{}", rig::logs(rig.dir.path()));
+        String::from_utf8(output.stdout).expect("text")
+    };
     for command in rig.up["commands"].as_array().expect("commands") {
         let line = command.as_str().expect("text");
         let args = line.strip_prefix("hushwire service ").expect("a command of the service");
-        let output = std::process::Command::new(rig::PROGRAM)
-            .args(args.split_whitespace())
-            .output()
-            .expect("it starts");
-        let error = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(output.status.success(), "{line}: {error}{}", rig::logs(rig.dir.path()));
-        last = String::from_utf8(output.stdout).expect("text");
+        last = (args.to_owned(), run(args));
     }
-    rig.check_csv(&last);
+    // The last one prints a table: a head, a rule, rows.
+    let (fetch, table) = last;
+    let rows = table.lines().filter(|line| !line.starts_with('-'));
+    let rows: Vec<_> = rows.map(|line| line.split_whitespace().collect::<Vec<_>>().join(",")).collect();
+    rig.check_csv(&rows.join("\n"));
+    let file = rig.dir.path().join("answer.csv");
+    run(&format!("{fetch} --out {}", file.display()));
+    rig.check_csv(&std::fs::read_to_string(file).expect("a file"));
 }
 
 /// Each endpoint of the document is tried without a token, and with a token of each role.
