@@ -4,6 +4,7 @@
 use crate::{
     Array, Floats, INPUT, Members, Network, NetworkReport, Numbers, Secure,
     onnx::Model,
+    operators::operator,
     parties::{three, two},
     zoo,
 };
@@ -23,6 +24,17 @@ fn of(model: &Model) -> (Network, Array) {
 pub(super) fn refused(model: &Model) -> Code {
     let read = Model::read(&model.to_bytes()).and_then(|model| Network::new(model, None));
     read.expect_err("it is refused").code()
+}
+
+/// As [`check`], for a model whose operators are of the set `ai.onnx.ml`, as far as they have that.
+pub(super) fn check_ml(mut model: Model, steps: f32, formula: impl Fn(&Array) -> Vec<f32>) {
+    model.ml = 3;
+    for node in &mut model.graph.nodes {
+        if operator("", &node.op).is_none() {
+            node.domain = "ai.onnx.ml".into();
+        }
+    }
+    check(&model, steps, formula);
 }
 
 /// Compares a model's output on a sample input with the elements from `formula`: up to about a

@@ -7,7 +7,8 @@ pub(super) const ALL: &[Operator] = &[
     // Saturation and rounding only concern 8-bit types, which are refused.
     Operator {
         attributes: &["round_mode", "saturate", "to"],
-        ..Operator::new("Cast", "A known value in another type.", cast)
+        moves: true,
+        ..Operator::new("Cast", "A known value in another type, or a value as floats.", cast)
     },
     Operator {
         inputs: 0,
@@ -21,11 +22,6 @@ pub(super) const ALL: &[Operator] = &[
         attributes: &["ratio", "seed"],
         moves: true,
         ..Operator::new("Dropout", "The value itself; for inference alone.", dropout)
-    },
-    Operator {
-        inputs: 2,
-        attributes: &["axis"],
-        ..Operator::new("Gather", "Elements of a known list.", gather)
     },
     Operator {
         moves: true,
@@ -87,7 +83,7 @@ fn cast(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     let to = op.int("to", 0)?;
     let range = match to {
         // Smaller floats would round, and larger ones add nothing.
-        1 | 11 => None,
+        1 | 10 | 11 | 16 => None,
         2 => Some(0..=255),
         3 => Some(-128..=127),
         4 => Some(0..=65_535),
@@ -108,8 +104,16 @@ fn cast(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
         _ => Ok(n),
     };
     Ok(match (of, &range) {
+        // Integers and truth values are numbers as floats are; smaller types would wrap.
+        (Known::Layer(at), None) => Known::Layer(at),
+        (Known::Layer(at), _)
+            if matches!(to, 6 | 7) && (op.reads_whole(import, 0) || import.is_places(at)) =>
+        {
+            Known::Layer(at)
+        }
         (Known::Layer(_), _) => {
-            return Err(op.error("it casts a value", "leave the cast out: values are floating-point numbers"));
+            let cause = format!("it rounds a value to {}", kind_name(to));
+            return Err(op.error(cause, "leave the cast out: values are floating-point numbers"));
         }
         (Known::Floats(array), Some(_)) => {
             let whole = |x: &f32| match to {
@@ -130,23 +134,4 @@ fn cast(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
         }
         (known, None) => known,
     })
-}
-
-/// Integers at places along the first axis.
-fn gather(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
-    let (of, places) = (op.input(import, 0)?, op.input(import, 1)?);
-    let (Known::Ints(from, all), Known::Ints(lengths, places)) = (of, places) else {
-        return Err(op.error("it gathers values", "gather from shapes alone"));
-    };
-    if from.len() != 1 {
-        return Err(op.error("it gathers rows", "gather from lists alone"));
-    }
-    op.axis(op.int("axis", 0)?, 1)?;
-    let one = |place: &i64| {
-        let place = if *place < 0 { place + all.len() as i64 } else { *place };
-        let found = usize::try_from(place).ok().and_then(|place| all.get(place).copied());
-        found
-            .ok_or_else(|| op.error(format!("place {place} is none of {}", all.len()), "save the model anew"))
-    };
-    Ok(Known::Ints(lengths, places.iter().map(one).collect::<Result<_, _>>()?))
 }

@@ -7,6 +7,11 @@ pub(super) const MUL: Operator = Operator {
     ..Operator::new("Mul", "The product. One operand may be weights; axes of length 1 are repeated.", read)
 };
 
+pub(super) const DIV: Operator = Operator {
+    inputs: 2,
+    ..Operator::new("Div", "The quotient by weights; axes of length 1 are repeated.", divided)
+};
+
 /// The product of two values, or of a value and weights; axes of length 1 are repeated.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mul {
@@ -74,6 +79,19 @@ impl Definition for Mul {
     }
 }
 
+/// Weights in the divisor are factors.
+fn divided(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
+    let x = op.input(import, 0)?;
+    if op.reads_whole(import, 0) {
+        return Err(op.error("it divides integers", "export the model with floats there"));
+    }
+    let by = op.weights(import, 1)?.each(|w| 1.0 / w);
+    if by.data.iter().any(|w| !w.is_finite()) {
+        return Err(op.error("it divides by 0", "train the model again"));
+    }
+    op.call(import, "Mul", &[&x, &Known::Floats(Arc::new(by))], &[])
+}
+
 fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     let (reads, weights, lengths) = op.two(import, "it multiplies weights")?;
     op.made(import, Kind::Mul(Mul { weights }), reads, lengths)
@@ -137,11 +155,6 @@ mod tests {
         let mut w = Writer::new("mul", 1, &[2, 3, 4]);
         let weights = w.weights(&[3], vec![1.0; 3]);
         let y = w.op("Mul", &["input", &weights], &[]);
-        assert_eq!(refused(&w.finish(&y)), code::OPERATOR);
-        let mut w = Writer::new("mul", 1, &[2, 3, 4]);
-        let [a, b] = [1.0, 2.0].map(|x| w.weights(&[3, 1], vec![x; 3]));
-        let known = w.op("Mul", &[&a, &b], &[]);
-        let y = w.op("Add", &["input", &known], &[]);
         assert_eq!(refused(&w.finish(&y)), code::OPERATOR);
     }
 }

@@ -7,11 +7,12 @@ use core::fmt::Write;
 #[must_use]
 pub fn reference() -> String {
     let mut all: Vec<&Operator> = OPERATORS.iter().flat_map(|file| file.iter()).collect();
-    all.sort_unstable_by_key(|operator| operator.name);
+    all.sort_unstable_by_key(|operator| (operator.set, operator.name));
     let mut out = String::from("| operator | attributes | |\n|---|---|---|\n");
-    for Operator { name, doc, attributes, .. } in all {
+    for Operator { set, name, doc, attributes, .. } in all {
+        let set = if set.is_empty() { String::new() } else { format!("{set}.") };
         let attributes: Vec<String> = attributes.iter().map(|name| format!("`{name}`")).collect();
-        let _ = writeln!(out, "| {name} | {} | {doc} |", attributes.join(", "));
+        let _ = writeln!(out, "| {set}{name} | {} | {doc} |", attributes.join(", "));
     }
     out
 }
