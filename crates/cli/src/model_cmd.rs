@@ -270,7 +270,7 @@ pub(crate) fn run(args: &ModelArgs) -> Result<(), Error> {
             let network = network_of(&args.model, &args.given)?;
             let secure = planned(&args.model, &network, chosen(args, &network)?.0.numbers)?;
             let told = secure.computation().explain();
-            let weights = "a name that begins with weights, bias, terms, low, high or align is the owner's; shapes show, values do not\n";
+            let weights = "a name that begins with weights, bias, terms, low, high, align, rows, select, bounds, paths, counts or leaves is the owner's; shapes show, values do not\n";
             out::text(told + weights)
         }
         ModelCommand::Plan(args) => plan(args),

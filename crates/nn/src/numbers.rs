@@ -45,11 +45,15 @@ impl Numbers {
     /// # Errors
     /// It is not the computation of a network.
     pub fn of_computation(computation: &Computation) -> Result<Self, Fault> {
-        let (mut input, mut cut) = (None, None);
+        let (mut input, mut cut, mut wide) = (None, None, None);
         for (name, ty) in computation.inputs() {
             match ty.scalar {
                 Scalar::Fixed { bits, frac } if name == INPUT => input = Some((bits, frac)),
                 Scalar::Fixed { frac, .. } if name.starts_with("weights") => cut = Some(frac),
+                // These have the fractional bits of values before they are cut.
+                Scalar::Fixed { frac, .. } if ["leaves", "rows"].iter().any(|of| name.starts_with(of)) => {
+                    wide = Some(frac);
+                }
                 _ => {}
             }
         }
@@ -61,6 +65,7 @@ impl Numbers {
             return Err(Fault::new(code::MODEL, "the network", cause, remedy));
         }
         let usual = Numbers::with_frac(bits, frac);
+        let cut = cut.or_else(|| wide.and_then(|wide: u8| wide.checked_sub(frac)));
         let numbers = Numbers { cut: cut.unwrap_or(usual.cut), ..usual };
         numbers.check().map_err(|e| e.coded(code::MODEL))?;
         Ok(numbers)

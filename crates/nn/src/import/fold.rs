@@ -210,12 +210,11 @@ impl Reading<'_> {
             return Ok(x.each(f));
         }
         if let Some(f) = truth(op) {
-            let x = self.nth(all, 0)?;
-            return Ok(Tensor { whole: true, ..x.each(|x| f64::from(u8::from(f(x)))) });
+            return Ok(self.nth(all, 0)?.each(|x| f64::from(u8::from(f(x)))));
         }
         if let Some(f) = truth_of_two(op) {
-            let made = self.together(all, |x, y, _| f64::from(u8::from(f(x, y))))?;
-            return Ok(Tensor { whole: true, ..made });
+            // The truth of weights is weights.
+            return self.together(all, |x, y, _| f64::from(u8::from(f(x, y))));
         }
         match op {
             "Add" | "Sum" => self.together(all, |x, y, _| x + y),
@@ -343,9 +342,14 @@ impl Reading<'_> {
         let lengths = together(&x.lengths, &y.lengths).and_then(|both| together(&both, &which.lengths));
         let lengths =
             lengths.ok_or_else(|| self.error("its operands do not fit each other", "save the model anew"))?;
+        let which_whole = which.whole;
         let (which, a, b) = (which.along(&lengths), x.along(&lengths), y.along(&lengths));
         let one = |i: usize| if which[i] != 0.0 { a[i] } else { b[i] };
-        Ok(Tensor { data: (0..which.len()).map(one).collect(), lengths, whole: x.whole && y.whole })
+        Ok(Tensor {
+            data: (0..which.len()).map(one).collect(),
+            lengths,
+            whole: which_whole && x.whole && y.whole,
+        })
     }
 
     fn joined(&self, all: Vec<Option<Tensor>>) -> Result<Tensor, Fault> {
@@ -384,8 +388,8 @@ impl Reading<'_> {
         let [start, end, by] = &all[..] else {
             return Err(self.error("it has not three inputs", "save the model anew"));
         };
-        if !(start.whole && end.whole && by.whole) && self.node.inputs.len() != 3 {
-            return Err(self.error("its bounds are weights", "export it with integers"));
+        if !(start.whole && end.whole && by.whole) {
+            return Err(self.error("the number of elements would tell of weights", "export it with integers"));
         }
         let [start, end, by] = [start, end, by].map(|of| (of.data.first().copied().unwrap_or(0.0), of.whole));
         let count = ((end.0 - start.0) / by.0).ceil().max(0.0);

@@ -386,10 +386,10 @@ impl<'a> Reading<'a> {
             return made;
         }
         let Some(operator) = operators::operator(set, &self.node.op) else {
-            let cause = "what it makes would not be known before the run";
-            return Err(
-                self.error(cause, "export the model with fixed shapes, or give its public inputs (--public)")
-            );
+            let cause = "it reads secret values, and is supported on what is known before the run alone";
+            let remedy =
+                "export the model with fixed shapes or without it, or give its public inputs (--public)";
+            return Err(self.error(cause, remedy));
         };
         let made = self.layers(operator, import);
         match inputs.first() {

@@ -69,7 +69,7 @@ impl Definition for Lookup {
         let (frac, shift) = (lower.wide_frac(), lower.numbers.cut);
         let lengths = self.table.lengths.clone();
         let recipe = Recipe { frac, to: Some(node), shift, ..Recipe::of(at, WeightPart::Factors, lengths) };
-        let sums = is.matmul(lower.weights("weights", recipe)).reshape(shape(site.lengths));
+        let sums = is.matmul(lower.weights("rows", recipe)).reshape(shape(site.lengths));
         if !lower.halved(at) {
             return Ok(Held::wide(sums, node, false));
         }

@@ -221,7 +221,7 @@ impl Definition for Trees {
         let (frac, shift) = (lower.wide_frac(), lower.numbers.cut);
         let lengths = vec![leaves, self.outputs()];
         let values = Recipe { frac, to: Some(node), shift, ..Recipe::of(at, WeightPart::Factors, lengths) };
-        let values = lower.weights("weights", values);
+        let values = lower.weights("leaves", values);
         let base = lower.terms(at, vec![1, self.outputs()], node).broadcast(shape(site.lengths));
         Ok(Held::wide(reached.matmul(values) + base, node, lower.halved(at)))
     }

@@ -13,36 +13,38 @@ use std::{
 /// Writes a line for each test: operator, name, model, inputs and outputs. Tensors are their name,
 /// the kind of their elements, lengths, and elements as floats.
 const PROGRAM: &str = r#"
-import sys, numpy as np, onnx, os
+import sys, os, numpy as np, onnx
 from onnx import numpy_helper
 from onnx.backend.test.loader import load_model_tests
-def tensor(path):
-    proto = onnx.TensorProto()
-    proto.ParseFromString(open(path, "rb").read())
-    x = numpy_helper.to_array(proto)
+def tensor(x):
+    x = np.asarray(x)
     if x.dtype.kind not in "fiub" or (x.dtype.kind == "f" and x.dtype.itemsize < 2):
         raise ValueError(x.dtype)
     with np.errstate(all="ignore"):
         y = x.astype("<f4")
     return "%s;%s;%s" % (x.dtype.kind, " ".join(map(str, x.shape)), y.tobytes().hex())
-for case in load_model_tests(kind="node"):
-    folder = case.model_dir
-    model = onnx.load(os.path.join(folder, "model.onnx"))
-    op = [node for node in model.graph.node if node.op_type != "Constant"][0]
-    op = (op.domain + "." if op.domain not in ("", "ai.onnx") else "") + op.op_type
-    data = os.path.join(folder, "test_data_set_0")
+def stored(case):
+    data, sides = os.path.join(case.model_dir, "test_data_set_0"), []
+    for side in "input", "output":
+        names = sorted(os.listdir(data), key=lambda name: int(name.rstrip(".pb").split("_")[1]))
+        paths = [os.path.join(data, name) for name in names if name.startswith(side)]
+        sides.append([numpy_helper.to_array(onnx.load_tensor(path)) for path in paths])
+    return onnx.load(os.path.join(case.model_dir, "model.onnx")), sides
+kinds = "node", "simple", "pytorch-operator", "pytorch-converted"
+for case in [case for kind in kinds for case in load_model_tests(kind=kind)]:
+    op = name = ""
     try:
-        sides = []
-        for side, values in ("input", model.graph.input), ("output", model.graph.output):
-            all = []
-            for k, value in enumerate(values):
-                path = os.path.join(data, "%s_%d.pb" % (side, k))
-                if os.path.exists(path):
-                    all.append(value.name + ";" + tensor(path))
-            sides.append("@".join(all))
+        # Newer packages make the tests of nodes, and older ones have files.
+        model, sides = (case.model, case.data_sets[0]) if case.model else stored(case)
+        op = [node for node in model.graph.node if node.op_type != "Constant"][0]
+        op = (op.domain + "." if op.domain not in ("", "ai.onnx") else "") + op.op_type
+        values = model.graph.input, model.graph.output
+        known = {weights.name for weights in model.graph.initializer}
+        names = [[value.name for value in all if value.name not in known] for all in values]
+        sides = ["@".join(n + ";" + tensor(x) for n, x in zip(*pair)) for pair in zip(names, sides)]
         print(op, case.name, model.SerializeToString().hex(), sides[0], sides[1], sep="|")
     except Exception as e:
-        print(op, case.name, "", "", "", sep="|")
+        print(op or "?", case.name, "", "", "", sep="|")
 "#;
 
 /// A value of a test.

@@ -275,6 +275,10 @@ fn picks(cases: &mut Vec<Case>) {
         let times = constant(w, &[1, 3, 2]);
         w.op("Tile", &["input", &times], &[])
     }));
+    cases.push(case("Expand", &[2, 1, 4], |w| {
+        let to = constant(w, &[3, 1, 5, 1]);
+        w.op("Expand", &["input", &to], &[])
+    }));
     for mode in ["DCR", "CRD"] {
         cases.push(case("DepthToSpace", &[2, 8, 2, 3], |w| {
             let mode = ("mode", Attribute::Text(mode.into()));
