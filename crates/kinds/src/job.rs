@@ -1,7 +1,7 @@
 //! A job of any kind, and the table of kinds.
 
 use crate::{
-    CircuitJob, ComputeJob, InferJob, PsiJob, QueryJob,
+    CircuitJob, ComputeJob, DrawJob, InferJob, PsiJob, QueryJob,
     encrypt::AesCtrJob,
     kind::{JobKind, Runs, Words},
 };
@@ -110,6 +110,8 @@ kinds! {
     Query(QueryJob) in "sql",
     /// A neural network on a client's input.
     Infer(InferJob) in "nn",
+    /// Numbers that nobody can choose.
+    Draw(DrawJob),
 }
 
 impl Job {

@@ -15,6 +15,7 @@
 mod ahead;
 mod circuit;
 mod compute;
+mod draw;
 pub mod encrypt;
 mod infer;
 mod job;
@@ -30,6 +31,7 @@ pub use compute::{
     BoundComputation, Cancel, ComputationSource, ComputeJob, ComputePart, ComputeSession, ComputeTask,
     Computed, PublicPlace, Shown, Value, fits, read_input,
 };
+pub use draw::{DrawJob, DrawPart, DrawReport, DrawTask, Drawn};
 pub use infer::InferJob;
 #[cfg(feature = "nn")]
 pub use infer::{

@@ -15,8 +15,15 @@
 //! log(x)         1 step + 2^-(f+5)                 7       11        19       77  Taylor, 8 ranges
 //! sigmoid(x)     1 step + 2^-(f+5)                15       21        37      137  exp and Newton
 //! tanh(x)        1 step + 2^-(f+5)                15       21        37      137  likewise
+//! erf(x)         1 step                            6       10        18       75  pieces of 1/4
+//! softplus(x)    1 step                            6       10        19       76  pieces of 1/2
+//! sin(x), cos(x) 1 step                           10       14        28      100  a quarter turn
 //! softmax(x)     1 step + (2^-(f+5) + n 2^-(f+8)) of the result, for n elements;
 //!                exp, and Newton once
+//! log_sum_exp(x), log_softmax(x)
+//!                1 step + n 2^-(f+8), for n elements up to 2^23; exp, and log once
+//! floor(x), ceil(x), truncate(x), round_even(x), sign(x)
+//!                none
 //! round(x)       none                              0        0         1        1
 //! multiply(x, y) none: rounded towards −∞          1        1         3       10
 //! ```
@@ -33,7 +40,10 @@
 //! Muller, "Elementary functions", 2016, Sec. 5.4.
 
 use super::constants::{ln, ln_2, log_e, powers, rounded};
-use crate::{Comparison, Reduction, Scalar, Type, Val};
+use crate::{Comparison, Reduction, Scalar, Shape, Type, Val};
+
+mod curves;
+mod whole;
 
 /// The sizes of a type's functions.
 #[derive(Clone, Copy)]
@@ -332,29 +342,71 @@ impl<'b> Val<'b> {
         self.builder.select(x.than(Comparison::Less, 0), -made, made).as_bits_of(s.fixed())
     }
 
-    /// e^x of each element of a column, divided by the sum of all: for fewer than 2^30 elements.
+    /// e^x of each element of a column, divided by the sum of all; of a matrix row by row: for
+    /// fewer than 2^30 elements of a row.
     #[must_use]
     pub fn softmax(self) -> Self {
-        let column = |ty: &Type| ty.shape.rank() == 1;
-        if self.typed("softmax", "it takes a column of fixed numbers", column).is_none() {
-            return self.none();
-        }
-        let Some((x, s)) = self.sized("softmax") else { return self.none() };
-        // Minus the greatest element, so that no power exceeds 1; powers far below it vanish.
-        let (greatest, faintest) = (x.reduce(Reduction::Max, 0), s.faintest());
-        let floor = greatest.max(x.steps((i128::MIN >> (128 - s.b)) + faintest)) - x.steps(faintest);
-        let (mantissa, exponent) = (x.max(floor) - greatest).exp_parts(s);
-        let power = s.power(mantissa, exponent);
+        let Some((powers, sum, s, _)) = self.powers("softmax") else { return self.none() };
         // The highest one of the sum is at p or above.
         let width = s.p + 32;
-        let normal = power.cast(Scalar::unsigned(width)).sum().normal(width.into(), 1);
+        let normal = sum.normal(width.into(), 1);
         let inverse = (normal.top >> 32).cast(s.wide()).newton_reciprocal(s);
         let mut inverse = inverse.cast(Scalar::unsigned(2 * s.p + 2)) << u16::from(s.p - 1);
         for (by, small) in normal.shifts {
             inverse = self.builder.select(small, inverse, inverse >> by);
         }
-        let product = power.cast(Scalar::unsigned(2 * s.p + 4)) * inverse.cast(Scalar::unsigned(2 * s.p + 4));
+        let inverse = inverse.cast(Scalar::unsigned(2 * s.p + 4)).beside(powers);
+        let product = powers.cast(Scalar::unsigned(2 * s.p + 4)) * inverse;
         (product >> (2 * s.p - s.f).into()).cast(s.whole()).as_bits_of(s.fixed())
+    }
+
+    /// The logarithm of the sum of e^x of a column's elements, or of each row of a matrix.
+    #[must_use]
+    pub fn log_sum_exp(self) -> Self {
+        let Some((_, sum, s, greatest)) = self.powers("log_sum_exp") else { return self.none() };
+        // The sum is 1 or more; its logarithm has room for 24 bits before the point.
+        let frac = s.p.min(32);
+        let sum = (sum >> (s.p - frac).into()).cast(Scalar::unsigned(frac + 24));
+        let log = sum.as_bits_of(Scalar::Fixed { bits: frac + 24, frac }).log();
+        // Rounded to the nearest, if bits go.
+        let half = log.steps((1 << (frac - s.f)) >> 1);
+        let log = (log + half).cast(Scalar::Fixed { bits: s.f + 24, frac: s.f });
+        let log = log.as_bits_of(Scalar::signed(s.f + 24)).cast(s.whole());
+        (greatest + log).as_bits_of(s.fixed())
+    }
+
+    /// The logarithm of the softmax: each element minus [`Val::log_sum_exp`].
+    #[must_use]
+    pub fn log_softmax(self) -> Self {
+        let sums = self.log_sum_exp();
+        self.wrapping() - sums.beside(self)
+    }
+
+    /// One element for each row of a matrix, repeated along the rows; a single element as it is.
+    fn beside(self, of: Val<'b>) -> Self {
+        match (self.ty(), of.ty()) {
+            (Some(own), Some(ty)) if ty.shape.rank() == 2 => {
+                let rows = own.shape.0[0].clone();
+                self.reshape(Shape::matrix(rows, 1)).broadcast(ty.shape)
+            }
+            _ => self,
+        }
+    }
+
+    /// The powers of e of a row's elements minus its greatest one, with p fractional bits, their
+    /// sum in p + 32 bits, and the greatest element in steps.
+    fn powers(self, name: &str) -> Option<(Self, Self, Sizes, Self)> {
+        let rows = |ty: &Type| [1, 2].contains(&ty.shape.rank());
+        self.typed(name, "it takes a column or a matrix of fixed numbers", rows)?;
+        let (x, s) = self.sized(name)?;
+        let axis = x.ty()?.shape.rank() as u8 - 1;
+        // Minus the greatest element, so that no power exceeds 1; powers far below it vanish.
+        let (greatest, faintest) = (x.reduce(Reduction::Max, axis), s.faintest());
+        let floor = greatest.max(x.steps((i128::MIN >> (128 - s.b)) + faintest)) - x.steps(faintest);
+        let (mantissa, exponent) = (x.max(floor.beside(x)) - greatest.beside(x)).exp_parts(s);
+        let powers = s.power(mantissa, exponent);
+        let sum = powers.cast(Scalar::unsigned(s.p + 32)).reduce(Reduction::Sum, axis);
+        Some((powers, sum, s, greatest.as_bits_of(s.whole())))
     }
 
     /// The nearest whole number, the greater one of two, as a number of the same type: exact. It

@@ -44,7 +44,7 @@ const fn form(
 /// The largest number of keys of a group.
 const KEYS: usize = 16;
 
-const FORMS: [DerivedForm; 24] = [
+const FORMS: [DerivedForm; 35] = [
     form("clamp", 3..=3, |_, v, _| v[0].clamp(v[1], v[2])),
     form("variance", 1..=1, |_, v, _| v[0].variance()),
     form("median", 1..=1, |_, v, _| v[0].median()),
@@ -61,7 +61,18 @@ const FORMS: [DerivedForm; 24] = [
     form("sigmoid", 1..=1, |_, v, _| v[0].sigmoid()),
     form("tanh", 1..=1, |_, v, _| v[0].tanh()),
     form("softmax", 1..=1, |_, v, _| v[0].softmax()),
+    form("log_softmax", 1..=1, |_, v, _| v[0].log_softmax()),
+    form("log_sum_exp", 1..=1, |_, v, _| v[0].log_sum_exp()),
+    form("erf", 1..=1, |_, v, _| v[0].erf()),
+    form("softplus", 1..=1, |_, v, _| v[0].softplus()),
+    form("sin", 1..=1, |_, v, _| v[0].sin()),
+    form("cos", 1..=1, |_, v, _| v[0].cos()),
     form("round", 1..=1, |_, v, _| v[0].round()),
+    form("round_even", 1..=1, |_, v, _| v[0].round_even()),
+    form("floor", 1..=1, |_, v, _| v[0].floor()),
+    form("ceil", 1..=1, |_, v, _| v[0].ceil()),
+    form("truncate", 1..=1, |_, v, _| v[0].truncate()),
+    form("sign", 1..=1, |_, v, _| v[0].sign()),
     form("group_end", 1..=KEYS, |b, v, _| b.groups(v).end()),
     form("group_count", 1..=KEYS, |b, v, _| b.groups(v).count()),
     form("group_last", 2..=KEYS + 1, |b, v, _| b.groups(&v[1..]).last(v[0])),

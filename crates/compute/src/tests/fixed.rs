@@ -69,6 +69,78 @@ fn errors_are_as_stated() {
         worst(ty, "log(x)", false, |x, _| (x > 0.0).then(|| x.ln()));
         worst(ty, "sigmoid(x)", false, |x, _| Some(1.0 / (1.0 + (-x).exp())));
         worst(ty, "tanh(x)", false, |x, _| Some(x.tanh()));
+        worst(ty, "erf(x)", false, |x, _| Some(error_function(x)));
+        worst(ty, "softplus(x)", false, |x, _| Some(x.max(0.0) + (-x.abs()).exp().ln_1p()));
+        // Greater angles are not exact in f64.
+        worst(ty, "sin(x)", false, |x, _| (x.abs() < 20f64.exp2()).then(|| x.sin()));
+        worst(ty, "cos(x)", false, |x, _| (x.abs() < 20f64.exp2()).then(|| x.cos()));
+    }
+}
+
+/// The error function, by its series with positive terms alone.
+fn error_function(x: f64) -> f64 {
+    if x.abs() > 6.0 {
+        return x.signum();
+    }
+    let (mut term, mut sum, mut k) = (x, x, 1.0);
+    while term.abs() > 1e-18 * sum.abs() {
+        term *= 2.0 * x * x / (2.0 * k + 1.0);
+        sum += term;
+        k += 1.0;
+    }
+    std::f64::consts::FRAC_2_SQRT_PI * (-x * x).exp() * sum
+}
+
+#[test]
+fn whole_numbers_and_signs_are_exact() {
+    let half_even = |x: i128, frac: u8| {
+        let (whole, part, half) = (x >> frac, x & ((1 << frac) - 1), (1i128 << frac) >> 1);
+        whole + i128::from(part > half || (part == half && frac > 0 && whole & 1 == 1))
+    };
+    for ty in TYPES.into_iter().chain([[8, 1], [9, 0], [100, 40], [8, 6]]) {
+        let rows = rows(ty);
+        let wrapped = |whole: i128| (whole << ty[1]) << (128 - ty[0]) >> (128 - ty[0]);
+        let exact: [(&str, &dyn Fn(i128) -> i128); 5] = [
+            ("floor(x)", &|x| x >> ty[1]),
+            ("ceil(x)", &|x| -(-x >> ty[1])),
+            ("truncate(x)", &|x| x / (1 << ty[1])),
+            ("round_even(x)", &|x| half_even(x, ty[1])),
+            ("sign(x)", &i128::signum),
+        ];
+        for (expr, exact) in exact {
+            let made = evaluate(&of(ty, expr), &given(ty, &rows)).unwrap().remove("z").unwrap();
+            for (i, [x, _]) in rows.iter().enumerate() {
+                assert_eq!(made.number(i).unwrap(), wrapped(exact(*x)), "{expr} of {x} of {ty:?}");
+            }
+        }
+    }
+    let refused = "computation c\nmembers m\ninput x: fixed(8, 7) from m\noutput z = sign(x) to m\n";
+    let told = refused.parse::<Computation>().unwrap_err().to_string();
+    assert!(told.contains("with 2 bits or more before the point"), "{told}");
+}
+
+/// Three rows of five elements, as a matrix and one by one.
+#[test]
+fn rows_of_a_matrix_are_columns() {
+    for form in ["softmax", "log_softmax", "log_sum_exp"] {
+        let text = |x: &str, y: &str| {
+            let shape = if form == "log_sum_exp" { "[3]" } else { "[15]" };
+            format!(
+                "computation c\nmembers m\ninput x: fixed(32, 12)[15] from m\noutput y = reshape({x}, {shape}) to m\n\
+                 output z = {y} to m\n"
+            )
+        };
+        let row = |k: usize| format!("{form}(slice(x, {}..{}))", 5 * k, 5 * k + 5);
+        let one = |k: usize| if form == "log_sum_exp" { format!("reshape({}, [1])", row(k)) } else { row(k) };
+        let rows = format!("concat({}, {}, {})", one(0), one(1), one(2));
+        let c: Computation = text(&format!("{form}(reshape(x, [3, 5]))"), &rows).parse().unwrap();
+        let mut dice = Dice(5);
+        let x = (0..15).map(|_| dice.below(1 << 15) as i128 - (1 << 14));
+        let x = Tensor::from_numbers(Scalar::Fixed { bits: 32, frac: 12 }, &[15], x);
+        let given = BTreeMap::from([("x".to_owned(), x)]);
+        let made = evaluate(&c, &given).unwrap();
+        assert_eq!(made["y"], made["z"], "{form}");
+        assert!(check(&c, &given).unwrap().is_some(), "{form}");
     }
 }
 
@@ -102,9 +174,29 @@ fn softmax_errs_as_stated() {
                 let error = (made.number(i).unwrap() as f64 * step - exact).abs() / step;
                 assert!(error <= 1.0 + share * exact, "{ty:?} {column:?} {i}: {error} steps of {exact}");
             }
+            let most = (greatest >> 1) as f64 * step;
+            if column.iter().all(|x| (*x as f64 * step).abs() < most) {
+                logarithms_err_as_stated(ty, &column, &rows, powers.iter().sum());
+            }
         }
         let empty = evaluate(&of(ty, "softmax(x)"), &given(ty, &[])).unwrap();
         assert!(empty["z"].is_empty());
+    }
+}
+
+/// Logarithms of a column's sum of powers, less its greatest element.
+fn logarithms_err_as_stated(ty: [u8; 2], column: &[i128], rows: &[[i128; 2]], sum: f64) {
+    let step = (-f64::from(ty[1])).exp2();
+    let exact = *column.iter().max().unwrap() as f64 * step + sum.ln();
+    let allowed = 1.0 + column.len() as f64 / 256.0;
+    let of = |expr: &str| evaluate(&of(ty, expr), &given(ty, rows)).unwrap().remove("z").unwrap();
+    let whole = of("log_sum_exp(x)");
+    let error = (whole.number(0).unwrap() as f64 * step - exact).abs() / step;
+    assert!(error <= allowed, "{ty:?} {column:?}: {error} steps of {exact}");
+    let each = of("log_softmax(x)");
+    for (i, x) in column.iter().enumerate() {
+        let error = (each.number(i).unwrap() as f64 * step - (*x as f64 * step - exact)).abs() / step;
+        assert!(error <= allowed, "{ty:?} {column:?} {i}: {error} steps");
     }
 }
 
@@ -180,7 +272,9 @@ fn edges_have_results() {
 
 #[test]
 fn circuits_give_the_same_bits() {
-    let all = "divide(x, y) + reciprocal(y) ^ sqrt(x) ^ exp(x) ^ log(x) ^ sigmoid(x) ^ tanh(x) ^ softmax(x) ^ round(y) ^ multiply(x, y)";
+    let all = "divide(x, y) + reciprocal(y) ^ sqrt(x) ^ exp(x) ^ log(x) ^ sigmoid(x) ^ tanh(x) ^ softmax(x) ^ round(y) ^ multiply(x, y)\
+        ^ erf(x) ^ softplus(x) ^ sin(x) ^ cos(y) ^ log_softmax(x) ^ log_sum_exp(y)\
+        ^ floor(x) ^ ceil(x) ^ truncate(y) ^ round_even(x) ^ sign(x)";
     for ty in [[32, 16], [16, 8], [33, 13]] {
         let rows: Vec<[i128; 2]> = rows(ty).into_iter().rev().step_by(97).collect();
         assert!(check(&of(ty, all), &given(ty, &rows)).unwrap().is_some());
@@ -217,15 +311,18 @@ fn functions_cost_what_is_stated() {
         ("log(x)", [19, 77]),
         ("sigmoid(x)", [37, 137]),
         ("tanh(x)", [37, 137]),
+        ("erf(x)", [18, 75]),
+        ("softplus(x)", [19, 76]),
+        ("sin(x)", [28, 100]),
         ("round(x)", [1, 1]),
         ("multiply(x, y)", [3, 10]),
     ];
-    for (expr, thousands) in figures {
-        for (ty, thousand) in [[32, 16], [64, 32]].into_iter().zip(thousands) {
-            let work = cost::GateWork::of(&of(ty, expr), &[("n".to_owned(), 1)].into()).unwrap();
-            assert_eq!(work.ands().div_ceil(1000), thousand, "{expr} of {ty:?}");
-        }
-    }
+    let thousands = |expr: &str, ty| {
+        let work = cost::GateWork::of(&of(ty, expr), &[("n".to_owned(), 1)].into()).unwrap();
+        work.ands().div_ceil(1000)
+    };
+    let found = figures.map(|(expr, _)| (expr, [[32, 16], [64, 32]].map(|ty| thousands(expr, ty))));
+    assert_eq!(found, figures);
     let depth = |ty, expr| cost::GateWork::of(&of(ty, expr), &[("n".to_owned(), 1)].into()).unwrap().depth();
     assert_eq!([[32, 16], [64, 32]].map(|ty| depth(ty, "x / y")), [1153, 4354]);
     assert_eq!([[32, 16], [64, 32]].map(|ty| depth(ty, "divide(x, y)")), [764, 1548]);

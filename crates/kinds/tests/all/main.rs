@@ -7,6 +7,7 @@ mod any_file;
 mod common;
 mod compute;
 mod deviating;
+mod draw;
 mod examples;
 mod files;
 mod forecast;

@@ -2,13 +2,13 @@
 //! and parties against the plain evaluator.
 
 use crate::{
-    Array, Floats, INPUT, Members, Network, NetworkReport, Numbers, Secure,
+    Array, Floats, INPUT, Kind, Layer, Members, Network, NetworkReport, Numbers, Secure,
     onnx::Model,
     operators::operator,
     parties::{three, two},
     zoo,
 };
-use hushwire_compute::evaluate;
+use hushwire_compute::{Scalar, Tensor, evaluate};
 use hushwire_fault::Code;
 use hushwire_two::{Plan, Products};
 
@@ -18,6 +18,24 @@ fn of(model: &Model) -> (Network, Array) {
     let network = Network::new(read, None).unwrap_or_else(|e| panic!("{e}"));
     let input = zoo::sample(network.input_lengths(), 7);
     (network, input)
+}
+
+/// Rounded arguments, and the values of a layer on them in the plain evaluator.
+pub(super) fn fixed(kind: Kind, all: &[f64], numbers: Numbers) -> (Vec<f64>, Vec<f64>) {
+    let layer = |kind, reads, name: &str| Layer { name: name.into(), kind, reads, lengths: vec![all.len()] };
+    let layers =
+        vec![layer(Kind::Input(super::Input { whole: false }), vec![], "x"), layer(kind, vec![0], "y")];
+    let ends = |name: &str, at| vec![(name.to_owned(), at)];
+    let network = Network { name: "one".into(), layers, inputs: ends("x", 0), outputs: ends("y", 1) };
+    let secure = Secure::new(&network, numbers, &Members::default()).expect("it is supported");
+    let step = 2f64.powi(-i32::from(numbers.frac));
+    let steps: Vec<i128> = all.iter().map(|x| (x / step).round() as i128).collect();
+    let scalar = Scalar::Fixed { bits: numbers.bits, frac: numbers.frac };
+    let given = Tensor::from_numbers(scalar, &[all.len()], steps.iter().copied());
+    let made = evaluate(secure.computation(), &[(INPUT.to_owned(), given)].into()).expect("it is evaluated");
+    let output = &made["output"];
+    let values = (0..all.len()).map(|i| output.number(i).expect("a number") as f64 * step).collect();
+    (steps.iter().map(|x| *x as f64 * step).collect(), values)
 }
 
 /// The error of a model that is refused.

@@ -1,6 +1,6 @@
 //! Operators on known values: shapes, and weights in other forms. They make no layer.
 
-use super::{Operator, prelude::*};
+use super::{Operator, compare, function, prelude::*};
 use crate::onnx::{Attribute, Data, kind_name};
 
 pub(super) const ALL: &[Operator] = &[
@@ -8,7 +8,11 @@ pub(super) const ALL: &[Operator] = &[
     Operator {
         attributes: &["round_mode", "saturate", "to"],
         moves: true,
-        ..Operator::new("Cast", "A known value in another type, or a value as floats.", cast)
+        ..Operator::new(
+            "Cast",
+            "The value in another type: to integers towards 0, to truth values whether it is not 0.",
+            cast,
+        )
     },
     Operator {
         inputs: 0,
@@ -77,7 +81,7 @@ fn sizes(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     Ok(Known::Ints(vec![some.len()], some))
 }
 
-/// A known value in another type.
+/// A value in another type. Whole numbers and truth values are numbers without a fraction.
 fn cast(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     let of = op.input(import, 0)?;
     let to = op.int("to", 0)?;
@@ -104,17 +108,12 @@ fn cast(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
         _ => Ok(n),
     };
     Ok(match (of, &range) {
-        // Integers and truth values are numbers as floats are; smaller types would wrap.
-        (Known::Layer(at), None) => Known::Layer(at),
-        (Known::Layer(at), _)
-            if matches!(to, 6 | 7) && (op.reads_whole(import, 0) || import.is_places(at)) =>
-        {
+        // Integers and truth values are numbers as floats are.
+        (Known::Layer(at), Some(_)) if to != 9 && (op.reads_whole(import, 0) || import.is_places(at)) => {
             Known::Layer(at)
         }
-        (Known::Layer(_), _) => {
-            let cause = format!("it rounds a value to {}", kind_name(to));
-            return Err(op.error(cause, "leave the cast out: values are floating-point numbers"));
-        }
+        (Known::Layer(at), Some(_)) if to == 9 => compare::not_zero(op, import, at)?,
+        (Known::Layer(at), Some(_)) => function::truncated(op, import, at)?,
         (Known::Floats(array), Some(_)) => {
             let whole = |x: &f32| match to {
                 9 => Ok(i64::from(*x != 0.0)),

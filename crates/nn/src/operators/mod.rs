@@ -15,28 +15,41 @@ mod checks;
 mod add;
 mod affine;
 mod arg_max;
+mod choose;
 mod clip;
+mod compare;
 mod concat;
 mod conv;
+mod cum_sum;
 mod dense;
+mod div;
+mod elu;
+mod extremes;
+mod function;
 mod gelu;
 mod input;
 mod known;
 mod labels;
 mod layer_norm;
 mod leaky_relu;
+mod log_softmax;
+mod logic;
 mod lookup;
 mod matmul;
 mod ml;
 mod mul;
 mod neg;
 mod normalizer;
+mod one_hot;
 mod pad;
 mod pick;
 mod pool;
+mod pow;
 mod prelu;
+mod reduce;
 mod reference;
 mod relu;
+mod remainder;
 mod reshape;
 mod sigmoid;
 mod softmax;
@@ -54,6 +67,7 @@ use crate::{
         room::{Limit, Limits, Room},
     },
 };
+use core::fmt;
 use std::{borrow::Cow, sync::Arc};
 
 pub(crate) use add::Add;
@@ -179,6 +193,8 @@ pub(crate) struct Operator {
     pub(crate) twice: &'static [(usize, &'static str)],
     /// Whether it moves elements of any kind.
     pub(crate) moves: bool,
+    /// The greatest error of its value in fixed point.
+    pub(crate) error: Bound,
     pub(crate) read: Read,
 }
 
@@ -192,6 +208,48 @@ type ReadAll = fn(&Reading<'_>, &mut Import) -> Result<Vec<Known>, Fault>;
 pub(crate) enum Read {
     One(ReadOne),
     All(ReadAll),
+}
+
+/// A bound on the error of an operator's value in fixed point, in steps of its scale, if its
+/// operands are exact.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Bound {
+    /// There is none.
+    Exact,
+    /// Weights are rounded to their steps, and products with them to the nearest step.
+    Rounded,
+    /// Steps, and steps for each unit of the value.
+    Steps {
+        /// The number of steps.
+        steps: f32,
+        /// The number of steps for each unit of the value.
+        share: f32,
+    },
+    /// A step, and the 256th part of a step for each element of a row.
+    Row,
+}
+
+impl Bound {
+    /// The bound as steps, for values that depend on one element.
+    #[cfg(test)]
+    pub(crate) fn in_steps(self) -> Self {
+        match self {
+            Bound::Exact => Bound::Steps { steps: 0.0, share: 0.0 },
+            other => other,
+        }
+    }
+}
+
+impl fmt::Display for Bound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Bound::Exact => f.write_str("none"),
+            Bound::Rounded => f.write_str("rounded weights, ½"),
+            Bound::Steps { steps, share: 0.0 } => write!(f, "{steps}"),
+            Bound::Steps { steps, share } => write!(f, "{steps} + {share} \\|y\\|"),
+            Bound::Row => f.write_str("1 + n / 256"),
+        }
+    }
 }
 
 impl Operator {
@@ -221,6 +279,7 @@ impl Operator {
             attributes: &[],
             twice: &[],
             moves: false,
+            error: Bound::Rounded,
             read,
         }
     }
@@ -245,15 +304,26 @@ macro_rules! operators {
 
         /// All supported operators.
         pub(crate) const OPERATORS: &[&[Operator]] =
-            &[known::ALL, ml::ALL, prelu::ALL, sub::ALL, $(&[$($file::$operator),*],)+];
+            &[known::ALL, elu::ALL, extremes::ALL, ml::ALL, prelu::ALL, sub::ALL, &[pow::POW], $(&[$($file::$operator),*],)+];
     };
 }
 
 operators! {
     Input = input, "A value from outside.", [];
+    Compare = compare, "Whether two numbers compare in a way: 1 or 0.", [EQUAL, GREATER, GREATER_OR_EQUAL, LESS, LESS_OR_EQUAL];
+    CumSum = cum_sum, "The sums of each element and all before it along an axis.", [CUM_SUM];
+    Div = div, "The quotient of two values, or of weights and a value.", [DIV];
+    Unary = function, "A function of each element.", [CEIL, COS, ERF, EXP, FLOOR, HARD_SWISH, LOG, MISH, RECIPROCAL, ROUND, SIN, SOFTPLUS, SOFTSIGN, SQRT, TAN];
+    Logic = logic, "A function of truth values.", [AND, NOT, OR, XOR];
+    LogSoftmax = log_softmax, "The element minus the logarithm of the sum of e^x along an axis.", [LOG_SOFTMAX];
+    OneHot = one_hot, "1 along a new axis at the place that the element names, else 0.", [ONE_HOT];
+    Reduce = reduce, "A reduction of axes.", [REDUCE_L1, REDUCE_L2, REDUCE_LOG_SUM, REDUCE_LOG_SUM_EXP, REDUCE_MAX, REDUCE_MEAN, REDUCE_MIN, REDUCE_PROD, REDUCE_SUM, REDUCE_SUM_SQUARE];
+    Remainder = remainder, "The remainder of a quotient.", [MOD];
+    Sign = compare, "−1, 0 or 1.", [SIGN];
+    Where = choose, "One of two values, by a truth value.", [WHERE];
     Add = add, "The sum of two values, or of a value and weights; axes of length 1 are repeated.", [ADD];
     Affine = affine, "Each channel (axis 1) times a factor plus a term.", [BATCH_NORMALIZATION];
-    ArgMax = arg_max, "The index of the greatest element along an axis, the first if several are equal.", [ARG_MAX];
+    ArgMax = arg_max, "The index of the greatest element along an axis.", [ARG_MAX, ARG_MIN];
     AveragePool = pool, "The mean of each window.", [AVERAGE_POOL, GLOBAL_AVERAGE_POOL];
     Clip = clip, "The element, limited to bounds.", [CLIP];
     Concat = concat, "Values joined along an axis.", [CONCAT];
@@ -266,7 +336,7 @@ operators! {
     LeakyRelu = leaky_relu, "The element where it is not below 0, else a factor times the element.", [LEAKY_RELU];
     MatMul = matmul, "The product of two matrices of values.", [MATMUL];
     MaxPool = pool, "The greatest of each window; padding is not counted.", [MAX_POOL];
-    Mul = mul, "The product of two values, or of a value and weights; axes of length 1 are repeated.", [MUL, DIV];
+    Mul = mul, "The product of two values, or of a value and weights; axes of length 1 are repeated.", [MUL];
     Normalizer = normalizer, "The element divided by the norm of its row.", [NORMALIZER];
     Neg = neg, "The negative.", [NEG];
     Pad = pad, "Zeros added before and after along each axis.", [PAD];

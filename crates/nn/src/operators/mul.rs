@@ -7,11 +7,6 @@ pub(super) const MUL: Operator = Operator {
     ..Operator::new("Mul", "The product. One operand may be weights; axes of length 1 are repeated.", read)
 };
 
-pub(super) const DIV: Operator = Operator {
-    inputs: 2,
-    ..Operator::new("Div", "The quotient by weights; axes of length 1 are repeated.", divided)
-};
-
 /// The product of two values, or of a value and weights; axes of length 1 are repeated.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mul {
@@ -77,19 +72,6 @@ impl Definition for Mul {
     fn room(&self, room: &Room<'_>) -> f64 {
         room.own(if self.weights.is_some() { room.wide() } else { room.frac() })
     }
-}
-
-/// Weights in the divisor are factors.
-fn divided(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
-    let x = op.input(import, 0)?;
-    if op.reads_whole(import, 0) {
-        return Err(op.error("it divides integers", "export the model with floats there"));
-    }
-    let by = op.weights(import, 1)?.each(|w| 1.0 / w);
-    if by.data.iter().any(|w| !w.is_finite()) {
-        return Err(op.error("it divides by 0", "train the model again"));
-    }
-    op.call(import, "Mul", &[&x, &Known::Floats(Arc::new(by))], &[])
 }
 
 fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {

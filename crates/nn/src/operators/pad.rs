@@ -105,9 +105,11 @@ fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     let lengths: Vec<usize> =
         cut.iter().zip(&around).map(|(n, [before, after])| n + before + after).collect();
     let filler = match op.maybe(import, 2)? {
-        Some(known) => Some(known.as_floats().ok_or_else(|| {
-            op.error("it pads with a secret number", "let the model give the number")
-        })?),
+        Some(known) => Some(
+            known
+                .as_floats()
+                .ok_or_else(|| op.error("it pads with a secret number", "let the model give the number"))?,
+        ),
         None => op.maybe_float("value")?.map(|x| Arc::new(Array::new(&[], vec![x]))),
     };
     let padded = Pad { around };

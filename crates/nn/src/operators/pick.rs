@@ -1,7 +1,7 @@
 //! Operators that move elements to places that all members know: Slice, Split, Gather, Expand,
 //! Tile, Resize and Upsample to the nearest element, DepthToSpace and others.
 
-use super::{lookup, prelude::*};
+use super::{Bound, lookup, prelude::*};
 use crate::{
     array::{lines, steps, together},
     import::operator::ELEMENTS,
@@ -14,6 +14,7 @@ pub(super) const SLICE: Operator = Operator {
     attributes: &["axes", "ends", "starts"],
     twice: &[(1, "starts"), (2, "ends"), (3, "axes")],
     moves: true,
+    error: Bound::Exact,
     ..Operator::new("Slice", "Elements of axes from one place to another, by steps.", slice)
 };
 pub(super) const SPLIT: Operator = Operator {
@@ -22,12 +23,14 @@ pub(super) const SPLIT: Operator = Operator {
     attributes: &["axis", "num_outputs", "split"],
     twice: &[(1, "split")],
     moves: true,
+    error: Bound::Exact,
     ..Operator::several("Split", "Parts along an axis.", split)
 };
 pub(super) const GATHER: Operator = Operator {
     inputs: 2,
     attributes: &["axis"],
     moves: true,
+    error: Bound::Exact,
     ..Operator::new(
         "Gather",
         "Elements at known places along an axis; of weights, also at secret places along the first axis (an embedding).",
@@ -37,10 +40,15 @@ pub(super) const GATHER: Operator = Operator {
 pub(super) const EXPAND: Operator = Operator {
     inputs: 2,
     moves: true,
+    error: Bound::Exact,
     ..Operator::new("Expand", "Axes of length 1 and new first axes are repeated.", expand)
 };
-pub(super) const TILE: Operator =
-    Operator { inputs: 2, moves: true, ..Operator::new("Tile", "The value repeated along axes.", tile) };
+pub(super) const TILE: Operator = Operator {
+    inputs: 2,
+    moves: true,
+    error: Bound::Exact,
+    ..Operator::new("Tile", "The value repeated along axes.", tile)
+};
 pub(super) const RESIZE: Operator = Operator {
     inputs: 4,
     attributes: &[
@@ -54,35 +62,42 @@ pub(super) const RESIZE: Operator = Operator {
         "mode",
         "nearest_mode",
     ],
+    error: Bound::Exact,
     ..Operator::new("Resize", "Axes of other lengths, each element the nearest of the value's.", resize)
 };
 pub(super) const UPSAMPLE: Operator = Operator {
     inputs: 2,
     attributes: &["mode", "scales"],
     twice: &[(1, "scales")],
+    error: Bound::Exact,
     ..Operator::new("Upsample", "Longer axes, each element the nearest of the value's.", upsample)
 };
 pub(super) const DEPTH_TO_SPACE: Operator = Operator {
     attributes: &["blocksize", "mode"],
+    error: Bound::Exact,
     ..Operator::new("DepthToSpace", "Blocks of channels as blocks of rows and columns.", depth_to_space)
 };
 pub(super) const SPACE_TO_DEPTH: Operator = Operator {
     attributes: &["blocksize"],
+    error: Bound::Exact,
     ..Operator::new("SpaceToDepth", "Blocks of rows and columns as channels.", space_to_depth)
 };
 pub(super) const GATHER_ELEMENTS: Operator = Operator {
     inputs: 2,
     attributes: &["axis"],
+    error: Bound::Exact,
     ..Operator::new("GatherElements", "For each element of known places, the value's there.", gather_elements)
 };
 pub(super) const GATHER_ND: Operator = Operator {
     inputs: 2,
     attributes: &["batch_dims"],
+    error: Bound::Exact,
     ..Operator::new("GatherND", "Parts at known places along the first axes.", gather_nd)
 };
 pub(super) const REVERSE_SEQUENCE: Operator = Operator {
     inputs: 2,
     attributes: &["batch_axis", "time_axis"],
+    error: Bound::Exact,
     ..Operator::new(
         "ReverseSequence",
         "The first elements of each line in reverse, as many as known.",

@@ -8,11 +8,11 @@ use core::fmt::Write;
 pub fn reference() -> String {
     let mut all: Vec<&Operator> = OPERATORS.iter().flat_map(|file| file.iter()).collect();
     all.sort_unstable_by_key(|operator| (operator.set, operator.name));
-    let mut out = String::from("| operator | attributes | |\n|---|---|---|\n");
-    for Operator { set, name, doc, attributes, .. } in all {
+    let mut out = String::from("| operator | attributes | | error |\n|---|---|---|---|\n");
+    for Operator { set, name, doc, attributes, error, .. } in all {
         let set = if set.is_empty() { String::new() } else { format!("{set}.") };
         let attributes: Vec<String> = attributes.iter().map(|name| format!("`{name}`")).collect();
-        let _ = writeln!(out, "| {set}{name} | {} | {doc} |", attributes.join(", "));
+        let _ = writeln!(out, "| {set}{name} | {} | {doc} | {error} |", attributes.join(", "));
     }
     out
 }

@@ -1,8 +1,8 @@
 //! A network that is being lowered to shares, as operators see it.
 
 use super::recipe::{Recipe, Squares, WeightPart};
-use crate::{Fault, Numbers, numbers::INPUT, scale::Classes};
-use hushwire_compute::{Builder, Dim, Member, Scalar, Shape, Tensor, Val};
+use crate::{Array, Fault, Numbers, numbers::INPUT, scale::Classes};
+use hushwire_compute::{Builder, Comparison, Dim, Member, Scalar, Shape, Tensor, Val};
 use hushwire_fault::code;
 
 /// LOCAL: the largest number of rows of a softmax, and of products of matrices of one layer, each
@@ -27,12 +27,14 @@ pub(crate) struct Held<'b> {
     pub(crate) placed: Placed,
     /// The value without its lowest bits, after the first request.
     cut: Option<Val<'b>>,
+    /// The truth value, of which the value is 1 or 0.
+    truth: Option<Val<'b>>,
 }
 
 impl<'b> Held<'b> {
     /// A value at the scale of a node.
     pub(crate) fn cut_already(val: Val<'b>, node: usize) -> Self {
-        Held { val, placed: Placed { node, wide: false, half: false }, cut: Some(val) }
+        Held { val, placed: Placed { node, wide: false, half: false }, cut: Some(val), truth: None }
     }
 
     /// A value at the nominal scale.
@@ -42,13 +44,13 @@ impl<'b> Held<'b> {
 
     /// A value at 2^cut times the scale of a node.
     pub(crate) fn wide(val: Val<'b>, node: usize, half: bool) -> Self {
-        Held { val, placed: Placed { node, wide: true, half }, cut: None }
+        Held { val, placed: Placed { node, wide: true, half }, cut: None, truth: None }
     }
 
     /// The result of an operation that keeps the scale.
     pub(crate) fn with(self, val: Val<'b>) -> Self {
         let cut = if self.placed.wide { None } else { Some(val) };
-        Held { val, cut, ..self }
+        Held { val, cut, truth: None, ..self }
     }
 }
 
@@ -62,6 +64,11 @@ pub(crate) struct Site<'a> {
 }
 
 impl Site<'_> {
+    /// Whether there are more rows than take operations of their own.
+    pub(crate) fn has_many(&self, rows: usize) -> bool {
+        rows > ROWS
+    }
+
     /// Refuses more rows than are supported.
     pub(crate) fn check_rows(&self, op: &str, rows: usize) -> Result<(), Fault> {
         if rows <= ROWS {
@@ -156,6 +163,27 @@ impl<'b> Lower<'b> {
         let cut = held.val.rescale(self.numbers.cut);
         self.held[at].cut = Some(cut);
         cut
+    }
+
+    /// A truth value as a value: 1 or 0 at the nominal scale.
+    pub(crate) fn of_truth(&self, truth: Val<'b>) -> Held<'b> {
+        Held { truth: Some(truth), ..Held::nominal(truth.cast(self.nominal())) }
+    }
+
+    /// Whether a layer's elements are 1 and not 0.
+    pub(crate) fn truth(&mut self, at: usize) -> Val<'b> {
+        if let Some(truth) = self.held[at].truth {
+            return truth;
+        }
+        let half = self.b.number(self.nominal(), 1 << (self.numbers.frac - 1));
+        let x = self.at_nominal(at, 2_000_000 + at);
+        x.compare(Comparison::GreaterOrEqual, half)
+    }
+
+    /// Truth values that all members know: whether elements are not 0.
+    pub(crate) fn known_truth(&self, of: &Array) -> Val<'b> {
+        let words = of.data.iter().map(|x| u128::from(*x != 0.0));
+        self.b.constant(Tensor::from_words(Scalar::Bool, &of.lengths, words))
     }
 
     /// The node of a layer's scale.

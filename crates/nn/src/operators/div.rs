@@ -1,0 +1,112 @@
+//! Div.
+
+use super::prelude::*;
+use crate::operators::Bound;
+
+pub(super) const DIV: Operator = Operator {
+    inputs: 2,
+    error: Bound::Steps { steps: 1.0, share: 1.0 / 32.0 },
+    ..Operator::new("Div", "The quotient. One operand may be weights; axes of length 1 are repeated.", read)
+};
+
+/// The quotient of two values, or of weights and a value; axes of length 1 are repeated.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Div {
+    /// The dividend, if it is weights.
+    weights: Option<Arc<Array>>,
+}
+
+impl Definition for Div {
+    fn name(&self) -> &'static str {
+        "Div"
+    }
+
+    fn role(&self) -> ScaleRole {
+        ScaleRole::Function
+    }
+
+    fn part(&self, part: WeightPart) -> Cow<'_, [f32]> {
+        match (&self.weights, part) {
+            (Some(weights), WeightPart::Terms) => Cow::Borrowed(&weights.data),
+            _ => Cow::Borrowed(&[]),
+        }
+    }
+
+    fn value(&self, reads: &[Arc<Array>], to: &[usize]) -> Array {
+        let first = self.weights.as_ref().unwrap_or_else(|| &reads[0]);
+        let (a, b) = (first.broadcast(to), reads[reads.len() - 1].broadcast(to));
+        Array { lengths: to.to_vec(), data: a.data.iter().zip(&b.data).map(|(a, b)| a / b).collect() }
+    }
+
+    fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, Fault> {
+        let (at, to) = (site.at, site.lengths);
+        let x = match &self.weights {
+            Some(weights) => {
+                let (frac, own) = (lower.numbers.frac, weights.lengths.clone());
+                let nominal = Some(crate::scale::Classes::NOMINAL);
+                let recipe = Recipe { frac, to: nominal, ..Recipe::of(at, WeightPart::Terms, own.clone()) };
+                along(lower.weights("terms", recipe), &own, to)
+            }
+            None => {
+                let x = lower.at_nominal(site.reads[0], at);
+                lower.spread(x, site.reads[0], to)
+            }
+        };
+        let by = site.reads[site.reads.len() - 1];
+        let y = lower.at_nominal(by, at + 1_000_000);
+        Ok(Held::nominal(x.divide(lower.spread(y, by, to))))
+    }
+}
+
+fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
+    if op.reads_whole(import, 0) {
+        return Err(op.error("it divides integers", "export the model with floats there"));
+    }
+    let Known::Layer(by) = op.input(import, 1)? else {
+        let (x, weights) = (op.input(import, 0)?, op.weights(import, 1)?);
+        if weights.data.contains(&0.0) {
+            return Err(op.error("it divides by 0", "train the model again"));
+        }
+        return op.call(import, "Mul", &[&x, &Known::Floats(Arc::new(weights.each(f32::recip)))], &[]);
+    };
+    let (reads, weights, lengths) = op.two(import, "it divides weights")?;
+    // A dividend that is weights leaves the divisor alone to be read.
+    let reads = if weights.is_some() { vec![by] } else { reads };
+    op.made(import, Kind::Div(Div { weights }), reads, lengths)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::checks::{check, refused};
+    use crate::zoo::Writer;
+    use hushwire_fault::code;
+
+    #[test]
+    fn quotients_of_values_and_of_weights() {
+        let weights = [0.5, -1.25, 2.0];
+        for turned in [false, true] {
+            let mut w = Writer::new("div", 1, &[2, 3]);
+            let by = w.weights(&[3], weights.to_vec());
+            let x = w.op("Abs", &["input"], &[]);
+            let half = w.weights(&[], vec![0.5]);
+            let x = w.op("Add", &[&x, &half], &[]);
+            let y = w.op("Div", &if turned { [&by, &x] } else { [&x, &by] }, &[]);
+            check(&w.finish(&y), 8.0, |x| {
+                let one = |(i, x): (usize, &f32)| {
+                    let (x, w) = (x.abs() + 0.5, weights[i % 3]);
+                    if turned { w / x } else { x / w }
+                };
+                x.data.iter().enumerate().map(one).collect()
+            });
+        }
+        let mut w = Writer::new("div", 1, &[2, 3]);
+        let three = w.weights(&[1], vec![3.0]);
+        let by = w.op("Add", &["input", &three], &[]);
+        let y = w.op("Div", &["input", &by], &[]);
+        check(&w.finish(&y), 2.0, |x| x.data.iter().map(|x| x / (x + 3.0)).collect());
+        let mut w = Writer::new("div", 1, &[2, 3]);
+        let zero = w.weights(&[1], vec![0.0]);
+        let y = w.op("Div", &["input", &zero], &[]);
+        assert_eq!(refused(&w.finish(&y)), code::OPERATOR);
+    }
+}

@@ -1,0 +1,100 @@
+//! LogSoftmax.
+
+use super::prelude::*;
+use crate::{array::lines, operators::Bound};
+use hushwire_compute::{Op, Val};
+
+pub(super) const LOG_SOFTMAX: Operator = Operator {
+    attributes: &["axis"],
+    error: Bound::Row,
+    ..Operator::new("LogSoftmax", "The element minus the logarithm of the sum of e^x along an axis.", read)
+};
+
+/// The element minus the logarithm of the sum of e^x along an axis.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LogSoftmax {
+    axis: usize,
+}
+
+impl Definition for LogSoftmax {
+    fn name(&self) -> &'static str {
+        "LogSoftmax"
+    }
+
+    fn role(&self) -> ScaleRole {
+        ScaleRole::Function
+    }
+
+    fn value(&self, reads: &[Arc<Array>], _: &[usize]) -> Array {
+        let x = &reads[0];
+        let (firsts, step) = lines(&x.lengths, self.axis);
+        let mut out = Array::clone(x);
+        for first in firsts {
+            let all = (0..x.lengths[self.axis]).map(|i| first + i * step);
+            let most = all.clone().map(|at| x.data[at]).fold(f32::NEG_INFINITY, f32::max);
+            let sum: f32 = all.clone().map(|at| (x.data[at] - most).exp()).sum();
+            all.for_each(|at| out.data[at] = x.data[at] - most - sum.ln());
+        }
+        out
+    }
+
+    /// All rows at once.
+    fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, Fault> {
+        let x = lower.at_nominal(site.reads[0], site.at);
+        Ok(Held::nominal(by_rows(x, site.lengths, self.axis, Val::log_softmax)))
+    }
+}
+
+/// A function of the rows of a matrix, applied along an axis.
+pub(super) fn by_rows<'b>(
+    x: Val<'b>,
+    lengths: &[usize],
+    axis: usize,
+    function: impl Fn(Val<'b>) -> Val<'b>,
+) -> Val<'b> {
+    let rank = lengths.len();
+    let last: Vec<usize> = (0..rank).filter(|k| *k != axis).chain([axis]).collect();
+    let turned: Vec<usize> = last.iter().map(|k| lengths[*k]).collect();
+    let n = lengths[axis];
+    let back: Vec<u8> = (0..rank)
+        .map(|k| if k == axis { rank - 1 } else { k - usize::from(k > axis) })
+        .map(|k| k as u8)
+        .collect();
+    let turn = |x: Val<'b>, axes: Vec<u8>| {
+        if axis + 1 == rank { x } else { x.builder().apply(Op::Transpose(axes), &[x]) }
+    };
+    let rows = turn(x, last.iter().map(|k| *k as u8).collect());
+    let rows = rows.reshape(shape(&[turned.iter().product::<usize>() / n, n]));
+    turn(function(rows).reshape(shape(&turned)), back)
+}
+
+fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
+    let rank = import.lengths(op.layer(import, 0)?).len();
+    let before = import.opset < 13;
+    let axis = op.axis(op.int("axis", if before { 1 } else { -1 })?, rank)?;
+    if before && axis + 1 != rank {
+        return Err(op.error("before set 13 it goes along several axes", "export with opset 13"));
+    }
+    op.alike(import, Kind::LogSoftmax(LogSoftmax { axis }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::checks::check;
+    use crate::{onnx::Attribute, zoo::Writer};
+
+    #[test]
+    fn along_any_axis() {
+        for axis in [-1, 1] {
+            let mut w = Writer::new("l", 1, &[1, 2, 3]);
+            let y = w.op("LogSoftmax", &["input"], &[("axis", Attribute::Int(axis))]);
+            check(&w.finish(&y), 2.0, |x| {
+                let row = |i: usize| {
+                    if axis == 1 { vec![i % 3, 3 + i % 3] } else { (i / 3 * 3..i / 3 * 3 + 3).collect() }
+                };
+                let sum = |i: usize| row(i).iter().map(|at| x.data[*at].exp()).sum::<f32>();
+                x.data.iter().enumerate().map(|(i, x)| x - sum(i).ln()).collect()
+            });
+        }
+    }
+}

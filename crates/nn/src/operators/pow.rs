@@ -1,0 +1,102 @@
+//! Pow.
+
+use super::prelude::*;
+use crate::operators::Bound;
+
+pub(super) const POW: Operator = Operator {
+    inputs: 2,
+    error: Bound::Rounded,
+    ..Operator::new(
+        "Pow",
+        "The power with one known exponent: by products if it is whole, by roots if it is ±0.5, else e^(y log x) of numbers above 0. The exponent decides what all members compute.",
+        read,
+    )
+};
+
+/// The greatest whole exponent that is computed by products.
+const MOST: i32 = 64;
+
+fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
+    let x = op.input(import, 0)?;
+    let Known::Layer(_) = op.input(import, 1)? else {
+        let exponents = op.weights(import, 1)?;
+        let first = exponents.data.first().copied().unwrap_or(1.0);
+        if exponents.data.iter().any(|y| *y != first) {
+            return Err(op.error("its exponents differ", "export it with one exponent"));
+        }
+        let lengths = import.lengths_of(&x);
+        if crate::array::together(&lengths, &exponents.lengths) != Some(lengths) {
+            return Err(
+                op.error("its exponents have more axes than its value", "export it with one exponent")
+            );
+        }
+        return power(op, import, &x, first);
+    };
+    let y = op.input(import, 1)?;
+    by_logarithm(op, import, &x, &y)
+}
+
+/// The power with a known exponent.
+fn power(op: &Reading<'_>, import: &mut Import, x: &Known, exponent: f32) -> Result<Known, Fault> {
+    let whole = exponent as i32;
+    if exponent == 0.5 {
+        return op.call(import, "Sqrt", &[x], &[]);
+    }
+    if exponent == -0.5 {
+        let root = op.call(import, "Sqrt", &[x], &[])?;
+        return op.call(import, "Reciprocal", &[&root], &[]);
+    }
+    if whole as f32 == exponent && (1..=MOST).contains(&whole.abs()) {
+        let power = products(op, import, x, whole.unsigned_abs())?;
+        return if whole < 0 { op.call(import, "Reciprocal", &[&power], &[]) } else { Ok(power) };
+    }
+    let y = Known::Floats(Arc::new(Array::new(&[1], vec![exponent])));
+    by_logarithm(op, import, x, &y)
+}
+
+/// Squares, and products of those that the exponent's bits name.
+fn products(op: &Reading<'_>, import: &mut Import, x: &Known, exponent: u32) -> Result<Known, Fault> {
+    let (mut square, mut made) = (x.clone(), None::<Known>);
+    for bit in 0..=exponent.ilog2() {
+        if bit > 0 {
+            square = op.call(import, "Mul", &[&square, &square], &[])?;
+        }
+        if exponent >> bit & 1 == 1 {
+            made = Some(match &made {
+                Some(made) => op.call(import, "Mul", &[made, &square], &[])?,
+                None => square.clone(),
+            });
+        }
+    }
+    Ok(made.unwrap_or(square))
+}
+
+fn by_logarithm(op: &Reading<'_>, import: &mut Import, x: &Known, y: &Known) -> Result<Known, Fault> {
+    let log = op.call(import, "Log", &[x], &[])?;
+    let product = op.call(import, "Mul", &[&log, y], &[])?;
+    op.call(import, "Exp", &[&product], &[])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::checks::check;
+    use crate::zoo::Writer;
+
+    #[test]
+    fn powers_with_known_exponents() {
+        for (exponent, steps) in
+            [(2.0, 4.0), (3.0, 8.0), (1.0, 1.0), (-1.0, 4.0), (0.5, 2.0), (-0.5, 4.0), (1.5, 12.0)]
+        {
+            let mut w = Writer::new("pow", 1, &[1, 6]);
+            // Above 0 for roots and logarithms.
+            let two = w.weights(&[1], vec![2.0]);
+            let x = w.op("Abs", &["input"], &[]);
+            let x = w.op("Add", &[&x, &two], &[]);
+            let y = w.weights(&[], vec![exponent]);
+            let y = w.op("Pow", &[&x, &y], &[]);
+            check(&w.finish(&y), 10.0 * steps, |x| {
+                x.data.iter().map(|x| (x.abs() + 2.0).powf(exponent)).collect()
+            });
+        }
+    }
+}
