@@ -26,7 +26,7 @@ mod settle;
 
 pub use error::types_differ;
 pub use hushwire_fault::Fault;
-pub use incoming::Incoming;
+pub use incoming::{Incoming, TableInput};
 pub use query::Query;
 
 #[cfg(test)]
