@@ -4,7 +4,6 @@
 //! compares with f64 for every function, in rings of all sizes.
 
 use super::prelude::*;
-use crate::operators::Bound;
 use hushwire_compute::{Scalar, Val};
 
 /// A function: its name in ONNX, its value, and its operations on shares.

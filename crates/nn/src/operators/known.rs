@@ -7,6 +7,7 @@ pub(super) const ALL: &[Operator] = &[
     // Saturation and rounding only concern 8-bit types, which are refused.
     Operator {
         attributes: &["round_mode", "saturate", "to"],
+        error: Bound::Exact,
         ..Operator::new(
             "Cast",
             "The value in another type: to integers towards 0, to truth values whether it is not 0.",
@@ -16,6 +17,7 @@ pub(super) const ALL: &[Operator] = &[
     Operator {
         inputs: 0,
         attributes: &["value", "value_float", "value_floats", "value_int", "value_ints"],
+        error: Bound::Exact,
         ..Operator::new("Constant", "A known value.", constant)
     },
     // The ratio and the seed are only for training.
@@ -29,6 +31,7 @@ pub(super) const ALL: &[Operator] = &[
     Operator {
         inputs: 2,
         attributes: &["axis"],
+        error: Bound::Exact,
         ..Operator::new("Gather", "Elements of a known list.", gather)
     },
     Operator {

@@ -74,7 +74,7 @@ pub(crate) use transpose::Transpose;
 
 /// The imports that files of operators need.
 mod prelude {
-    pub(super) use super::{Definition, Factors, Kind, Operator, ScaleRole};
+    pub(super) use super::{Bound, Definition, Factors, Kind, Operator, ScaleRole};
     pub(super) use crate::{
         Array, Fault, Numbers,
         error::shown,
@@ -199,8 +199,19 @@ pub(crate) enum Bound {
         /// The number of steps for each unit of the value.
         share: f32,
     },
+    /// Steps, steps for each unit of the value, and a distance between two formulas.
+    Near {
+        /// The number of steps.
+        steps: f32,
+        /// The number of steps for each unit of the value.
+        share: f32,
+        /// The distance.
+        off: f32,
+    },
     /// A step, and the 256th part of a step for each element of a row.
     Row,
+    /// In words.
+    Told(&'static str),
 }
 
 impl Bound {
@@ -221,6 +232,8 @@ impl fmt::Display for Bound {
             Bound::Rounded => f.write_str("rounded weights, ½"),
             Bound::Steps { steps, share: 0.0 } => write!(f, "{steps}"),
             Bound::Steps { steps, share } => write!(f, "{steps} + {share} \\|y\\|"),
+            Bound::Near { steps, share, off } => write!(f, "{steps} + {share} \\|y\\|, and {off}"),
+            Bound::Told(words) => f.write_str(words),
             Bound::Row => f.write_str("1 + n / 256"),
         }
     }

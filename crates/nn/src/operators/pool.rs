@@ -7,6 +7,7 @@ use hushwire_compute::{Reduction, Steps};
 pub(super) const MAX_POOL: Operator = Operator {
     outputs: 2,
     attributes: &["auto_pad", "ceil_mode", "dilations", "kernel_shape", "pads", "storage_order", "strides"],
+    error: Bound::Exact,
     ..Operator::new("MaxPool", "The greatest of each window.", |op, import| {
         let (at, windows, lengths, _) = windows(op, import)?;
         op.made(import, Kind::MaxPool(MaxPool { windows }), vec![at], lengths)
