@@ -1,5 +1,6 @@
 //! `hushwire model`: look at models, check them, plan their networks, and make some to try.
 
+use crate::model_given::{GivenArgs, Named, all_by_name, assumed, in_its_way, input_names};
 use crate::{
     error::Error,
     files::{NewFile, Replace, RunFiles, is_stream, json_file, one_stream, reads},
@@ -7,7 +8,7 @@ use crate::{
     run_report::deliver,
 };
 use clap::{Args, Subcommand};
-use hushwire::job::{Fault, network_of, read_array, samples};
+use hushwire::job::{Fault, InputPlace, model, network_given, read_array, samples};
 use hushwire_nn::{
     Array, Choice, Distance, Finding, LayerReport, Members, Network, NetworkReport, Numbers, SampleRange,
     Samples, Secure, Wanted, judged, npy, zoo,
@@ -95,10 +96,10 @@ impl NumbersArgs {
 /// The inputs from which scales and the number of bits come.
 #[derive(Args, Clone)]
 pub(crate) struct SamplesArgs {
-    /// Inputs from which scales and the number of bits come, as a NumPy file [default: inputs that
-    /// are made up]
-    #[arg(long, value_name = "FILE")]
-    pub(crate) calibrate: Option<PathBuf>,
+    /// Inputs from which scales and the number of bits come, as a NumPy file; NAME=FILE for one of
+    /// several inputs [default: inputs that are made up]
+    #[arg(long, value_name = "[NAME=]FILE")]
+    pub(crate) calibrate: Vec<Named>,
     /// The range of made-up inputs, as in 0,255 [default: normally distributed, of mean 0 and
     /// deviation 1]
     #[arg(long, value_name = "LOW,HIGH", allow_hyphen_values = true, conflicts_with = "calibrate")]
@@ -107,8 +108,24 @@ pub(crate) struct SamplesArgs {
 
 impl SamplesArgs {
     fn samples(&self, network: &Network) -> Result<Samples, Error> {
-        let calibration = self.calibrate.as_deref().map(read_array).transpose()?;
-        Ok(samples(network, calibration.as_ref(), self.range)?)
+        let calibration = self.files(network)?;
+        let calibration =
+            calibration.map(|files| files.into_iter().map(read_array).collect::<Result<Vec<_>, _>>());
+        Ok(samples(network, calibration.transpose()?.as_deref(), self.range)?)
+    }
+
+    /// The files of calibration inputs, in the network's order.
+    pub(crate) fn files(&self, network: &Network) -> Result<Option<Vec<&Path>>, Error> {
+        if self.calibrate.is_empty() {
+            return Ok(None);
+        }
+        let names: Vec<String> = network.inputs.iter().map(|(name, _)| name.clone()).collect();
+        all_by_name("--calibrate", &self.calibrate, &names).map(Some)
+    }
+
+    /// All files, as they were given.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &Path> {
+        self.calibrate.iter().map(Named::whole)
     }
 }
 
@@ -116,9 +133,8 @@ impl SamplesArgs {
 struct OneArgs {
     /// The model's ONNX file
     model: PathBuf,
-    /// The shape of its input, where the model leaves it open
-    #[arg(long, value_name = "N,…", value_delimiter = ',')]
-    shape: Option<Vec<usize>>,
+    #[command(flatten)]
+    given: GivenArgs,
     #[command(flatten)]
     numbers: NumbersArgs,
     #[command(flatten)]
@@ -129,10 +145,12 @@ struct OneArgs {
 struct CheckArgs {
     /// The model's ONNX file
     model: PathBuf,
-    /// A sample input as a NumPy file, or several along the first axis [default: one that is made
-    /// up]
-    #[arg(long, value_name = "FILE")]
-    input: Option<PathBuf>,
+    /// A sample input as a NumPy file, or several along the first axis; NAME=FILE for one of several
+    /// inputs [default: one that is made up]
+    #[arg(long, value_name = "[NAME=]FILE")]
+    input: Vec<Named>,
+    #[command(flatten)]
+    given: GivenArgs,
     #[command(flatten)]
     numbers: NumbersArgs,
     #[command(flatten)]
@@ -238,16 +256,21 @@ pub(crate) fn wrapped<'a>(rooms: impl Iterator<Item = (&'a str, f32)>) -> Option
 pub(crate) fn run(args: &ModelArgs) -> Result<(), Error> {
     match &args.command {
         ModelCommand::Info(args) => {
-            let network = network_of(&args.model, args.shape.as_deref())?;
+            let read = model(&args.model)?;
+            let found = assumed(&read, &args.given.given()?);
+            let (network, notes) = found.map_err(|faults| in_its_way(&args.model, faults))?;
             planned(&args.model, &network, args.numbers.wanted()?.usual())?;
+            if !notes.is_empty() {
+                log::note!("note: the model leaves open what is taken as {}", notes.join(" "));
+            }
             out::text(info(&network))
         }
         ModelCommand::Check(args) => check(args),
         ModelCommand::Explain(args) => {
-            let network = network_of(&args.model, args.shape.as_deref())?;
+            let network = network_of(&args.model, &args.given)?;
             let secure = planned(&args.model, &network, chosen(args, &network)?.0.numbers)?;
             let told = secure.computation().explain();
-            let weights = "a name that begins with weights, bias, terms, low, high or align is the owner's; shapes show, values do not\n";
+            let weights = "a name that begins with weights, bias, terms, low, high, align, rows, select, bounds, paths, counts or leaves is the owner's; shapes show, values do not\n";
             out::text(told + weights)
         }
         ModelCommand::Plan(args) => plan(args),
@@ -268,6 +291,11 @@ pub(crate) fn run(args: &ModelArgs) -> Result<(), Error> {
             write(to, &npy::write(&sample))
         }
     }
+}
+
+/// The network of a model's file.
+fn network_of(path: &Path, given: &GivenArgs) -> Result<Network, Error> {
+    Ok(network_given(&InputPlace::File(path.to_owned()), &given.given()?)?)
 }
 
 /// Starts an output; none is standard output.
@@ -304,17 +332,16 @@ fn info(network: &Network) -> String {
 }
 
 fn plan(args: &PlanArgs) -> Result<(), Error> {
-    let OneArgs { model, shape, samples, .. } = &args.one;
+    let OneArgs { model, given, samples, .. } = &args.one;
     let outs = [("--out", Some(args.out.as_path())), ("--json", args.json.as_deref())];
     one_stream("standard output", outs)?;
-    one_stream(
-        "standard input",
-        [("the model", Some(model.as_path())), ("--calibrate", samples.calibrate.as_deref())],
-    )?;
-    let network = network_of(model, shape.as_deref())?;
+    let ins = samples.paths().map(|path| ("--calibrate", Some(path)));
+    one_stream("standard input", ins.chain([("the model", Some(model.as_path()))]))?;
+    let network = network_of(model, given)?;
     let mut run = RunFiles::new(args.replace.force);
     reads(&mut run, "the model", model);
-    samples.calibrate.iter().for_each(|path| reads(&mut run, "the calibration inputs", path));
+    let calibration = samples.files(&network)?.unwrap_or_default();
+    calibration.into_iter().for_each(|path| reads(&mut run, "the calibration inputs", path));
     let (choice, warnings) = chosen(&args.one, &network)?;
     let secure = planned(model, &network, choice.numbers)?;
     let out = output(&mut run, "with --out", &args.out, "a network")?;
@@ -380,25 +407,34 @@ struct CheckedLayer {
 }
 
 fn check(args: &CheckArgs) -> Result<(), Error> {
-    let [input, calibrate] = [args.input.as_deref(), args.samples.calibrate.as_deref()];
-    let ins = [("the model", Some(args.model.as_path())), ("--input", input), ("--calibrate", calibrate)];
-    one_stream("standard input", ins)?;
-    let given = args.input.as_deref().map(read_array).transpose()?;
-    let lengths = given.as_ref().map(|input: &Array| input.lengths.as_slice());
-    let network = network_of(&args.model, lengths)?;
+    let ins = args.input.iter().map(|input| ("--input", Some(input.whole())));
+    let calibrate = args.samples.paths().map(|path| ("--calibrate", Some(path)));
+    one_stream("standard input", ins.chain(calibrate).chain([("the model", Some(args.model.as_path()))]))?;
+    let read = model(&args.model)?;
+    let mut known = args.given.given()?;
+    let names = input_names(&read, &known);
+    let files = match args.input[..] {
+        [] => vec![],
+        _ => all_by_name("--input", &args.input, &names)?,
+    };
+    let given = files.iter().map(|path| read_array(path)).collect::<Result<Vec<Array>, _>>()?;
+    known.shapes.extend(names.iter().cloned().zip(given.iter().map(|input| input.lengths.clone())));
+    let network = Network::with(read, &known).map_err(|faults| in_its_way(&args.model, faults))?;
     let of_model = |e: Fault| of_file(&args.model, e);
     let wanted = args.numbers.wanted()?;
     planned(&args.model, &network, wanted.usual())?;
     let mut run = RunFiles::new(args.replace.force);
-    for path in [Some(args.model.as_path()), input, calibrate].into_iter().flatten() {
+    let calibration = args.samples.files(&network)?.unwrap_or_default();
+    for path in files.iter().copied().chain(calibration).chain([args.model.as_path()]) {
         reads(&mut run, "a file of the check", path);
     }
     let json = json_file(&mut run, args.json.as_deref(), "model check", 0o644)?;
     let samples = args.samples.samples(&network)?;
     let choice = wanted.chosen(&network, &samples).map_err(of_model)?;
     let secure = planned(&args.model, &network, choice.numbers)?;
-    let input = given.unwrap_or_else(|| samples.first().clone());
-    secure.input(&input).map_err(|e| of_file(args.input.as_deref().unwrap_or(&args.model), e))?;
+    let input = if given.is_empty() { samples.first().to_vec() } else { given };
+    let inputs = secure.inputs(&network, &input);
+    inputs.map_err(|e| of_file(files.first().copied().unwrap_or(&args.model), e))?;
     let greatest = samples.greatest(&network, &secure);
     let report = NetworkReport::new(&network, secure.numbers(), greatest, samples.headroom(), &input);
     let report = report.map_err(of_model)?;
@@ -406,7 +442,8 @@ fn check(args: &CheckArgs) -> Result<(), Error> {
     // The input itself first: what wraps there is the cause of all else.
     let mut warnings: Vec<Warned> = wrapped(rooms).into_iter().collect();
     if warnings.is_empty() {
-        let finding = judged(&network, choice.numbers, &samples, &input, &report.output).map_err(of_model)?;
+        let finding =
+            judged(&network, choice.numbers, &samples, &input, &report.outputs).map_err(of_model)?;
         warnings.extend(finding.or_else(|| choice.finding.clone()).iter().map(Warned::of));
     }
     warnings.iter().for_each(Warned::note);

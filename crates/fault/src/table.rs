@@ -27,7 +27,7 @@ macro_rules! table {
 }
 
 /// Headings of the page, each before the first code of its hundred.
-const GROUPS: [(u16, &str); 10] = [
+const GROUPS: [(u16, &str); 11] = [
     (0, "Any command"),
     (1, "The network and the other members"),
     (2, "Protocols"),
@@ -38,6 +38,7 @@ const GROUPS: [(u16, &str); 10] = [
     (7, "Models"),
     (8, "Intersections"),
     (9, "Encryption, keys and preprocessing"),
+    (10, "The service and its sealed data"),
 ];
 
 table! {
@@ -599,6 +600,43 @@ table! {
     918 STOCK File "Preprocessing that cannot be used"
         "{cause}"
         "{remedy}"
+
+    1001 SEAL_FORMAT File "A sealed file that cannot be read"
+        "{what} cannot be read: {cause}"
+        "get it anew from whoever made it, written by this release"
+    1002 SEAL_CHANGED Refused "Sealed bytes that do not open"
+        "{what} does not open: it was changed, or it is for another key or place"
+        "get it anew; if it does not open then, ask whoever sent it which key it is for"
+    1003 SEAL_SIGNATURE Refused "A signature that does not hold"
+        "the signature of {what} is not one by the key {key}"
+        "get it anew from its signer, and use nothing of it before"
+    1004 SEAL_KEY File "A key that cannot be used"
+        "{what} cannot be used: {cause}"
+        "name the file that `hushwire service key init` wrote, or make a new one"
+    1005 SEAL_OTHER_KEY File "A result for another key"
+        "it is sealed to {key}, which is not in this file of keys"
+        "use the file that has this key; a rotation keeps old keys in it"
+    1006 SEAL_DATA Usage "A data set that makes no sense"
+        "{cause}"
+        "{remedy}"
+    1020 POLICY_FILE File "A policy that makes no sense"
+        "{cause}"
+        "{remedy}"
+    1021 POLICY_DENIES Refused "A policy that denies a run"
+        "{cause}"
+        "{remedy}"
+    1030 AUDIT_CHAIN Refused "An audit log that was changed"
+        "{path}, line {line}: {cause}"
+        "keep this file as it is, and compare it with the heads that the other parties recorded"
+    1031 AUDIT_HEADS Refused "An audit log that the heads of others contradict"
+        "{who} recorded the head {recorded} of this log, and it is not in it"
+        "keep both logs as they are; entries were removed or replaced since {who} recorded that head"
+    1040 SERVICE Network "A party of the service that does not answer"
+        "{cause}"
+        "{remedy}"
+    1041 SERVICE_ANSWER Network "An answer of the service that makes no sense"
+        "{party} answers what this release does not understand: {cause}"
+        "see that {party} has the same release"
 }
 
 /// The list of all codes for the page on troubleshooting, in Markdown.

@@ -223,6 +223,23 @@ impl<'a> TomlValue<'a> {
         self.value.as_str().ok_or_else(|| self.wrong("text in quotes"))
     }
 
+    /// A text in quotes, a whole number, a truth value or a date, as one text.
+    ///
+    /// # Errors
+    /// It is something else.
+    pub fn plain(&self) -> Result<String, Fault> {
+        match &self.value {
+            DeValue::String(text) => Ok(text.clone().into_owned()),
+            DeValue::Integer(number) => {
+                let number = i64::from_str_radix(number.as_str(), number.radix());
+                number.map(|number| number.to_string()).map_err(|_| self.wrong("a number of 64 bits"))
+            }
+            DeValue::Boolean(truth) => Ok(truth.to_string()),
+            DeValue::Datetime(date) => Ok(date.to_string()),
+            _ => Err(self.wrong("a text, a whole number, a truth value or a date")),
+        }
+    }
+
     /// `true` or `false`.
     pub fn flag(&self) -> Result<bool, Fault> {
         self.value.as_bool().ok_or_else(|| self.wrong("true or false"))

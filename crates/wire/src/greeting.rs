@@ -82,9 +82,8 @@ impl Joining<'_> {
         let stream = transport::dial(address, &self.guard, self.cfg.socket_buffer)
             .map_err(|source| NetError::Io { peer: Some(peer.id), step: "connect".to_owned(), source })?;
         self.connected(peer.id, address);
-        let (mut link, shown) =
-            transport::dialled(stream, self.cfg.transport, &self.tls, peer.pin, &self.guard)
-                .map_err(|e| unproven_error(Some(peer.id), e))?;
+        let (mut link, shown) = transport::dialled(stream, self.cfg, &self.tls, peer.pin, &self.guard)
+            .map_err(|e| unproven_error(Some(peer.id), e))?;
         self.guard.send(&mut *link, &ours.encode()).map_err(on)?;
         let mut theirs = [0; HELLO_BYTES];
         self.guard.recv(&mut *link, &mut theirs).map_err(on)?;

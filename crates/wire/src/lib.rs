@@ -22,6 +22,8 @@ mod excuse;
 #[doc(hidden)]
 pub mod fuzzing;
 mod greeting;
+#[cfg(target_os = "linux")]
+mod handed;
 mod hello;
 mod identity;
 mod joining;
@@ -36,6 +38,8 @@ mod observe;
 mod pacer;
 mod port;
 mod probe;
+#[cfg(target_os = "linux")]
+mod reception;
 mod roster;
 mod session;
 mod shape;
@@ -62,12 +66,16 @@ pub use hushwire_machine::{Channel, Net, NetError, PartyId, Reason, SessionId, W
 
 pub use connect::{connect, connect_observed, connect_or_news};
 pub use excuse::{News, excuse, retell};
+#[cfg(target_os = "linux")]
+pub use handed::HandOver;
 pub use identity::{Identity, IdentityError, Pin};
 pub use listener::Listener;
 pub use local::LocalParties;
 pub use measure::{Clock, Probe, presented};
 pub use observe::{Event, Observer};
 pub use probe::{DialledPeer, Incoming, Prober, Visit};
+#[cfg(target_os = "linux")]
+pub use reception::{Reception, ReceptionCounts};
 pub use session::{PeerConfig, SessionConfig, TransportKind};
 pub use shape::Shape;
 pub use tcp::resolve;

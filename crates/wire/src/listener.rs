@@ -29,6 +29,9 @@ enum Socket {
     Tcp(TcpListener),
     #[cfg(unix)]
     Unix(UnixPath),
+    /// Connections that another process accepted.
+    #[cfg(target_os = "linux")]
+    Handed(crate::handed::Handed),
 }
 
 impl Listener {
@@ -50,6 +53,17 @@ impl Listener {
             }),
         };
         bound.map_err(|source| NetError::Listen { address: addr.to_owned(), source })
+    }
+
+    /// Takes the connections that another process accepts and hands over with
+    /// [`HandOver`](crate::HandOver), whose other end is `from`. Peers dial `address`.
+    ///
+    /// # Errors
+    /// `from` is no such socket.
+    #[cfg(target_os = "linux")]
+    pub fn handed(from: std::os::fd::OwnedFd, address: &str) -> io::Result<Self> {
+        let socket = Socket::Handed(crate::handed::Handed::new(from)?);
+        Ok(Self { socket, address: address.to_owned(), port: None })
     }
 
     /// Lets many sessions with one key and transport join at the same time. Hellos tell them apart:
@@ -74,12 +88,15 @@ impl Listener {
     /// The address and port on which it listens.
     ///
     /// # Errors
-    /// The operating system's error; `Unsupported` for a Unix socket, which has no port.
+    /// The operating system's error; `Unsupported` for a Unix socket or handed connections, which
+    /// have no port.
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
         match &self.socket {
             Socket::Tcp(socket) => socket.local_addr(),
             #[cfg(unix)]
             Socket::Unix(_) => Err(ErrorKind::Unsupported.into()),
+            #[cfg(target_os = "linux")]
+            Socket::Handed(_) => Err(ErrorKind::Unsupported.into()),
         }
     }
 
@@ -94,22 +111,31 @@ impl Listener {
     }
 
     /// Accepts the next connection; `TimedOut` when `guard` ends the wait.
-    pub(crate) fn accept(&self, guard: &Guard<'_>, socket_buffer: Option<usize>) -> io::Result<HostStream> {
+    pub(crate) fn accept(&self, guard: &Guard<'_>, socket_buffer: Option<usize>) -> io::Result<Accepted> {
         loop {
-            if let Some(stream) = self.take(socket_buffer)? {
-                return Ok(stream);
+            if let Some(accepted) = self.take(socket_buffer)? {
+                return Ok(accepted);
             }
             guard.wait(self.fd(), PollFlags::IN)?;
         }
     }
 
     /// Accepts a connection that waits; `None` if there is none.
-    pub(crate) fn take(&self, socket_buffer: Option<usize>) -> io::Result<Option<HostStream>> {
+    pub(crate) fn take(&self, socket_buffer: Option<usize>) -> io::Result<Option<Accepted>> {
         loop {
+            let fresh = |stream: HostStream| (stream, Vec::new());
             let taken = match &self.socket {
-                Socket::Tcp(socket) => tcp::take(socket, socket_buffer).map(|s| s.map(HostStream::Tcp)),
+                Socket::Tcp(socket) => {
+                    tcp::take(socket, socket_buffer).map(|s| s.map(HostStream::Tcp).map(fresh))
+                }
                 #[cfg(unix)]
-                Socket::Unix(socket) => socket.take(socket_buffer).map(|s| s.map(HostStream::Unix)),
+                Socket::Unix(socket) => {
+                    socket.take(socket_buffer).map(|s| s.map(HostStream::Unix).map(fresh))
+                }
+                #[cfg(target_os = "linux")]
+                Socket::Handed(socket) => socket
+                    .take(socket_buffer)
+                    .map(|taken| taken.map(|(stream, first)| (HostStream::Tcp(stream), first))),
             };
             match taken {
                 // The peer left the queue before it was accepted.
@@ -125,9 +151,14 @@ impl Listener {
             Socket::Tcp(socket) => socket.as_fd(),
             #[cfg(unix)]
             Socket::Unix(socket) => socket.fd(),
+            #[cfg(target_os = "linux")]
+            Socket::Handed(socket) => socket.fd(),
         }
     }
 }
+
+/// A connection, and the bytes that were read of it already.
+pub(crate) type Accepted = (HostStream, Vec<u8>);
 
 #[cfg(unix)]
 fn bind_unix(path: &str) -> io::Result<Listener> {

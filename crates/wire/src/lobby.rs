@@ -101,6 +101,8 @@ pub(crate) struct Lobby {
     waiting: Vec<Visitor>,
     /// The connections that have sent all that they send first.
     ready: Vec<Visitor>,
+    /// Connections that were closed before that: too slow, evicted, or gone.
+    lost: u64,
 }
 
 /// The result of reading from a connection.
@@ -112,12 +114,17 @@ enum FirstWords {
 
 impl Lobby {
     pub(crate) fn new(tls: bool) -> Self {
-        Self { tls, waiting: Vec::new(), ready: Vec::new() }
+        Self { tls, waiting: Vec::new(), ready: Vec::new(), lost: 0 }
     }
 
     /// The next connection that has sent enough.
     pub(crate) fn next(&mut self) -> Option<Visitor> {
         (!self.ready.is_empty()).then(|| self.ready.remove(0))
+    }
+
+    /// Connections that were closed before they had sent enough.
+    pub(crate) fn lost(&self) -> u64 {
+        self.lost
     }
 
     /// Waits for connections and for their first words, until something comes, `ear` rings or
@@ -133,7 +140,9 @@ impl Lobby {
         limit: Duration,
     ) -> io::Result<()> {
         let now = Instant::now();
+        let waited = self.waiting.len();
         self.waiting.retain(|visitor| now - visitor.since < FIRST_WORDS);
+        self.lost += (waited - self.waiting.len()) as u64;
         // Ready connections wait for a thread, and nothing rings when one is free.
         let limit = if self.ready.is_empty() { limit } else { SOON };
         let mut fds =
@@ -151,8 +160,8 @@ impl Lobby {
             if !comes || self.ready.len() >= TAKEN {
                 break;
             }
-            let stream = match listener.take(buffer) {
-                Ok(Some(stream)) => stream,
+            let (stream, first) = match listener.take(buffer) {
+                Ok(Some(accepted)) => accepted,
                 Ok(None) => break,
                 // A waiting connection is dropped to free a descriptor for the next one.
                 Err(e) if out_of_descriptors(&e) && !self.waiting.is_empty() => {
@@ -163,7 +172,7 @@ impl Lobby {
             };
             let origin = stream.origin();
             self.put_out(origin, &WAITING);
-            let mut visitor = Visitor { stream, origin, first: Vec::new(), since: now };
+            let mut visitor = Visitor { stream, origin, first, since: now };
             let said = visitor.hear(self.tls);
             self.place(visitor, &said);
         }
@@ -174,7 +183,7 @@ impl Lobby {
         match said {
             FirstWords::All => self.ready.push(visitor),
             FirstWords::Part => self.waiting.push(visitor),
-            FirstWords::Gone => {}
+            FirstWords::Gone => self.lost += 1,
         }
     }
 
@@ -182,6 +191,7 @@ impl Lobby {
     fn put_out(&mut self, origin: Origin, crowd: &Crowd) {
         if let Some(at) = crowd.evicts(origin, self.waiting.iter().map(|visitor| visitor.origin)) {
             self.waiting.remove(at);
+            self.lost += 1;
         }
     }
 }

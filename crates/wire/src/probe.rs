@@ -60,8 +60,8 @@ pub enum DialledPeer {
     InSession(Option<Validity>),
 }
 
-/// An accepted connection that has not greeted yet.
-pub struct Incoming(HostStream);
+/// An accepted connection that has not greeted yet, and the bytes that were read of it already.
+pub struct Incoming(HostStream, Vec<u8>);
 
 /// The end of an accepted connection.
 #[derive(Debug)]
@@ -112,7 +112,7 @@ impl Prober {
             step: "connect".to_owned(),
             source,
         })?;
-        let (mut link, shown) = transport::dialled(stream, self.cfg.transport, &self.tls, peer.pin, &guard)
+        let (mut link, shown) = transport::dialled(stream, &self.cfg, &self.tls, peer.pin, &guard)
             .map_err(|e| unproven_error(Some(peer.id), e))?;
         let ours = self.hello(peer.id, GreetingRole::Dialer);
         guard.send(&mut *link, &ours.encode()).map_err(on)?;
@@ -135,7 +135,7 @@ impl Prober {
     pub fn accept(&self, listener: &Listener, wait: Duration) -> Result<Option<Incoming>, NetError> {
         listener.check(self.cfg.transport)?;
         match listener.accept(&guard(wait), None) {
-            Ok(stream) => Ok(Some(Incoming(stream))),
+            Ok((stream, first)) => Ok(Some(Incoming(stream, first))),
             Err(e) if e.kind() == io::ErrorKind::TimedOut => Ok(None),
             Err(source) => Err(NetError::Io {
                 peer: Some(self.cfg.me),
@@ -151,11 +151,11 @@ impl Prober {
         self.visit(incoming).unwrap_or_else(Visit::Failed)
     }
 
-    fn visit(&self, Incoming(stream): Incoming) -> Result<Visit, NetError> {
+    fn visit(&self, Incoming(stream, first): Incoming) -> Result<Visit, NetError> {
         let greeting = guard(STEP);
         let on = |peer: Option<PartyId>| move |e| handshake_error(self.cfg.me, self.tls.pin(), peer, e);
         let pins = Some(self.cfg.peers.iter().map(|peer| peer.pin).collect());
-        let accepted = transport::accepted(stream, &self.cfg, &self.tls, pins, &greeting, &[]);
+        let accepted = transport::accepted(stream, &self.cfg, &self.tls, pins, &greeting, &first);
         let (mut link, shown) = accepted.map_err(on(None))?;
         let pinned = shown.and_then(|s| self.cfg.peers.iter().find(|p| p.pin == s.pin)).map(|p| p.id);
         let mut bytes = [0; HELLO_BYTES];

@@ -123,6 +123,10 @@ pub struct SessionConfig {
     /// The bytes asked of the system for each socket's send and receive buffer; `None` lets the
     /// system choose.
     pub socket_buffer: Option<usize>,
+    /// The name in the greetings that this party sends, by which a port of many sessions tells them
+    /// apart before they are read; `None` sends none. Only TLS has it, and anybody on the way can
+    /// read it.
+    pub server_name: Option<String>,
 }
 
 impl SessionConfig {
@@ -153,6 +157,7 @@ impl SessionConfig {
             liveness: Self::LIVENESS,
             still: Self::STILL,
             socket_buffer: None,
+            server_name: None,
         }
     }
 
@@ -168,6 +173,11 @@ impl SessionConfig {
         self.transport.check_host()?;
         if self.liveness < Self::LEAST_LIVENESS {
             return bad(None, "the liveness limit is shorter than two heartbeats");
+        }
+        if let Some(name) = &self.server_name
+            && !crate::tls::is_server_name(name)
+        {
+            return bad(None, &format!("{name:?} cannot be the name in a greeting"));
         }
         if self.lanes.max(self.client_lanes) == CONTROL_LANE {
             return bad(None, "there are too many lanes");

@@ -54,16 +54,19 @@ fn bind_one(addr: SocketAddr) -> io::Result<TcpListener> {
 /// The next waiting connection.
 pub(crate) fn take(listener: &TcpListener, socket_buffer: Option<usize>) -> io::Result<Option<TcpStream>> {
     match listener.accept() {
-        Ok((stream, _)) => {
-            stream.set_nonblocking(true)?;
-            let socket = Socket::from(stream);
-            // If its other end is gone already, tuning may fail; reading reports that.
-            let _ = tune(&socket, socket_buffer);
-            Ok(Some(socket.into()))
-        }
+        Ok((stream, _)) => tuned(stream, socket_buffer).map(Some),
         Err(e) if e.kind() == ErrorKind::WouldBlock => Ok(None),
         Err(e) => Err(e),
     }
+}
+
+/// An accepted connection as sessions use it.
+pub(crate) fn tuned(stream: TcpStream, socket_buffer: Option<usize>) -> io::Result<TcpStream> {
+    stream.set_nonblocking(true)?;
+    let socket = Socket::from(stream);
+    // If its other end is gone already, tuning may fail; reading reports that.
+    let _ = tune(&socket, socket_buffer);
+    Ok(socket.into())
 }
 
 /// How often a wait checks whether the session was given up.

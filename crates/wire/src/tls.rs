@@ -109,10 +109,23 @@ impl TlsSide {
         pin: Pin,
         guard: &Guard<'_>,
     ) -> io::Result<(TlsLink, ShownCertificate)> {
+        self.dial_named(socket, pin, None, guard)
+    }
+
+    /// The same, where the greeting has a name.
+    pub(crate) fn dial_named(
+        &self,
+        socket: TcpStream,
+        pin: Pin,
+        name: Option<&str>,
+        guard: &Guard<'_>,
+    ) -> io::Result<(TlsLink, ShownCertificate)> {
         let pinned = self.pinned(vec![pin]);
-        let config = self.client(pinned.clone()).map_err(tls_error)?;
+        let mut config = self.client(pinned.clone()).map_err(tls_error)?;
+        config.enable_sni = name.is_some();
         // No check reads the name: the pin identifies the peer.
-        let name = ServerName::try_from("hushwire.invalid").map_err(io::Error::other)?;
+        let name = ServerName::try_from(name.unwrap_or("hushwire.invalid").to_owned());
+        let name = name.map_err(io::Error::other)?;
         let conn = UnbufferedClientConnection::new(Arc::new(config), name).map_err(tls_error)?;
         pinned.shown(greet(conn, socket, guard, &[]))
     }
@@ -131,6 +144,11 @@ impl TlsSide {
         let conn = UnbufferedServerConnection::new(Arc::new(config)).map_err(tls_error)?;
         pinned.shown(greet(conn, socket, guard, first))
     }
+}
+
+/// Whether a greeting can have this name.
+pub(crate) fn is_server_name(name: &str) -> bool {
+    matches!(ServerName::try_from(name), Ok(ServerName::DnsName(_)))
 }
 
 /// The certificate whose key a peer proved to hold: its pin and its validity.

@@ -56,21 +56,21 @@ pub(crate) fn dial(address: &str, guard: &Guard<'_>, buffer: Option<usize>) -> i
     tcp::dial(address, guard, buffer).map(HostStream::Tcp)
 }
 
-/// The dialler's side of `stream` with `transport`: the peer must hold the certificate of `pin`, or
-/// be a process of this user.
+/// The dialler's side of `stream`: the peer must hold the certificate of `pin`, or be a process of
+/// this user.
 pub(crate) fn dialled(
     stream: HostStream,
-    transport: TransportKind,
+    cfg: &SessionConfig,
     tls: &TlsSide,
     pin: Pin,
     guard: &Guard<'_>,
 ) -> io::Result<(Box<dyn Duplex>, Option<ShownCertificate>)> {
-    match (transport, stream) {
+    match (cfg.transport, stream) {
         (TransportKind::TcpTls, HostStream::Tcp(stream)) => {
-            let (link, shown) = tls.dial(stream, pin, guard)?;
+            let (link, shown) = tls.dial_named(stream, pin, cfg.server_name.as_deref(), guard)?;
             Ok((Box::new(link), Some(shown)))
         }
-        (_, stream) => Ok((plain(transport, stream)?, None)),
+        (transport, stream) => Ok((plain(transport, stream)?, None)),
     }
 }
 

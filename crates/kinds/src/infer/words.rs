@@ -25,10 +25,21 @@ impl Runs for InferJob {
 /// number of labels is the number of classes, or 0.
 #[must_use]
 pub fn lines(task: &InferTask, learnt: &Inferred, labels: &Labels) -> String {
+    let Some(lengths) = &learnt.lengths else { return String::new() };
+    let outputs = task.computation().outputs();
+    let mut text = lines_of(task, 0, lengths, &learnt.elements, labels);
+    for (k, (lengths, elements)) in learnt.more.iter().enumerate() {
+        let name = outputs.get(k + 1).map_or("output", |output| &output.name);
+        text += &format!("{name}\n");
+        text += &lines_of(task, k + 1, lengths, elements, &Labels::default());
+    }
+    text
+}
+
+/// The lines of one output.
+fn lines_of(task: &InferTask, output: usize, lengths: &[usize], elements: &[f32], labels: &Labels) -> String {
     let mut text = String::new();
     let mut line = |line: String| text.extend([&line, "\n"]);
-    let Some(lengths) = &learnt.lengths else { return text };
-    let elements = &learnt.elements;
     let count: usize = lengths.iter().product();
     if elements.len() != count {
         line(format!("the output has {count} elements, too many to print; name a file for it"));
@@ -38,7 +49,7 @@ pub fn lines(task: &InferTask, learnt: &Inferred, labels: &Labels) -> String {
         return text;
     }
     let c = task.computation();
-    let places = !matches!(c.node(c.outputs()[0].value).ty.scalar, Scalar::Fixed { .. });
+    let places = !matches!(c.node(c.outputs()[output].value).ty.scalar, Scalar::Fixed { .. });
     if places {
         let samples = lengths.first().copied().unwrap_or(1);
         let across = if lengths.len() > 1 { lengths[lengths.len() - 1] } else { 1 };
@@ -56,7 +67,7 @@ pub fn lines(task: &InferTask, learnt: &Inferred, labels: &Labels) -> String {
         line("output".to_owned());
         elements.iter().enumerate().for_each(|(i, x)| line(format!("  {x:>10.4}  {i:>5}")));
     } else {
-        let array = Array::new(lengths, elements.clone());
+        let array = Array::new(lengths, elements.to_vec());
         for (i, likely) in labels.top(&array, 5).iter().enumerate() {
             line(format!("input {i}"));
             for one in likely {

@@ -7,13 +7,14 @@ use core::fmt::Write;
 #[must_use]
 pub fn reference() -> String {
     let mut all: Vec<&Operator> = OPERATORS.iter().flat_map(|file| file.iter()).collect();
-    all.sort_unstable_by_key(|operator| operator.name);
+    all.sort_unstable_by_key(|operator| (operator.set, operator.name));
     let mut out = String::from("| operator | attributes | | error |\n|---|---|---|---|\n");
-    for Operator { name, doc, attributes, error, moves, .. } in all {
+    for Operator { set, name, doc, attributes, error, moves, .. } in all {
+        let set = if set.is_empty() { String::new() } else { format!("{set}.") };
         // Moves of elements change none.
         let error = if *moves { Bound::Exact } else { *error };
         let attributes: Vec<String> = attributes.iter().map(|name| format!("`{name}`")).collect();
-        let _ = writeln!(out, "| {name} | {} | {doc} | {error} |", attributes.join(", "));
+        let _ = writeln!(out, "| {set}{name} | {} | {doc} | {error} |", attributes.join(", "));
     }
     out
 }

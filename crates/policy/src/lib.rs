@@ -1,0 +1,25 @@
+//! Policies: which runs an operator allows.
+//!
+//! ```text
+//! file      PolicyFile   blocks of rules in TOML, read strictly, signed
+//! rules     verdict      a run against blocks: allowed by one, or denied with every reason
+//! explain   explain      a block in words
+//! moment                 dates, times and durations as texts and seconds
+//! draft     draft        the block that allows a proposal, for the operator to narrow
+//! ```
+//!
+//! Nothing here reads a file or a clock. Terms are named by their digest, which the operator has
+//! from `hushwire job digest`.
+#![forbid(unsafe_code)]
+
+mod draft;
+mod explain;
+mod file;
+mod moment;
+mod rules;
+
+pub use draft::{PolicyDraft, draft};
+pub use explain::explain;
+pub use file::{AllowRule, DataRule, ParameterRule, PolicyFile};
+pub use moment::{moment_text, read_moment};
+pub use rules::{Denial, PastRun, PolicyLimits, RunData, RunRequest, Verdict, verdict};

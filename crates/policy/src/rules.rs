@@ -1,0 +1,248 @@
+//! The verdict about a run.
+
+use crate::{AllowRule, DataRule, moment::moment_text};
+use hushwire_fault::{Fault, code};
+use hushwire_seal::{BlakeName, KeyId, VerifyKey};
+use hushwire_session::size;
+use std::{collections::BTreeMap, fmt};
+
+/// A run that somebody asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunRequest<'a> {
+    /// The digest of its terms.
+    pub digest: BlakeName,
+    /// The tenant that asks.
+    pub tenant: &'a str,
+    /// The data set of each table or input.
+    pub data: &'a BTreeMap<String, RunData>,
+    /// The keys that its results are sealed to.
+    pub recipients: &'a [KeyId],
+    /// The value of each parameter.
+    pub parameters: &'a BTreeMap<String, String>,
+    /// The rows of a group of a result that its terms demand, at least.
+    pub min_group: Option<u64>,
+    /// Bytes of memory that it may take, where its terms say so.
+    pub memory: Option<u64>,
+    /// Runs of these terms that are under way.
+    pub running: u64,
+}
+
+/// A data set that a run takes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunData {
+    /// Its id.
+    pub id: BlakeName,
+    /// Its line.
+    pub line: BlakeName,
+    /// Who signed it.
+    pub owner: VerifyKey,
+    /// Its rows.
+    pub rows: u64,
+    /// When it expires, in seconds since 1970.
+    pub expires: Option<u64>,
+}
+
+/// An earlier run of the same terms on the same lines of data sets, whatever became of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PastRun {
+    /// When it was counted, in seconds since 1970.
+    pub at: u64,
+}
+
+/// What a run may take.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PolicyLimits {
+    /// Bytes of memory.
+    pub memory: Option<u64>,
+    /// Seconds of an attempt.
+    pub seconds: Option<u64>,
+    /// Runs of the terms at the same time.
+    pub parallel: Option<u64>,
+}
+
+/// A rule that denies a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Denial {
+    /// The key of the rule in a policy file.
+    pub rule: &'static str,
+    /// Why it denies this run.
+    pub why: String,
+    /// Whether the same run may be allowed later, without a change of the policy.
+    pub passes: bool,
+}
+
+/// Whether a run is allowed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// By the block of this number, within these limits.
+    Allowed {
+        /// The place of the block among those that were asked.
+        by: usize,
+        /// What it may take.
+        limits: PolicyLimits,
+    },
+    /// By none: the reasons of the block that comes nearest.
+    Denied(Vec<Denial>),
+}
+
+impl Verdict {
+    /// Whether a run is allowed.
+    #[must_use]
+    pub fn is_allowed(&self) -> bool {
+        matches!(self, Self::Allowed { .. })
+    }
+
+    /// The error of a denied run.
+    #[must_use]
+    pub fn fault(&self) -> Option<Fault> {
+        let Self::Denied(denials) = self else { return None };
+        let cause: Vec<_> =
+            denials.iter().map(|denial| format!("`{}`: {}", denial.rule, denial.why)).collect();
+        let remedy = if denials.iter().all(|denial| denial.passes) {
+            "ask again later"
+        } else {
+            "change the run, or ask the operator of each party for a policy that allows it"
+        };
+        Some(Fault::new(code::POLICY_DENIES, "asking the policy", cause.join(", "), remedy))
+    }
+}
+
+/// Whether one of the blocks allows a run, at `now` in seconds since 1970. `history` has every
+/// earlier run of these terms on these lines that was counted.
+#[must_use]
+pub fn verdict(policies: &[AllowRule], request: &RunRequest<'_>, history: &[PastRun], now: u64) -> Verdict {
+    let mut nearest: Option<Vec<Denial>> = None;
+    let ours = policies.iter().enumerate().filter(|(_, rule)| rule.digest == request.digest);
+    for (by, rule) in ours {
+        let denials = denials(rule, request, history, now);
+        if denials.is_empty() {
+            let &AllowRule { memory, seconds, parallel, .. } = rule;
+            return Verdict::Allowed { by, limits: PolicyLimits { memory, seconds, parallel } };
+        }
+        if nearest.as_ref().is_none_or(|least| denials.len() < least.len()) {
+            nearest = Some(denials);
+        }
+    }
+    Verdict::Denied(nearest.unwrap_or_else(|| {
+        let why = format!("no policy allows terms of the digest {}", request.digest);
+        vec![Denial { rule: "digest", why, passes: false }]
+    }))
+}
+
+fn denials(rule: &AllowRule, request: &RunRequest<'_>, history: &[PastRun], now: u64) -> Vec<Denial> {
+    let mut denials = vec![];
+    let mut deny = |rule, passes, why: fmt::Arguments<'_>| {
+        denials.push(Denial { rule, why: why.to_string(), passes });
+    };
+    if rule.tenant != request.tenant {
+        deny(
+            "tenant",
+            false,
+            format_args!("it is for the tenant {:?}, and {:?} asks", rule.tenant, request.tenant),
+        );
+    }
+    data(rule, request, now, &mut deny);
+    let stranger = request.recipients.iter().find(|key| !rule.recipients.contains(key));
+    match stranger {
+        Some(key) => deny("recipients", false, format_args!("results may not be sealed to {key}")),
+        None if request.recipients.is_empty() => {
+            deny("recipients", false, format_args!("the run names nobody who gets results"));
+        }
+        None => {}
+    }
+    if let Some(least) = rule.min_rows {
+        for (table, data) in request.data.iter().filter(|(_, data)| data.rows < least) {
+            let rows = data.rows;
+            deny("min-rows", false, format_args!("{table:?} has {rows} rows, and needs {least}"));
+        }
+    }
+    if let Some(least) = rule.min_group
+        && request.min_group.is_none_or(|group| group < least)
+    {
+        let has = request.min_group.unwrap_or(0);
+        deny(
+            "min-group",
+            false,
+            format_args!("the job shows groups of {has} rows, and {least} are the least"),
+        );
+    }
+    parameters(rule, request, &mut deny);
+    if let Some(most) = rule.runs {
+        let since = rule.window.map_or(0, |window| (now + 1).saturating_sub(window));
+        let counted = history.iter().filter(|run| run.at >= since).count() as u64;
+        if counted >= most {
+            let within = rule.window.map_or(String::new(), |window| format!(" within {}", span(window)));
+            let passes = rule.window.is_some() && most > 0;
+            deny("runs", passes, format_args!("it ran {counted} times{within}, and may run {most} times"));
+        }
+    }
+    if let Some(begins) = rule.not_before.filter(|begins| now < *begins) {
+        deny("not-before", true, format_args!("it begins at {}", moment_text(begins)));
+    }
+    if let Some(ends) = rule.expires.filter(|ends| now >= *ends) {
+        deny("expires", false, format_args!("it ended at {}", moment_text(ends)));
+    }
+    if let (Some(most), Some(wants)) = (rule.memory, request.memory)
+        && wants > most
+    {
+        let (wants, most) = (size::show(wants), size::show(most));
+        deny("max.memory", false, format_args!("the job may take {wants}, and the policy allows {most}"));
+    }
+    if let Some(most) = rule.parallel.filter(|most| request.running >= *most) {
+        deny("max.parallel", true, format_args!("{} runs of it are under way, of {most}", request.running));
+    }
+    denials
+}
+
+type Deny<'a> = dyn FnMut(&'static str, bool, fmt::Arguments<'_>) + 'a;
+
+fn data(rule: &AllowRule, request: &RunRequest<'_>, now: u64, deny: &mut Deny<'_>) {
+    for (table, data) in request.data {
+        let allowed = match rule.data.get(table) {
+            None => {
+                deny("data", false, format_args!("it has no rule for {table:?}"));
+                continue;
+            }
+            Some(DataRule::Id(id)) => *id == data.id,
+            Some(DataRule::Line(line)) => *line == data.line,
+            Some(DataRule::Owner(owner)) => *owner == data.owner,
+        };
+        if !allowed {
+            deny("data", false, format_args!("{table:?} may not be {}", data.id));
+        }
+        if let Some(ended) = data.expires.filter(|ended| now >= *ended) {
+            deny("data", false, format_args!("the data set of {table:?} expired at {}", moment_text(ended)));
+        }
+    }
+    for table in rule.data.keys().filter(|table| !request.data.contains_key(*table)) {
+        deny("data", false, format_args!("the run names no data set for {table:?}"));
+    }
+}
+
+fn parameters(rule: &AllowRule, request: &RunRequest<'_>, deny: &mut Deny<'_>) {
+    for (parameter, value) in request.parameters {
+        match rule.parameters.get(parameter) {
+            None => deny("parameters", false, format_args!("it has no rule for {parameter:?}")),
+            Some(values) if !values.allows(value) => {
+                deny("parameters", false, format_args!("{parameter:?} may not be {value:?}, but {values}"));
+            }
+            Some(_) => {}
+        }
+    }
+    for parameter in rule.parameters.keys().filter(|name| !request.parameters.contains_key(*name)) {
+        deny("parameters", false, format_args!("the run gives {parameter:?} no value"));
+    }
+}
+
+/// Seconds in the largest unit that has no remainder.
+pub(crate) fn span(seconds: u64) -> String {
+    let units = [(86_400, "d"), (3600, "h"), (60, "m")];
+    match units.iter().find(|(unit, _)| seconds.is_multiple_of(*unit)) {
+        Some((unit, name)) => format!("{}{name}", seconds / unit),
+        None => format!("{seconds}s"),
+    }
+}
+
+#[cfg(test)]
+#[path = "rules_tests.rs"]
+mod tests;

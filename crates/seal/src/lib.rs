@@ -1,0 +1,53 @@
+//! The sealed formats of the service: what a party keeps, and what it hands out.
+//!
+//! ```text
+//! keys      SignKey, OpenKey   Ed25519 and X-Wing keys, and their public halves
+//! person    Person, Card       the file of keys of a person, and what others see of it
+//! master    MasterKey          a party's own keys at rest
+//! canon     canonical          JSON with one text for one value, which signatures are over
+//! manifest  Manifest           what a data set is, signed by its owner
+//! dataset   Dealer, OpenedData  shares of a data set, sealed to three parties
+//! result    seal, open         a party's share of an output, sealed to its recipient
+//! audit     Log, verify        a chain of entries
+//! ```
+//!
+//! **Security.** A content key is drawn for each data set and party, and each result, so that no
+//! nonce is used twice under a key: the nonce of a part is its number. Every ciphertext is bound to
+//! its place by its associated data. Secrets have no `Debug` and are wiped.
+#![forbid(unsafe_code)]
+
+mod aead;
+pub mod audit;
+mod canon;
+pub mod dataset;
+mod envelope;
+mod error;
+mod hexed;
+mod keys;
+mod manifest;
+mod master;
+mod name;
+mod person;
+pub mod result;
+
+pub use canon::{canonical, from_canonical};
+pub use error::SealError;
+pub use keys::{KeyId, OpenKey, SealTo, SignKey, Signature, VerifyKey};
+pub use manifest::{Manifest, PART_ROWS, SchemaColumn, SignedManifest, StoredColumn};
+pub use master::MasterKey;
+pub use name::BlakeName;
+pub use person::{Card, Person};
+
+/// What Ed25519 signatures are over: a domain keeps those of one use from being another's.
+pub mod domain {
+    /// Manifests of data sets.
+    pub const DATA: &str = "hushwire data v1";
+    /// Policy files.
+    pub const POLICY: &str = "hushwire policy v1";
+    /// An operator's verdict about a proposal.
+    pub const VERDICT: &str = "hushwire verdict v1";
+    /// The description of a group, by each party.
+    pub const GROUP: &str = "hushwire group v1";
+    /// The proof that whoever fetches a result has its key.
+    pub const FETCH: &str = "hushwire fetch v1";
+}
