@@ -55,6 +55,7 @@ mod sigmoid;
 mod softmax;
 mod sub;
 mod tanh;
+mod top_k;
 mod transpose;
 mod trees;
 
@@ -317,7 +318,7 @@ macro_rules! operators {
 
         /// All supported operators.
         pub(crate) const OPERATORS: &[&[Operator]] =
-            &[known::ALL, elu::ALL, extremes::ALL, ml::ALL, prelu::ALL, sub::ALL, &[pow::POW], $(&[$($file::$operator),*],)+];
+            &[known::ALL, elu::ALL, extremes::ALL, ml::ALL, prelu::ALL, sub::ALL, top_k::ALL, &[pow::POW], $(&[$($file::$operator),*],)+];
     };
 }
 

@@ -308,6 +308,16 @@ fn functions(cases: &mut Vec<Case>) {
             w.op("OneHot", &[&places, &depth, &values], &[("axis", Attribute::Int(axis))])
         });
     }
+    for (axis, largest) in [(-1, 1), (1, 0)] {
+        add("TopK", &|w, x| {
+            let count = w.op("Constant", &[], &[("value_ints", ints(&[3]))]);
+            w.op(
+                "TopK",
+                &[x, &count],
+                &[("axis", Attribute::Int(axis)), ("largest", Attribute::Int(largest))],
+            )
+        });
+    }
     for axis in [-1, 1] {
         add("LogSoftmax", &|w, x| w.op("LogSoftmax", &[x], &[("axis", Attribute::Int(axis))]));
     }
