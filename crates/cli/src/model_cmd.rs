@@ -10,8 +10,8 @@ use crate::{
 use clap::{Args, Subcommand};
 use hushwire::job::{Fault, InputPlace, model, network_given, read_array, samples};
 use hushwire_nn::{
-    Array, Choice, Distance, Finding, LayerReport, Members, Network, NetworkReport, Numbers, SampleRange,
-    Samples, Secure, Wanted, judged, npy, zoo,
+    Array, Choice, DataReport, DataResult, Distance, Finding, LayerReport, Members, Network, NetworkReport,
+    Numbers, SampleRange, Samples, Secure, Wanted, judged, npy, zoo,
 };
 use serde::Serialize;
 use std::{
@@ -27,6 +27,8 @@ Examples:
   hushwire model check m.onnx         every operator is known, and what fixed point costs on an input made up
   hushwire model check m.onnx --input x.npy
                                       the fixed-point result against floating point, layer by layer
+  hushwire model check m.onnx --data x.npy --labels y.npy
+                                      accuracy in both, and the fewest bits that lose none of it
   hushwire model plan m.onnx --out network.hwc
                                       the network without weights: what members of a job agree on
   hushwire model explain m.onnx       what members bring and learn";
@@ -149,6 +151,14 @@ struct CheckArgs {
     /// inputs [default: one that is made up]
     #[arg(long, value_name = "[NAME=]FILE")]
     input: Vec<Named>,
+    /// Data as a NumPy file, samples along the first axis: accuracy in floating point and in fixed
+    /// point, and the fewest bits that lose at most a thousandth of the decisions; NAME=FILE for one
+    /// of several inputs. Scales come from it, too, unless --calibrate or --range names others
+    #[arg(long, value_name = "[NAME=]FILE", conflicts_with = "input")]
+    data: Vec<Named>,
+    /// The class of each sample of --data, as a NumPy file
+    #[arg(long, value_name = "FILE", requires = "data")]
+    labels: Option<PathBuf>,
     #[command(flatten)]
     given: GivenArgs,
     #[command(flatten)]
@@ -406,7 +416,159 @@ struct CheckedLayer {
     room: f32,
 }
 
+/// What is checked on data.
+#[derive(Serialize)]
+struct CheckedData {
+    #[serde(flatten)]
+    planned: Planned,
+    samples: usize,
+    /// Decisions, and those that differ from floating point.
+    decisions: usize,
+    differ: usize,
+    /// Decisions that are right, if there are labels, in floating point and in fixed point.
+    right_clear: Option<usize>,
+    right: Option<usize>,
+    /// The greatest error of an output, and the range of outputs.
+    error: f32,
+    range: f32,
+    /// The samples on which rings were tried, and the fewest bits that are enough.
+    tried_samples: usize,
+    enough_bits: Option<u8>,
+    tried: Vec<CheckedRing>,
+    layers: Vec<CheckedLayer>,
+}
+
+#[derive(Serialize)]
+struct CheckedRing {
+    bits: u8,
+    /// Null where the ring has no room for the network's values.
+    differ: Option<usize>,
+    right: Option<usize>,
+    error: Option<f32>,
+}
+
+/// The results of a network on data.
+fn check_data(args: &CheckArgs) -> Result<(), Error> {
+    let read = model(&args.model)?;
+    let mut known = args.given.given()?;
+    let names = input_names(&read, &known);
+    let files = all_by_name("--data", &args.data, &names)?;
+    let data = files.iter().map(|path| read_array(path)).collect::<Result<Vec<Array>, _>>()?;
+    // A model for any number of samples takes one at a time.
+    let one = |array: &Array| [&[1][..], array.lengths.get(1..).unwrap_or_default()].concat();
+    let set = known.shapes.clone();
+    let open = names.iter().zip(&data).filter(|(name, _)| !set.contains_key(*name));
+    known.shapes.extend(open.map(|(name, array)| (name.clone(), one(array))));
+    let network = Network::with(read, &known).map_err(|faults| in_its_way(&args.model, faults))?;
+    let of_model = |e: Fault| of_file(&args.model, e);
+    let wanted = args.numbers.wanted()?;
+    planned(&args.model, &network, wanted.usual())?;
+    let mut run = RunFiles::new(args.replace.force);
+    let calibration = args.samples.files(&network)?;
+    let others = calibration.iter().flatten().copied().chain(args.labels.as_deref());
+    for path in files.iter().copied().chain(others).chain([args.model.as_path()]) {
+        reads(&mut run, "a file of the check", path);
+    }
+    let json = json_file(&mut run, args.json.as_deref(), "model check", 0o644)?;
+    let labels = args.labels.as_deref().map(read_array).transpose()?;
+    let samples = match (calibration, args.samples.range) {
+        (None, None) => samples(&network, Some(&data[..]), None)?,
+        _ => args.samples.samples(&network)?,
+    };
+    let choice = wanted.chosen(&network, &samples).map_err(of_model)?;
+    let secure = planned(&args.model, &network, choice.numbers)?;
+    let report = DataReport::new(&network, choice.numbers, &wanted, &samples, &data, labels.as_ref());
+    let report = report.map_err(of_model)?;
+    let rooms = report.layers.iter().map(|layer| (layer.name.as_str(), layer.room));
+    let mut warnings: Vec<Warned> = wrapped(rooms).into_iter().collect();
+    if warnings.is_empty() {
+        warnings.extend(choice.finding.iter().map(Warned::of));
+    }
+    warnings.iter().for_each(Warned::note);
+    let text = data_table(&report, &choice);
+    let ring = |(bits, result): &(u8, Option<DataResult>)| CheckedRing {
+        bits: *bits,
+        differ: result.map(|result| result.differ),
+        right: result.and_then(|result| result.right),
+        error: result.map(|result| result.error),
+    };
+    let checked = CheckedData {
+        planned: Planned {
+            command: "model check",
+            version: env!("CARGO_PKG_VERSION"),
+            network: hex::encode(secure.computation().digest()),
+            numbers: Ring::of(&choice),
+            warnings,
+        },
+        samples: report.samples,
+        decisions: report.fixed.decisions,
+        differ: report.fixed.differ,
+        right_clear: report.right,
+        right: report.fixed.right,
+        error: report.fixed.error,
+        range: report.range,
+        tried_samples: report.tried.0,
+        enough_bits: report.enough,
+        tried: report.tried.1.iter().map(ring).collect(),
+        layers: report.layers.iter().map(CheckedLayer::of).collect(),
+    };
+    deliver(Some(text.into_bytes()), &checked, json, args.json.as_deref())
+}
+
+/// A part of all, in percent.
+fn percent(part: usize, all: usize) -> String {
+    format!("{:.1} %", 100.0 * part as f64 / all.max(1) as f64)
+}
+
+/// The layers one by one, the results on data, and the rings that were tried.
+fn data_table(report: &DataReport, choice: &Choice) -> String {
+    let mut text = layer_table(&report.layers);
+    let (all, fixed) = (report.fixed.decisions, &report.fixed);
+    let Numbers { bits, frac, cut } = choice.numbers;
+    // Writing to a string does not fail.
+    let _ = writeln!(
+        text,
+        "{} samples; numbers of {bits} bits, {frac} behind the point, {cut} cut",
+        report.samples
+    );
+    if let (Some(clear), Some(right)) = (report.right, fixed.right) {
+        let _ = writeln!(
+            text,
+            "accuracy {} in floating point ({clear} of {all}), {} in fixed point ({right})",
+            percent(clear, all),
+            percent(right, all)
+        );
+    }
+    if all > 0 {
+        let _ = writeln!(text, "{} of {all} decisions differ from those in floating point", fixed.differ);
+    }
+    let _ = writeln!(text, "outputs are off by at most {:.6} of a range of {:.6}", fixed.error, report.range);
+    let _ = writeln!(text, "\nbits   differ    right        error  (on {} samples)", report.tried.0);
+    for (bits, result) in &report.tried.1 {
+        let _ = match result {
+            None => writeln!(text, "{bits:>4}  no room for the network's values"),
+            Some(DataResult { differ, right, error, .. }) => {
+                let right = right.map_or_else(|| "–".to_owned(), |right| right.to_string());
+                writeln!(text, "{bits:>4} {differ:>8} {right:>8} {error:>12.6}")
+            }
+        };
+    }
+    let what = if all > 0 { "decisions" } else { "range" };
+    let _ = match report.enough {
+        Some(bits) => writeln!(text, "{bits} bits are enough: they lose at most 0.1 % of the {what}"),
+        None => writeln!(text, "no ring up to 64 bits loses at most 0.1 % of the {what}"),
+    };
+    text
+}
+
 fn check(args: &CheckArgs) -> Result<(), Error> {
+    if !args.data.is_empty() {
+        let data = args.data.iter().map(|data| ("--data", Some(data.whole())));
+        let calibrate = args.samples.paths().map(|path| ("--calibrate", Some(path)));
+        let rest = [("--labels", args.labels.as_deref()), ("the model", Some(args.model.as_path()))];
+        one_stream("standard input", data.chain(calibrate).chain(rest))?;
+        return check_data(args);
+    }
     let ins = args.input.iter().map(|input| ("--input", Some(input.whole())));
     let calibrate = args.samples.paths().map(|path| ("--calibrate", Some(path)));
     one_stream("standard input", ins.chain(calibrate).chain([("the model", Some(args.model.as_path()))]))?;
@@ -470,13 +632,13 @@ impl CheckedLayer {
     }
 }
 
-/// The layers one by one, and the result.
-fn table(network: &Network, report: &NetworkReport, choice: &Choice) -> String {
+/// The layers one by one.
+fn layer_table(layers: &[LayerReport]) -> String {
     let mut text = format!(
         "{:<20} {:>12} {:>12} {:>12} {:>6}  layer\n",
         "operator", "greatest", "error", "deviation", "room"
     );
-    for layer in &report.layers {
+    for layer in layers {
         // Writing to a string does not fail.
         let _ = writeln!(
             text,
@@ -484,6 +646,12 @@ fn table(network: &Network, report: &NetworkReport, choice: &Choice) -> String {
             layer.op, layer.greatest, layer.error, layer.deviation, layer.room, layer.name
         );
     }
+    text
+}
+
+/// The layers one by one, and the result.
+fn table(network: &Network, report: &NetworkReport, choice: &Choice) -> String {
+    let mut text = layer_table(&report.layers);
     let of_model = network.places(network.outputs[0].1).is_some();
     let what = if of_model { "the place that the model finds" } else { "the first class" };
     if report.places > 0 {

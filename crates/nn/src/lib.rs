@@ -25,6 +25,7 @@
 mod array;
 mod choice;
 mod convolved;
+mod data;
 mod distance;
 mod error;
 mod float;
@@ -48,6 +49,7 @@ pub mod zoo;
 
 pub use array::Array;
 pub use choice::{Choice, Finding, Wanted, judged};
+pub use data::{DataReport, DataResult};
 pub use distance::Distance;
 pub use float::{Floats, Inputs};
 pub use hushwire_fault::Fault;

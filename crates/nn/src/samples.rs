@@ -76,37 +76,8 @@ impl Samples {
     /// # Errors
     /// They do not have the network's shape, or an element is not finite.
     pub fn given(network: &Network, arrays: &(impl Inputs + ?Sized)) -> Result<Self, Fault> {
-        let arrays = arrays.arrays();
-        let mut columns: Vec<Vec<Array>> = vec![];
-        if arrays.len() != network.inputs.len() {
-            // The check of inputs says which.
-            crate::float::check(network, arrays)?;
-        }
-        for (array, (name, at)) in arrays.iter().zip(&network.inputs) {
-            let lengths = &network.layers[*at].lengths;
-            let alike = array.lengths.get(1..) == lengths.get(1..) && array.lengths.len() == lengths.len();
-            if !alike || array.data.is_empty() {
-                let shapes = (format!("{:?}", array.lengths), format!("{lengths:?}"));
-                let remedy = "bring any number of inputs of that shape";
-                let place = match network.inputs.len() {
-                    1 => "calibration inputs".to_owned(),
-                    _ => format!("calibration inputs {}", shown(name)),
-                };
-                return Err(shape(shapes, remedy).at(place));
-            }
-            // Takes as many inputs at once as the network does; repeats the first ones if the last
-            // batch is short.
-            let whole: usize = lengths.iter().product();
-            let parts = array.data.chunks(whole).map(|part| {
-                let data = part.iter().chain(array.data.iter().cycle()).take(whole).copied().collect();
-                Array::new(lengths, data)
-            });
-            columns.push(parts.collect());
-        }
-        // An input that is given once goes with all others.
-        let count = columns.iter().map(Vec::len).max().unwrap_or(0);
-        let one = |k: usize| columns.iter().map(|column| column[k % column.len()].clone()).collect();
-        Self::of(network, vec![(0..count).map(one).collect()], GIVEN_HEADROOM, false)
+        let batches = batches(network, arrays.arrays(), "calibration inputs")?;
+        Self::of(network, vec![batches], GIVEN_HEADROOM, false)
     }
 
     /// Made-up inputs: normally distributed with mean 0 and deviation 1, or uniform over a range.
@@ -192,6 +163,41 @@ impl Samples {
     pub(crate) fn groups(&self) -> impl Iterator<Item = &[Vec<Array>]> {
         self.groups.iter().map(Vec::as_slice)
     }
+}
+
+/// Inputs one after the other along the arrays' first axes, as many at once as the network takes;
+/// `what` they are, for errors.
+pub(crate) fn batches(network: &Network, arrays: &[Array], what: &str) -> Result<Vec<Vec<Array>>, Fault> {
+    let mut columns: Vec<Vec<Array>> = vec![];
+    if arrays.len() != network.inputs.len() {
+        // The check of inputs says which.
+        crate::float::check(network, arrays)?;
+    }
+    for (array, (name, at)) in arrays.iter().zip(&network.inputs) {
+        let lengths = &network.layers[*at].lengths;
+        let alike = array.lengths.get(1..) == lengths.get(1..) && array.lengths.len() == lengths.len();
+        if !alike || array.data.is_empty() {
+            let shapes = (format!("{:?}", array.lengths), format!("{lengths:?}"));
+            let remedy = "bring any number of inputs of that shape";
+            let place = match network.inputs.len() {
+                1 => what.to_owned(),
+                _ => format!("{what} {}", shown(name)),
+            };
+            return Err(shape(shapes, remedy).at(place));
+        }
+        // Takes as many inputs at once as the network does; repeats the first ones if the last
+        // batch is short.
+        let whole: usize = lengths.iter().product();
+        let parts = array.data.chunks(whole).map(|part| {
+            let data = part.iter().chain(array.data.iter().cycle()).take(whole).copied().collect();
+            Array::new(lengths, data)
+        });
+        columns.push(parts.collect());
+    }
+    // An input that is given once goes with all others.
+    let count = columns.iter().map(Vec::len).max().unwrap_or(0);
+    let one = |k: usize| columns.iter().map(|column| column[k % column.len()].clone()).collect();
+    Ok((0..count).map(one).collect())
 }
 
 /// Independent numbers from a range.

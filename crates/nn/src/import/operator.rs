@@ -236,6 +236,11 @@ impl<'a> Reading<'a> {
         self.maybe(import, k)?.map(|known| self.as_weights(known, k)).transpose()
     }
 
+    /// A known value as weights.
+    pub(crate) fn known_weights(&self, known: &Known) -> Result<Arc<Array>, Fault> {
+        self.as_weights(known.clone(), 0)
+    }
+
     fn as_weights(&self, known: Known, k: usize) -> Result<Arc<Array>, Fault> {
         match known {
             Known::Floats(array) => {

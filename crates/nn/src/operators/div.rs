@@ -1,7 +1,6 @@
 //! Div.
 
 use super::prelude::*;
-use crate::operators::Bound;
 
 pub(super) const DIV: Operator = Operator {
     inputs: 2,

@@ -8,6 +8,7 @@ pub(super) const ALL: &[Operator] = &[
     Operator {
         attributes: &["round_mode", "saturate", "to"],
         moves: true,
+        error: Bound::Exact,
         ..Operator::new(
             "Cast",
             "The value in another type: to integers towards 0, to truth values whether it is not 0.",
@@ -17,6 +18,7 @@ pub(super) const ALL: &[Operator] = &[
     Operator {
         inputs: 0,
         attributes: &["value", "value_float", "value_floats", "value_int", "value_ints"],
+        error: Bound::Exact,
         ..Operator::new("Constant", "A known value.", constant)
     },
     Operator {
@@ -122,11 +124,10 @@ fn cast(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
         _ => Ok(n),
     };
     Ok(match (of, &range) {
-        // Integers and truth values are numbers as floats are.
-        (Known::Layer(at), Some(_)) if to != 9 && (op.reads_whole(import, 0) || import.is_places(at)) => {
-            Known::Layer(at)
-        }
-        (Known::Layer(at), Some(_)) if to == 9 => compare::not_zero(op, import, at)?,
+        // Whole numbers and truth values are numbers as floats are.
+        (Known::Layer(at), None) => function::numbers(op, import, at)?,
+        (Known::Layer(at), Some(_)) if to == 9 && !import.is_places(at) => compare::not_zero(op, import, at)?,
+        (Known::Layer(at), Some(_)) if op.reads_whole(import, 0) || import.is_places(at) => Known::Layer(at),
         (Known::Layer(at), Some(_)) => function::truncated(op, import, at)?,
         (Known::Floats(array), Some(_)) => {
             let whole = |x: &f32| match to {

@@ -57,6 +57,7 @@ mod sigmoid;
 mod softmax;
 mod sub;
 mod tanh;
+mod top_k;
 mod transpose;
 mod trees;
 
@@ -83,7 +84,7 @@ pub(crate) use transpose::Transpose;
 
 /// The imports that files of operators need.
 mod prelude {
-    pub(super) use super::{Definition, Factors, Kind, Operator, ScaleRole};
+    pub(super) use super::{Bound, Definition, Factors, Kind, Operator, ScaleRole};
     pub(super) use crate::{
         Array, Fault, Numbers,
         error::shown,
@@ -227,8 +228,19 @@ pub(crate) enum Bound {
         /// The number of steps for each unit of the value.
         share: f32,
     },
+    /// Steps, steps for each unit of the operand, and a distance between two formulas.
+    Near {
+        /// The number of steps.
+        steps: f32,
+        /// The number of steps for each unit of the operand.
+        share: f32,
+        /// The distance.
+        off: f32,
+    },
     /// A step, and the 256th part of a step for each element of a row.
     Row,
+    /// In words.
+    Told(&'static str),
 }
 
 impl Bound {
@@ -249,6 +261,8 @@ impl fmt::Display for Bound {
             Bound::Rounded => f.write_str("rounded weights, ½"),
             Bound::Steps { steps, share: 0.0 } => write!(f, "{steps}"),
             Bound::Steps { steps, share } => write!(f, "{steps} + {share} \\|y\\|"),
+            Bound::Near { steps, share, off } => write!(f, "{steps} + {share} \\|x\\|, and {off}"),
+            Bound::Told(words) => f.write_str(words),
             Bound::Row => f.write_str("1 + n / 256"),
         }
     }
@@ -306,7 +320,7 @@ macro_rules! operators {
 
         /// All supported operators.
         pub(crate) const OPERATORS: &[&[Operator]] =
-            &[known::ALL, elu::ALL, extremes::ALL, ml::ALL, norms::ALL, prelu::ALL, recurrent::ALL, sub::ALL, &[pow::POW], $(&[$($file::$operator),*],)+];
+            &[known::ALL, elu::ALL, extremes::ALL, ml::ALL, norms::ALL, prelu::ALL, recurrent::ALL, sub::ALL, top_k::ALL, &[pow::POW], $(&[$($file::$operator),*],)+];
     };
 }
 

@@ -10,6 +10,7 @@ use hushwire_compute::{Reduction, Steps};
 pub(super) const MAX_POOL: Operator = Operator {
     outputs: 2,
     attributes: &["auto_pad", "ceil_mode", "dilations", "kernel_shape", "pads", "storage_order", "strides"],
+    error: Bound::Exact,
     ..Operator::new("MaxPool", "The greatest of each window.", |op, import| {
         if let Some(made) = flat(op, import)? {
             return Ok(made);

@@ -1,7 +1,7 @@
 //! Softmax.
 
 use super::{log_softmax::by_rows, pick::reshaped, prelude::*};
-use crate::{array::lines, operators::Bound};
+use crate::array::lines;
 use hushwire_compute::{Op, Val};
 
 pub(super) const SOFTMAX: Operator = Operator {

@@ -192,6 +192,34 @@ fn layers(cases: &mut Vec<Case>) {
         let turned = w.op("Transpose", &["input"], &[("perm", ints(&[0, 2, 1]))]);
         w.op("MatMul", &["input", &turned], &[])
     });
+    for (lengths, left) in [(&[3][..], true), (&[4], false), (&[5, 3], true), (&[1, 4, 2], false)] {
+        add(&format!("MatMul by weights {lengths:?}"), &[2, 3, 4], &|w| {
+            let b = w.random(lengths, 1.0);
+            w.op("MatMul", &if left { [&b, "input"] } else { ["input", &b] }, &[])
+        });
+    }
+    add("MatMul of values with more axes", &[2, 3, 4, 5], &|w| {
+        let mean = w.op("GlobalAveragePool", &["input"], &[]);
+        let axes = w.op("Constant", &[], &[("value_ints", ints(&[0, 1]))]);
+        let sums = w.op("ReduceSum", &["input", &axes], &[("keepdims", Attribute::Int(0))]);
+        let turned = w.op("Transpose", &[&sums], &[]);
+        let x = w.op("Add", &["input", &mean], &[]);
+        w.op("MatMul", &[&x, &turned], &[])
+    });
+    for (turned, biased) in [(0, "rows"), (1, "value"), (1, "none")] {
+        add(&format!("Gemm of values {turned} {biased}"), &[4, 4], &|w| {
+            let row = w.random(&[4, 1], 1.0);
+            let mut inputs = vec!["input", "input"];
+            inputs.extend(match biased {
+                "rows" => Some(&row[..]),
+                "value" => Some("input"),
+                _ => None,
+            });
+            let flags = [("transA", Attribute::Int(turned)), ("transB", Attribute::Int(1 - turned))];
+            let [alpha, beta] = [0.5, 2.0].map(Attribute::Float);
+            w.op("Gemm", &inputs, &[&flags[..], &[("alpha", alpha), ("beta", beta)]].concat())
+        });
+    }
     for lengths in [&[3, 1, 1][..], &[5], &[2, 3, 4, 5], &[1]] {
         add(&format!("Add {lengths:?}"), &[2, 3, 4, 5], &|w| {
             let b = w.random(lengths, 1.0);
@@ -278,6 +306,16 @@ fn functions(cases: &mut Vec<Case>) {
             let depth = w.op("Constant", &[], &[("value_int", Attribute::Int(5))]);
             let values = w.weights(&[2], vec![-1.0, 0.5]);
             w.op("OneHot", &[&places, &depth, &values], &[("axis", Attribute::Int(axis))])
+        });
+    }
+    for (axis, largest) in [(-1, 1), (1, 0)] {
+        add("TopK", &|w, x| {
+            let count = w.op("Constant", &[], &[("value_ints", ints(&[3]))]);
+            w.op(
+                "TopK",
+                &[x, &count],
+                &[("axis", Attribute::Int(axis)), ("largest", Attribute::Int(largest))],
+            )
         });
     }
     for axis in [-1, 1] {
