@@ -106,7 +106,7 @@ impl QueryTask {
             ));
         }
         let catalog = catalog(job)?;
-        let options = Options { min_group: job.min_group, join_bound: job.join_bound };
+        let options = Options { min_group: job.min_group, join_bound: job.join_bound, now: None };
         let relation = relation(&job.sql, &catalog, options).map_err(of_query)?;
         if let Some(column) =
             relation.schema().columns().iter().find(|c| matches!(c.ty, ColumnType::Digest { .. }))
