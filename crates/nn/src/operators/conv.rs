@@ -83,6 +83,22 @@ impl Definition for Conv {
     }
 }
 
+/// The attributes of windows over one axis as those of windows over rows and columns: rows stay as
+/// they are.
+pub(super) fn of_rows(op: &Reading<'_>) -> Vec<(String, Attribute)> {
+    let row = |name: &str, all: &[i64]| match (name, all) {
+        ("pads", [before, after]) => vec![0, *before, 0, *after],
+        ("output_padding", [n]) => vec![0, *n],
+        (_, [n]) => vec![1, *n],
+        (_, all) => all.to_vec(),
+    };
+    let of = |(name, of): (&String, &Attribute)| match of {
+        Attribute::Ints(all) => (name.clone(), Attribute::Ints(row(name, all))),
+        of => (name.clone(), of.clone()),
+    };
+    op.node.attributes.iter().map(of).collect()
+}
+
 /// An operator over one axis as one over rows and columns, of which there is one row.
 fn flat(op: &Reading<'_>, import: &mut Import, of: &Known) -> Result<Known, Fault> {
     let axes = Known::list(&[2]);
@@ -94,18 +110,7 @@ fn flat(op: &Reading<'_>, import: &mut Import, of: &Known) -> Result<Known, Faul
     };
     let weights = Known::Floats(Arc::new(Array::clone(&weights).reshaped(&[outputs, inner, 1, size])));
     let bias = op.maybe(import, 2)?;
-    // The attributes of rows leave them as they are.
-    let row = |name: &str, all: &[i64]| match (name, all) {
-        ("pads", [before, after]) => vec![0, *before, 0, *after],
-        ("output_padding", [n]) => vec![0, *n],
-        (_, [n]) => vec![1, *n],
-        (_, all) => all.to_vec(),
-    };
-    let of = |(name, of): (&'_ String, &Attribute)| match of {
-        Attribute::Ints(all) => (name.clone(), Attribute::Ints(row(name, all))),
-        of => (name.clone(), of.clone()),
-    };
-    let attributes: Vec<(String, Attribute)> = op.node.attributes.iter().map(of).collect();
+    let attributes = of_rows(op);
     let attributes: Vec<(&str, Attribute)> =
         attributes.iter().map(|(name, of)| (&name[..], of.clone())).collect();
     let inputs = [Some(&x), Some(&weights), bias.as_ref()];

@@ -21,6 +21,20 @@ pub(super) const ALL: &[Operator] = &[
         error: Bound::Exact,
         ..Operator::new("Constant", "A known value.", constant)
     },
+    Operator {
+        inputs: 2,
+        attributes: &["round_mode", "saturate"],
+        moves: true,
+        ..Operator::new("CastLike", "The first value in the second one's type.", |op, import| {
+            let to = match op.input(import, 1)? {
+                Known::Ints(..) => 7,
+                Known::Layer(_) if op.reads_whole(import, 1) => 7,
+                _ => 1,
+            };
+            let x = op.input(import, 0)?;
+            op.call(import, "Cast", &[&x], &[("to", Attribute::Int(to))])
+        })
+    },
     // The ratio and the seed are only for training.
     Operator {
         inputs: 3,

@@ -40,12 +40,14 @@ mod ml;
 mod mul;
 mod neg;
 mod normalizer;
+mod norms;
 mod one_hot;
 mod pad;
 mod pick;
 mod pool;
 mod pow;
 mod prelu;
+mod recurrent;
 mod reduce;
 mod reference;
 mod relu;
@@ -318,7 +320,7 @@ macro_rules! operators {
 
         /// All supported operators.
         pub(crate) const OPERATORS: &[&[Operator]] =
-            &[known::ALL, elu::ALL, extremes::ALL, ml::ALL, prelu::ALL, sub::ALL, top_k::ALL, &[pow::POW], $(&[$($file::$operator),*],)+];
+            &[known::ALL, elu::ALL, extremes::ALL, ml::ALL, norms::ALL, prelu::ALL, recurrent::ALL, sub::ALL, top_k::ALL, &[pow::POW], $(&[$($file::$operator),*],)+];
     };
 }
 
@@ -338,7 +340,7 @@ operators! {
     Add = add, "The sum of two values, or of a value and weights; axes of length 1 are repeated.", [ADD];
     Affine = affine, "Each channel (axis 1) times a factor plus a term.", [BATCH_NORMALIZATION];
     ArgMax = arg_max, "The index of the greatest element along an axis.", [ARG_MAX, ARG_MIN];
-    AveragePool = pool, "The mean of each window.", [AVERAGE_POOL, GLOBAL_AVERAGE_POOL];
+    AveragePool = pool, "The mean of each window.", [AVERAGE_POOL, GLOBAL_AVERAGE_POOL, GLOBAL_MAX_POOL];
     Clip = clip, "The element, limited to bounds.", [CLIP];
     Concat = concat, "Values joined along an axis.", [CONCAT];
     Conv = conv, "A convolution over rows and columns.", [CONV, CONV_TRANSPOSE];

@@ -98,16 +98,24 @@ impl Definition for Normalizer {
 }
 
 fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
-    let norm = match &op.text("norm", "MAX")?[..] {
+    let x = op.input(import, 0)?;
+    by(op, import, &x, &op.text("norm", "MAX")?)
+}
+
+/// A value divided by a norm along the last axis.
+pub(super) fn by(op: &Reading<'_>, import: &mut Import, x: &Known, norm: &str) -> Result<Known, Fault> {
+    let Known::Layer(at) = *x else { return Err(op.error("its value is known", "leave it out")) };
+    let norm = match norm {
         "L1" => Norm::Sum,
         "L2" => Norm::Root,
         "MAX" => Norm::Most,
         other => return Err(op.error(format!("its norm is {}", shown(other)), "take L1, L2 or MAX")),
     };
-    if import.lengths(op.layer(import, 0)?).is_empty() {
+    let lengths = import.lengths(at).to_vec();
+    if lengths.is_empty() {
         return Err(op.error("its value has no axis", "give it rows"));
     }
-    op.alike(import, Kind::Normalizer(Normalizer { norm }))
+    op.made(import, Kind::Normalizer(Normalizer { norm }), vec![at], lengths)
 }
 
 #[cfg(test)]

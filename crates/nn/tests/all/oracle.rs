@@ -328,6 +328,23 @@ fn functions(cases: &mut Vec<Case>) {
     }
 }
 
+/// Networks with a state, and normalizations of channels.
+fn layers_of_layers(cases: &mut Vec<Case>) {
+    for (op, gates) in [("RNN", 1), ("GRU", 3), ("LSTM", 4)] {
+        cases.push(case(op, &[3, 2, 4], |w| {
+            let [x, h] = [w.random(&[1, gates * 3, 4], 0.5), w.random(&[1, gates * 3, 3], 0.5)];
+            w.op(op, &["input", &x, &h], &[("hidden_size", Attribute::Int(3))])
+        }));
+    }
+    for (op, scales) in [("InstanceNormalization", 4), ("GroupNormalization", 2)] {
+        cases.push(case(op, &[2, 4, 3, 5], |w| {
+            let [scale, shift] = [w.random(&[scales], 1.0), w.random(&[scales], 1.0)];
+            let groups = [("num_groups", Attribute::Int(2))];
+            w.op(op, &["input", &scale, &shift], if scales == 2 { &groups } else { &[] })
+        }));
+    }
+}
+
 /// Operators that move elements, and what is computed of shapes.
 fn moves(cases: &mut Vec<Case>) {
     let constant = |w: &mut Writer, all: &[i64]| w.op("Constant", &[], &[("value_ints", ints(all))]);
@@ -529,6 +546,7 @@ fn other_implementations_compute_the_same() {
     moves(&mut cases);
     picks(&mut cases);
     functions(&mut cases);
+    layers_of_layers(&mut cases);
     others(&mut cases);
     cases.push(Case {
         name: "squeezenet-cifar".into(),
