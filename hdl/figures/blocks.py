@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws the block diagrams of docs/hardware.md:  hdl/figures/blocks.py  writes docs/figures/hardware-*.svg."""
+"""Draws the block diagrams of docs/internals/hardware.md:  hdl/figures/blocks.py  writes docs/figures/hardware-*.svg."""
 import pathlib
 from html import escape
 

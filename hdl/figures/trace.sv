@@ -1,4 +1,4 @@
-// Three sequencers in a ring, for the timing diagram of docs/hardware.md: party 0's signals go to a VCD file.
+// Three sequencers in a ring, for the timing diagram of docs/internals/hardware.md: party 0's signals go to a VCD file.
 // Two threads run hdl/figures/example.hwm once each. The shares are arbitrary: a timing does not depend on them.
 `default_nettype none
 module trace;

@@ -65,7 +65,7 @@ impl Patient {
         match member {
             Member::Party(index) => PartyId(*index),
             // Only jobs number clients: here the file's order does, and nobody compares.
-            Member::Client(_) => {
+            _ => {
                 let clients =
                     self.file.peers.iter().map(|p| &p.member).filter(|m| matches!(m, Member::Client(_)));
                 let at = clients.take_while(|m| *m != member).count();

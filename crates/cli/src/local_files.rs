@@ -49,7 +49,7 @@ impl MemberIdentity {
     fn name(&self) -> String {
         match &self.member {
             Member::Party(index) => format!("party{index}"),
-            Member::Client(name) => name.clone(),
+            other => other.name().unwrap_or_default().to_owned(),
         }
     }
 }
@@ -106,7 +106,7 @@ fn file_of(job: &Job, own: &MemberIdentity, all: &[MemberIdentity], port: u16) -
             line(format!("index = {index}"));
             line(format!("listen = \"{}\"", address(*index)));
         }
-        Member::Client(name) => line(format!("name = \"{name}\"")),
+        other => line(format!("name = \"{}\"", other.name().unwrap_or_default())),
     }
     line(format!("key = \"{}.pem\"", own.name()));
     for peer in all.iter().filter(|peer| peer.member != own.member) {
@@ -114,7 +114,7 @@ fn file_of(job: &Job, own: &MemberIdentity, all: &[MemberIdentity], port: u16) -
             (Member::Party(index), _) => format!("index = {index}\naddress = \"{}\"", address(*index)),
             (Member::Client(name), Member::Party(_)) => format!("client = \"{name}\""),
             // Clients do not talk to each other.
-            (Member::Client(_), Member::Client(_)) => continue,
+            _ => continue,
         };
         line(format!("\n[[peers]]\n{who}\npin = \"{}\"", peer.identity.pin()));
     }

@@ -75,7 +75,25 @@ impl Computation {
         public: &BTreeMap<String, Tensor>,
         numbers: bool,
     ) -> Result<Cut<O>, ComputeError> {
-        let mut cutting = Cutting::new(self, owners, numbers);
+        self.cut_among(owners, public, numbers, |_| true)
+    }
+
+    /// The same where some owners compute nothing: `computes` says who does. What the others bring
+    /// is their inputs as they are, and nobody relies on the ranges that those promise.
+    ///
+    /// # Errors
+    /// As [`Computation::cut`].
+    ///
+    /// # Panics
+    /// As [`Computation::cut`].
+    pub fn cut_among<O: Clone + PartialEq>(
+        &self,
+        owners: &[Option<O>],
+        public: &BTreeMap<String, Tensor>,
+        numbers: bool,
+        computes: fn(&O) -> bool,
+    ) -> Result<Cut<O>, ComputeError> {
+        let mut cutting = Cutting::new(self, owners, numbers, computes);
         cutting.choose();
         let constants = cutting.of(|known| *known == Known::All);
         let found = eval::some(self, |name| public.get(name), &constants)?;
@@ -109,7 +127,7 @@ impl Computation {
                 Visibility::Public => Visibility::Public,
                 _ => Visibility::Secret,
             };
-            let promised = Some(value).filter(|_| promise && scalar.is_number());
+            let promised = Some(value).filter(|_| promise && scalar.is_number() && (cutting.computes)(owner));
             let promised = promised.and_then(|value| self.range(value));
             let promised =
                 promised.filter(|range| Some(*range) != Range::of(scalar) && range.high < i128::MAX);
@@ -194,6 +212,8 @@ impl<O: PartialEq> Cut<O> {
 struct Cutting<'c, O> {
     computation: &'c Computation,
     numbers: bool,
+    /// Whether an owner computes anything.
+    computes: fn(&O) -> bool,
     known: Vec<Known<O>>,
     /// The values that the rest of the computation reads or is given.
     wanted: Vec<bool>,
@@ -202,7 +222,12 @@ struct Cutting<'c, O> {
 }
 
 impl<'c, O: Clone + PartialEq> Cutting<'c, O> {
-    fn new(computation: &'c Computation, owners: &[Option<O>], numbers: bool) -> Self {
+    fn new(
+        computation: &'c Computation,
+        owners: &[Option<O>],
+        numbers: bool,
+        computes: fn(&O) -> bool,
+    ) -> Self {
         let (nodes, mut owners) = (computation.nodes(), owners.iter());
         let mut known: Vec<Known<O>> = Vec::with_capacity(nodes.len());
         for node in nodes {
@@ -220,12 +245,15 @@ impl<'c, O: Clone + PartialEq> Cutting<'c, O> {
                     Known::One(_) => Known::Together,
                     known => known,
                 },
-                _ => of(&known),
+                _ => match of(&known) {
+                    Known::One(owner) if !computes(&owner) => Known::Together,
+                    known => known,
+                },
             });
         }
         let mut wanted = vec![false; nodes.len()];
         computation.outputs().iter().for_each(|output| wanted[output.value.0 as usize] = true);
-        Cutting { computation, numbers, known, wanted, summed: vec![false; nodes.len()] }
+        Cutting { computation, numbers, computes, known, wanted, summed: vec![false; nodes.len()] }
     }
 
     /// The number of bits of all elements.

@@ -122,6 +122,12 @@ impl Computation {
         self.names.get(&value).map(String::as_str)
     }
 
+    /// The operation of a value, in words.
+    #[must_use]
+    pub fn operation_of(&self, value: Value) -> String {
+        self.node(value).op.name().to_owned()
+    }
+
     /// A value's name, or its operation.
     pub(crate) fn shown_as(&self, value: Value) -> String {
         match self.value_name(value) {

@@ -457,7 +457,7 @@ fn a_client_that_differs_or_cancels_ends_the_session_of_all() {
     let [one, other] = [text.to_owned(), text.replace("a * b", "a & b")].map(|text| computation(&text));
     let value = |me: &Member| match me {
         Member::Client(name) => vec![(if name == "ann" { "a" } else { "b" }, Value::from(3u8))],
-        Member::Party(_) => vec![],
+        _ => vec![],
     };
     let bob = Member::Client("bob".to_owned());
     let errors = among(

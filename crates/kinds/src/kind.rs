@@ -1,8 +1,13 @@
 //! What a kind of job has besides its [`Task`]: its table in a job file, words for people, fields
 //! for programs.
 
+use hushwire_fault::code;
 use hushwire_machine::PartyId;
-use hushwire_session::{Fault, Member, Preparation, Task, toml_file::Section};
+use hushwire_session::{
+    Fault, Member, Preparation, Task,
+    sealed::{OPENING, SealedValue},
+    toml_file::Section,
+};
 use serde::{Serialize, de::DeserializeOwned};
 use std::collections::BTreeMap;
 
@@ -29,6 +34,9 @@ pub trait JobKind: Sized {
     fn lines_for(&self, member: &Member) -> Vec<String>;
 }
 
+/// A result, and its CSV files by the output's name.
+pub type Opened<T> = (<T as Task>::Learnt, BTreeMap<String, Vec<u8>>);
+
 /// A kind of job that this build runs.
 pub trait Runs: JobKind {
     /// A job, read and planned.
@@ -48,6 +56,22 @@ pub trait Runs: JobKind {
     fn ahead(&self, symbols: &BTreeMap<String, u64>, times: u32) -> Result<Option<Preparation>, Fault> {
         let _ = (symbols, times);
         Ok(None)
+    }
+
+    /// The members that are not connected: data sets, and those for whom parties seal results.
+    fn absent(task: &Self::Task) -> Vec<Member> {
+        let _ = task;
+        vec![]
+    }
+
+    /// The result that sealed outputs are, and its CSV files by the output's name.
+    ///
+    /// # Errors
+    /// They are another job's.
+    fn opened(task: &Self::Task, outputs: &[SealedValue]) -> Result<Opened<Self::Task>, Fault> {
+        let _ = (task, outputs);
+        let cause = format!("jobs of kind {} seal no outputs", Self::NAME);
+        Err(Fault::new(code::SEALED_DIFFERS, OPENING, cause, "open it with the job that it is of"))
     }
 
     /// The key of which a member keeps a share.

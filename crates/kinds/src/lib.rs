@@ -22,14 +22,15 @@ mod job;
 mod kind;
 mod psi;
 mod query;
+mod sealed;
 
 pub use circuit::{
     BitOrderChoice, CircuitInput, CircuitJob, CircuitOutput, CircuitPlan, CircuitSource, Found,
     MOST_INSTANCES, Outputs, Parameters, Prepared,
 };
 pub use compute::{
-    BoundComputation, Cancel, ComputationSource, ComputeJob, ComputePart, ComputeSession, ComputeTask,
-    Computed, PublicPlace, Shown, Value, fits, read_input,
+    BoundComputation, ColumnInParts, ComputationSource, ComputeJob, ComputePart, ComputeSession, ComputeTask,
+    Computed, PublicPlace, Shown, Value, fits, read_input, stored_input,
 };
 pub use draw::{DrawJob, DrawPart, DrawReport, DrawTask, Drawn};
 pub use infer::InferJob;
@@ -39,13 +40,15 @@ pub use infer::{
     network_of, public_values, read_array, samples,
 };
 pub use job::{Job, Visitor};
-pub use kind::{JobKind, Runs, Words};
+pub use kind::{JobKind, Opened, Runs, Words};
 pub use psi::{
     Common, Intersection, PsiJob, PsiMethod, PsiPart, PsiReport, PsiReveal, PsiSecurity, PsiTask, PsiTries,
     Stamp,
 };
 #[cfg(feature = "sql")]
 pub use query::{
-    Answer, InferredTable, Pad, QueryPart, QueryTask, aligned, check_output, count, declaration, infer,
+    Answer, InferredTable, Pad, QueryPart, QueryTask, StoredTable, aligned, check_output, count, declaration,
+    infer,
 };
 pub use query::{QueryJob, QueryPartOf, QueryTable};
+pub use sealed::OpenedResult;

@@ -3,7 +3,8 @@
 //! **Functionality.** `blocks` shared 16-byte blocks and shares of round keys (one set, or one per
 //! block) → shares of the encrypted blocks. **Paper.** Araki et al. 2016 (multiplication),
 //! Boyar–Peralta 2010 and 2011 (`bp32`, `depth4`); the other S-boxes are described in
-//! `docs/protocols.md`. **Security.** Semi-honest, one corrupted party, F = AES as PRF (κ = 128).
+//! `docs/internals/protocols.md`. **Security.** Semi-honest, one corrupted party, F = AES as PRF
+//! (κ = 128).
 //! **Rounds and bytes.** 10, 12 or 14 × the S-box's rounds and what it prepares; as many × 16
 //! S-boxes a block, [`Sbox::bits`] each, with the number of blocks padded to an even one.
 //! **Constant time.** Blocks, keys and shares are secret; their number is not.

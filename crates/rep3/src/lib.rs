@@ -44,6 +44,7 @@ mod session;
 mod share;
 mod slots;
 mod steps;
+pub mod stored;
 #[doc(hidden)]
 pub mod test_support;
 mod workspace;

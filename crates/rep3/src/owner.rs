@@ -26,7 +26,7 @@ use zeroize::Zeroizing;
 const LABEL: &str = "hushwire job input v1";
 
 /// The share of which an owner sends input `input` of batch `batch` in full. AGREEMENT.
-fn explicit(batch: u32, input: usize) -> usize {
+pub(crate) fn explicit(batch: u32, input: usize) -> usize {
     (batch as usize + input) % 3
 }
 
@@ -34,7 +34,7 @@ fn explicit(batch: u32, input: usize) -> usize {
 const PIECE: usize = 1 << 18;
 
 /// The stream from which a share of an input grows.
-fn stream(backend: Backend, seed: &Seed, batch: u32, input: usize) -> Prg {
+pub(crate) fn stream(backend: Backend, seed: &Seed, batch: u32, input: usize) -> Prg {
     let place = [batch.to_le_bytes(), (input as u32).to_le_bytes()].concat();
     Prg::new(backend, &seed.derive(LABEL, &place), "planes")
 }
@@ -107,6 +107,11 @@ impl Owner {
 pub struct OwnerSeeds([Seed; 2]);
 
 impl OwnerSeeds {
+    /// The seeds of this party's share and of the next.
+    pub(crate) fn both(&self) -> &[Seed; 2] {
+        &self.0
+    }
+
     /// The seeds of [`Owner::seeds`].
     #[must_use]
     pub fn from_bytes(bytes: &[u8; 32]) -> Self {

@@ -1,18 +1,52 @@
 //! The last word: nobody names an output before everybody has said that all of its own is done.
+//!
+//! ```text
+//! clients ─► parties      done          outputs are on the disk, without names
+//! parties ─► parties      done
+//! a party                 its decider   says so, and waits for the decision, where there is one
+//! parties ─► clients      done
+//! ```
 
 use crate::{Fault, agreement::Agreement, member_config::explain};
 use hushwire_fault::code;
 use hushwire_machine::{Channel, NetError, PartyId};
 
-const STEP: &str = "confirmation";
+pub(crate) const STEP: &str = "confirmation";
+
+/// The end of a run all of whose parties are done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// Outputs get their names.
+    Commit,
+    /// They vanish.
+    Abort,
+}
+
+/// Decides the end of a run at a party, so that all parties end it alike, even if one of them falls
+/// at the last moment.
+///
+/// Without one, each member names its outputs once it has heard that all are done: a member that
+/// falls between hearing and naming has none, while others have theirs.
+pub trait Decider: Send + Sync {
+    /// All parties are done, and the outputs of this one are on the disk: sealed shares with their
+    /// sink, files without names. Blocks until the decision is known.
+    ///
+    /// # Errors
+    /// It cannot be known here; nothing gets a name.
+    fn prepared(&self) -> Result<Decision, Fault>;
+}
 
 /// Tells every peer that this member is done, and waits until all peers have told the same. Links
 /// stay open meanwhile, so that nothing still under way is lost.
 ///
 /// Clients do not meet each other. A party therefore hears its clients first, then the other
 /// parties, and answers clients last: whoever has heard all parties knows that every member is
-/// done.
-pub(crate) fn all_done(plan: &Agreement, channels: &mut [Channel]) -> Result<(), Fault> {
+/// done. If there is a decider, its decision comes before, and holds whatever clients hear.
+pub(crate) fn all_done(
+    plan: &Agreement,
+    channels: &mut [Channel],
+    decider: Option<&dyn Decider>,
+) -> Result<(), Fault> {
     let word = word(plan);
     let (mut clients, mut parties): (Vec<_>, Vec<_>) =
         channels.iter_mut().partition(|c| c.to().or(c.from()).is_some_and(PartyId::is_client));
@@ -26,8 +60,22 @@ pub(crate) fn all_done(plan: &Agreement, channels: &mut [Channel]) -> Result<(),
     for channel in &mut parties {
         hear(plan, channel, out(channel), &word)?;
     }
+    if let Some(decider) = decider
+        && decider.prepared()? == Decision::Abort
+    {
+        let cause = "the run was decided against after all parties had computed; no output is in place";
+        return Err(Fault::new(
+            code::ABORTED,
+            STEP,
+            cause,
+            "see why in the log of who decides, and start again",
+        ));
+    }
     for channel in clients.iter_mut().filter(|c| c.to().is_some()) {
-        channel.send(STEP, &word).map_err(|e| failed(plan, e))?;
+        let sent = channel.send(STEP, &word).map_err(|e| failed(plan, e));
+        if decider.is_none() {
+            sent?;
+        }
     }
     Ok(())
 }

@@ -1,12 +1,18 @@
 //! The ways of values in and out at a party of three: its own, the other parties' and clients'.
 
-use crate::{Agreement, Fault, Member, member_config::explain, run::MemberSession, threads::Failed};
+use crate::{
+    Agreement, Fault, Member, StoredData, StoredInput, member_config::explain, run::MemberSession,
+    threads::Failed,
+};
 use hushwire_fault::code;
 use hushwire_machine::{Channel, Reason, Watch, drive::Driver};
 use hushwire_rep3::{
-    Addition, Batch, Comparison, Inconsistent, Input, Output, OwnerInputs, OwnerSeeds, Role, Shares,
+    Addition, Batch, Comparison, Inconsistent, Input, Output, OwnerInputs, OwnerSeeds, Role, Shares, Tags,
 };
-use std::ops::Range;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ops::Range,
+};
 use zeroize::Zeroizing;
 
 /// The step in which owners share inputs, as errors name it.
@@ -29,9 +35,23 @@ pub struct Doors {
     /// The comparison of clients' shares of the batch begun last: its verdict is still under way on
     /// `io`.
     pub comparison: Option<Comparison>,
+    /// The data sets of the job.
+    pub stored: Stored,
     /// The watch of the session, which hears who deviates.
     pub watch: Option<Watch>,
 }
+
+/// The data sets of a party's job.
+#[derive(Default)]
+pub struct Stored {
+    /// By name.
+    pub data: BTreeMap<String, StoredData>,
+    /// Those whose shares the comparison under way is about, behind those of clients.
+    compared: Vec<String>,
+}
+
+/// Shares for members who are not connected, of all that each learns, in the order of the members.
+pub type MaskedShares = Vec<Zeroizing<Vec<u8>>>;
 
 /// A value on its way in or out.
 #[derive(Clone, Copy)]
@@ -63,18 +83,20 @@ fn ranges(bytes: impl Iterator<Item = usize>) -> Vec<Range<usize>> {
 
 impl Doors {
     /// Shares of all inputs of a batch, one after the other. `own` are those that this party
-    /// brings; `turn` is the number that clients give the batch.
+    /// brings; `turn` is the number that clients give the batch; `stored` are those that data sets
+    /// bring.
     pub fn share(
         &mut self,
         batch: &mut Batch,
         turn: u32,
         inputs: &[SharedValue<&Member>],
         own: &[u8],
+        stored: &[StoredInput],
     ) -> Result<Shares, Failed> {
         self.compared()?;
         let owner = |member: &Member| match member {
             Member::Party(index) => Role::new(*index),
-            Member::Client(_) => None,
+            Member::Client(_) | Member::Data(_) | Member::Recipient(_) => None,
         };
         let places = ranges(inputs.iter().map(|way| way.bytes));
         let input = |way: &SharedValue<&Member>| Input {
@@ -97,6 +119,13 @@ impl Doors {
             self.driver.run(channel, &mut given)?;
             tags.push(given.tags());
         }
+        self.stored.compared.clear();
+        let sets: BTreeSet<&str> = stored.iter().map(|input| input.data.as_str()).collect();
+        for name in sets {
+            let brought: Vec<_> = stored.iter().filter(|input| input.data == name).collect();
+            tags.push(self.stored.take(self.role, batch, name, &brought, &places, &mut shares)?);
+            self.stored.compared.push(name.to_owned());
+        }
         if !tags.is_empty() {
             self.comparison = Some(Comparison::begin(self.role, &mut self.io, tags)?);
         }
@@ -110,9 +139,19 @@ impl Doors {
         comparison.end(&mut self.io)?.map_or(Ok(()), |found| Err(Failed::Job(self.deviates(found))))
     }
 
-    /// Ends the session because of the client who gave such shares.
+    /// Ends the session because of the client who gave such shares, or because of a data set of
+    /// which two parties keep different shares.
     fn deviates(&self, Inconsistent { owner, holders: [a, b] }: Inconsistent) -> Fault {
         let names: Vec<String> = self.clients.iter().map(|(name, _)| name.clone()).collect();
+        let online = self.seeds.iter().flatten().count();
+        if let Some(data) = owner.checked_sub(online).and_then(|at| self.stored.compared.get(at)) {
+            let [a, b] = [a.index().min(b.index()), a.index().max(b.index())];
+            let cause = format!(
+                "party {a} and party {b} keep different shares of data set {data}; no output of it was opened"
+            );
+            let remedy = "compare the manifest and the parts of the data set at both, and put it again";
+            return Fault::new(code::DATA_SET_DIFFERS, COMPARE, cause, remedy);
+        }
         let owners = names.iter().zip(&self.seeds).filter(|(_, seeds)| seeds.is_some());
         let client = owners.map(|(name, _)| Member::Client(name.clone())).nth(owner);
         let id = client.as_ref().and_then(|client| client.id(&names));
@@ -135,12 +174,14 @@ impl Doors {
 
     /// Gives each recipient what it lacks of a batch's outputs. Those that this party learns come
     /// back. Clients have nothing, so they hear every party's own share, masked by a zero-share.
+    /// Shares for each of `sealed`, who are not connected, come back with the same mask.
     pub fn open(
         &mut self,
         batch: &mut Batch,
         outputs: &[SharedValue<&[Member]>],
+        sealed: &[Member],
         mut shares: Shares,
-    ) -> Result<Zeroizing<Vec<u8>>, Failed> {
+    ) -> Result<(Zeroizing<Vec<u8>>, MaskedShares), Failed> {
         self.compared()?;
         let places = ranges(outputs.iter().map(|way| way.bytes));
         let learns = |to: &[Member], role: Role| to.contains(&Member::Party(role.index() as u8));
@@ -153,20 +194,71 @@ impl Doors {
         let mut reveal = batch.reveal(&all, &shares);
         self.driver.run(&mut self.io, &mut reveal)?;
         for (way, place) in outputs.iter().zip(&places) {
-            if way.who.iter().any(|m| matches!(m, Member::Client(_))) {
+            if way.who.iter().any(|m| matches!(m, Member::Client(_) | Member::Recipient(_))) {
                 batch.blind(&mut shares.own[place.clone()], way.addition);
             }
         }
         for (name, channel) in &mut self.clients {
             let member = Member::Client(name.clone());
-            let parts = outputs.iter().zip(&places).filter(|(way, _)| way.who.contains(&member));
-            let parts = parts.flat_map(|(_, place)| &shares.own[place.clone()]);
-            let message: Zeroizing<Vec<u8>> = Zeroizing::new(parts.copied().collect());
+            let message = of_member(outputs, &places, &member, &shares.own);
             if !message.is_empty() {
                 channel.send(OUT, &message)?;
             }
         }
-        Ok(Zeroizing::new(reveal.finish().into_inner()))
+        let sealed = sealed.iter().map(|member| of_member(outputs, &places, member, &shares.own));
+        Ok((Zeroizing::new(reveal.finish().into_inner()), sealed.collect()))
+    }
+}
+
+/// The share of all that a member learns.
+fn of_member(
+    outputs: &[SharedValue<&[Member]>],
+    places: &[Range<usize>],
+    member: &Member,
+    own: &[u8],
+) -> Zeroizing<Vec<u8>> {
+    let parts = outputs.iter().zip(places).filter(|(way, _)| way.who.contains(member));
+    let mut all = Zeroizing::new(Vec::with_capacity(parts.clone().map(|(_, place)| place.len()).sum()));
+    parts.for_each(|(_, place)| all.extend_from_slice(&own[place.clone()]));
+    all
+}
+
+impl Stored {
+    /// These data sets.
+    #[must_use]
+    pub fn of(data: BTreeMap<String, StoredData>) -> Self {
+        Self { data, compared: vec![] }
+    }
+
+    /// Puts the shares of what a data set brings to their places, and tags them.
+    fn take(
+        &self,
+        role: Role,
+        batch: &mut Batch,
+        name: &str,
+        brought: &[&StoredInput],
+        places: &[Range<usize>],
+        shares: &mut Shares,
+    ) -> Result<Tags, Failed> {
+        let missing = || Failed::Job(Fault::internal(IN, format!("data set {name} was not opened")));
+        let data = self.data.get(name).ok_or_else(missing)?;
+        let seeds = OwnerSeeds::from_bytes(&data.seeds);
+        let backend = batch.backend();
+        data.each_part(name, role, |part, kept| {
+            for input in brought {
+                let place = places[input.input].clone();
+                let to = [&mut shares.own[place.clone()], &mut shares.next[place]];
+                let column = (input.column, &data.columns[input.column]);
+                let kept = kept.get(&input.column).copied();
+                seeds.stored((backend, role), part, column, kept, to);
+            }
+        })?;
+        let mut tagging = batch.tagging();
+        for input in brought {
+            let place = places[input.input].clone();
+            tagging.part(&shares.own[place.clone()], &shares.next[place]);
+        }
+        Ok(tagging.finish())
     }
 }
 

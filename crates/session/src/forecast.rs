@@ -77,7 +77,7 @@ const fn set_up(protocol: Protocol) -> u64 {
 const TRIPLE_BITS: usize = 31;
 
 /// LOCAL: ANDs that a thread computes in a second, on a CPU with AES instructions and without. Half
-/// of what docs/benchmarks.md has of AES-NI, as parties seldom have their CPU for themselves.
+/// of what docs/measurements has of AES-NI, as parties seldom have their CPU for themselves.
 const fn rates(protocol: Protocol, scheme: Option<Scheme>) -> [f64; 2] {
     match (protocol, scheme) {
         (Protocol::Rep3, _) => [5e8, 5e7],

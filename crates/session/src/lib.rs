@@ -18,6 +18,7 @@
 //! | [`engine`] | one interface for Yao's protocol, GMW and authenticated garbling |
 //! | [`doors`] | how values go in and out at a party of three |
 //! | [`threads`] | the threads of a member that computes |
+//! | [`stored`], [`sealed`] | inputs and outputs that parties keep as shares |
 //! | [`shelves`] | preprocessing that waits on disk |
 //! | [`toml_file`] | TOML files, read strictly |
 //! | [`suggest`] | the known word that is nearest to an unknown one |
@@ -28,6 +29,7 @@
 
 mod agreement;
 pub mod as_text;
+mod cancel;
 mod confirm;
 pub mod doors;
 pub mod engine;
@@ -41,15 +43,20 @@ mod party_file;
 pub mod protocol;
 pub mod run;
 mod run_files;
+pub mod sealed;
 mod seats;
 pub mod shelves;
 pub mod size;
+pub mod stored;
 pub mod suggest;
 mod terms;
 pub mod threads;
+mod ticker;
 pub mod toml_file;
 
 pub use agreement::{AgreedField, Agreement};
+pub use cancel::Cancel;
+pub use confirm::{Decider, Decision};
 pub use error::{Fault, Kind, Warning, io_remedy};
 pub use forecast::{Batching, Forecast};
 pub use hushwire_files::{NewFile, open_input, panic_is_caught, read_once, read_private_key, refuse_once};
@@ -66,7 +73,9 @@ pub use protocol::{
 };
 pub use run::{Outcome, Part, Stats, Task, excuse, first_error, open, run, run_part};
 pub use run_files::{RunFiles, resolve};
+pub use sealed::{SealedOutput, SealedShare, SealedSink, open_shares};
 pub use seats::Seats;
 pub use shelves::{FromDisk, Phase, Preparable, Preparation, PreparationPart, Wants};
+pub use stored::{StoredData, StoredInput, StoredParts};
 pub use suggest::nearest;
 pub use terms::{Allowed, Terms, TermsDigest};

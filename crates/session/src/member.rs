@@ -6,9 +6,12 @@ use hushwire_machine::PartyId;
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
-/// A party that computes, or a client that only brings inputs or takes outputs.
+/// A party that computes; a client that only brings inputs or takes outputs; or a member that is
+/// not connected: a data set, whose shares the parties keep, or a recipient, for whom they seal
+/// shares.
 ///
-/// In files `party0` and `client:alice`; in messages `party 0` and `client alice`.
+/// In files `party0`, `client:alice`, `data:stays` and `recipient:anna`; in messages `party 0`,
+/// `client alice`, `data set stays` and `recipient anna`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub enum Member {
@@ -16,6 +19,10 @@ pub enum Member {
     Party(u8),
     /// By its name in the job.
     Client(String),
+    /// By its name in the job. It brings inputs, takes no part in a run, and has no link.
+    Data(String),
+    /// By its name in the job. It learns outputs, takes no part in a run, and has no link.
+    Recipient(String),
 }
 
 impl Member {
@@ -25,11 +32,28 @@ impl Member {
         match self {
             Self::Party(index) => format!("party{index}"),
             Self::Client(name) => format!("client:{name}"),
+            Self::Data(name) => format!("data:{name}"),
+            Self::Recipient(name) => format!("recipient:{name}"),
+        }
+    }
+
+    /// Whether it takes part in runs, and has links.
+    #[must_use]
+    pub fn is_connected(&self) -> bool {
+        matches!(self, Self::Party(_) | Self::Client(_))
+    }
+
+    /// The name of a member that is no party.
+    #[must_use]
+    pub fn name(&self) -> Option<&str> {
+        match self {
+            Self::Party(_) => None,
+            Self::Client(name) | Self::Data(name) | Self::Recipient(name) => Some(name),
         }
     }
 
     /// Its number on the wire; `clients` are the job's, in order. `None` for a client that
-    /// is not among them.
+    /// is not among them, and for a member that is not connected.
     #[must_use]
     pub fn id(&self, clients: &[String]) -> Option<PartyId> {
         match self {
@@ -39,6 +63,7 @@ impl Member {
                 // 128 is the owner of jobs that have one alone.
                 Some(PartyId((PartyId::FIRST_CLIENT + 1).checked_add(at)?))
             }
+            Self::Data(_) | Self::Recipient(_) => None,
         }
     }
 }
@@ -62,6 +87,8 @@ impl fmt::Display for Member {
         match self {
             Self::Party(index) => write!(f, "party {index}"),
             Self::Client(name) => write!(f, "client {name}"),
+            Self::Data(name) => write!(f, "data set {name}"),
+            Self::Recipient(name) => write!(f, "recipient {name}"),
         }
     }
 }
@@ -70,7 +97,7 @@ impl From<&Member> for Who {
     fn from(member: &Member) -> Self {
         match member {
             Member::Party(index) => PartyId(*index).into(),
-            Member::Client(_) => Who::named(member.to_string()),
+            Member::Client(_) | Member::Data(_) | Member::Recipient(_) => Who::named(member.to_string()),
         }
     }
 }
@@ -79,11 +106,18 @@ impl FromStr for Member {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        if let Some(name) = text.strip_prefix("client:") {
+        type Made = fn(String) -> Member;
+        let kinds: [(&str, &str, Made); 3] = [
+            ("client:", "client", Self::Client),
+            ("data:", "data set", Self::Data),
+            ("recipient:", "recipient", Self::Recipient),
+        ];
+        for (prefix, kind, made) in kinds {
+            let Some(name) = text.strip_prefix(prefix) else { continue };
             // Computations and queries name members without their kind.
             return match index(name) {
-                Some(_) => Err(format!("{name:?} is a party's name; give the client another one")),
-                None => check_name(name).map(|()| Self::Client(name.to_owned())),
+                Some(_) => Err(format!("{name:?} is a party's name; give the {kind} another one")),
+                None => check_name(name).map(|()| made(name.to_owned())),
             };
         }
         match index(text) {
@@ -114,7 +148,13 @@ mod tests {
 
     #[test]
     fn names_are_read_as_they_are_written() {
-        for member in [Member::Party(0), Member::Party(2), Member::Client("alice".into())] {
+        for member in [
+            Member::Party(0),
+            Member::Party(2),
+            Member::Client("alice".into()),
+            Member::Data("stays".into()),
+            Member::Recipient("anna".into()),
+        ] {
             assert_eq!(member.key().parse(), Ok(member));
         }
         assert_eq!("party 1".parse(), Ok(Member::Party(1)));
@@ -129,6 +169,9 @@ mod tests {
             "client",
             "client:party0",
             "client:party8",
+            "data:",
+            "data:party0",
+            "recipient:a b",
         ] {
             assert!(bad.parse::<Member>().is_err(), "{bad}");
         }
@@ -140,5 +183,8 @@ mod tests {
         assert_eq!(Member::Client("alice".into()).id(&clients), Some(PartyId(130)));
         assert_eq!(Member::Client("carol".into()).id(&clients), None);
         assert_eq!(Member::Party(2).id(&clients), Some(PartyId(2)));
+        for absent in [Member::Data("bob".into()), Member::Recipient("alice".into())] {
+            assert!(absent.id(&clients).is_none() && !absent.is_connected());
+        }
     }
 }

@@ -1,8 +1,8 @@
 //! One member's place in a run: its identity, its peers, its values, and the session they make.
 
 use crate::{
-    Allowed, ClientFile, Fault, InputPlace, Member, MemberFile, OutputPlace, PartyFile, Peer, RunFiles,
-    Terms, TermsDigest, agreement::Agreement, keys::KeyPlaces,
+    Allowed, Cancel, ClientFile, Decider, Fault, InputPlace, Member, MemberFile, OutputPlace, PartyFile,
+    Peer, RunFiles, SealedSink, StoredData, Terms, TermsDigest, agreement::Agreement, keys::KeyPlaces,
 };
 use hushwire_aes::Backend;
 use hushwire_fault::{Text, code};
@@ -27,6 +27,17 @@ pub enum Event {
     Connected,
     /// That many instances are done, of that many.
     Progress(u64, u64),
+    /// A part of the run begins: connecting, sharing inputs, an operation or an operator, writing
+    /// outputs, confirmation.
+    Phase(String),
+    /// Payload bytes so far, to all peers and from all peers: several times a second while they
+    /// move, and once at the end.
+    Traffic {
+        /// To all peers.
+        sent: u64,
+        /// From all peers.
+        received: u64,
+    },
     /// This member cannot take part, or has heard that another cannot, and tells the others before
     /// it ends.
     Failed(Fault),
@@ -61,6 +72,14 @@ pub struct MemberConfig {
     pub inputs: BTreeMap<String, InputPlace>,
     /// Places of outputs, by name; what is not listed goes back to the caller.
     pub outputs: BTreeMap<String, OutputPlace>,
+    /// At a party: the data sets of the job, by name.
+    pub stored: BTreeMap<String, StoredData>,
+    /// At a party: takes its shares of outputs for recipients that are not connected.
+    pub sealed: Option<Arc<dyn SealedSink>>,
+    /// Decides the end of a run all of whose parties are done; none: it ends well.
+    pub decider: Option<Arc<dyn Decider>>,
+    /// Ends the run from another thread.
+    pub cancel: Cancel,
     /// Settings for encryptions.
     pub keys: KeyPlaces,
     /// The directory of preprocessing that is made ahead, where this party keeps any.
@@ -100,6 +119,10 @@ impl MemberConfig {
             backend: Backend::best(),
             inputs: BTreeMap::new(),
             outputs: BTreeMap::new(),
+            stored: BTreeMap::new(),
+            sealed: None,
+            decider: None,
+            cancel: Cancel::new(),
             keys: KeyPlaces::default(),
             shelf: None,
             allowed: None,
@@ -199,7 +222,7 @@ impl MemberConfig {
         let mut numbers = (PartyId::FIRST_CLIENT..u8::MAX).rev().map(PartyId);
         let mut id = |member: &Member| match member {
             Member::Party(index) => Some(PartyId(*index)),
-            Member::Client(_) => numbers.next(),
+            Member::Client(_) | Member::Data(_) | Member::Recipient(_) => numbers.next(),
         };
         let me = id(&self.me).unwrap_or(PartyId::OWNER);
         let reached = self.peers.iter().filter(|peer| peer.address.is_some() || self.listener.is_some());
@@ -228,8 +251,12 @@ impl MemberConfig {
             event => hears(Event::Note(event.text().with_names(&|id| agreed.name(id)).written())),
         });
         let listener = self.listener.as_deref();
-        let net = wire::connect_or_news(&config, &self.identity, listener, heard);
+        let stop = Some(self.cancel.flag());
+        let net = wire::connect_or_news(&config, &self.identity, listener, heard, stop);
         let mut net = net.map_err(|(e, news)| {
+            if self.cancel.asked() {
+                return self.cancel.fault();
+            }
             let e = self.refused(plan, e).during("connect");
             if let Some(news) = news {
                 observer(Event::Failed(e.clone().by(&self.me)));

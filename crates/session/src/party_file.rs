@@ -397,7 +397,7 @@ fn peers(me: &Member, list: TomlValue<'_>, transport: TransportKind) -> Result<V
                 fits(&value, &address, transport)?;
                 Some(address)
             }
-            Member::Client(_) => {
+            Member::Client(_) | Member::Data(_) | Member::Recipient(_) => {
                 if let Some(value) = section.take("address") {
                     return Err(value.error("is not used: clients dial", "leave it out"));
                 }

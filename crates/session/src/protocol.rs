@@ -170,7 +170,24 @@ impl Protocol {
         Fault::new(code::JOB, "planning the job", format!("protocol {self} has {what}"), remedy)
     }
 
-    /// Whether it has a place for `member`; the cause and the remedy where it has none.
+    /// Whether it has a place for `member`, who need not be connected: three parties keep shares of
+    /// what a data set brings, and of what a recipient learns.
+    pub fn keeps(self, member: &Member) -> Result<(), (String, String)> {
+        match member {
+            Member::Data(_) | Member::Recipient(_) if self == Self::Rep3 => Ok(()),
+            Member::Data(_) | Member::Recipient(_) => Err((
+                format!(
+                    "{}: protocol {self} keeps no shares of members that are not connected",
+                    member.key()
+                ),
+                "let a party bring its inputs and learn its outputs, or take protocol rep3".to_owned(),
+            )),
+            _ => self.admits(member),
+        }
+    }
+
+    /// Whether it has a place for `member`, who is connected; the cause and the remedy where it has
+    /// none.
     pub fn admits(self, member: &Member) -> Result<(), (String, String)> {
         match member {
             Member::Party(index) if *index < self.parties() => Ok(()),
@@ -188,6 +205,13 @@ impl Protocol {
             Member::Client(_) => Err((
                 format!("{}: protocol {self} has no clients", member.key()),
                 "let a party bring its inputs and learn its outputs, or take protocol rep3".to_owned(),
+            )),
+            Member::Data(_) | Member::Recipient(_) => Err((
+                format!(
+                    "{} is not connected, and jobs of this kind have connected members alone",
+                    member.key()
+                ),
+                "let a party or a client bring its inputs and learn its outputs".to_owned(),
             )),
         }
     }

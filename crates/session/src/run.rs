@@ -13,6 +13,7 @@ use crate::{
     agreement::Agreement,
     confirm,
     member_config::{Event, Observer, explain},
+    ticker::Ticker,
 };
 use hushwire_fault::Excuse;
 use hushwire_machine::{Channel, Meter, Net, PartyId, Reason, SessionId, Turns};
@@ -23,6 +24,11 @@ use std::{path::PathBuf, sync::Arc, time::Instant};
 pub const ADMISSION: &str = "admission of the job";
 /// What a member does between meeting the others and writing its outputs, as the others hear it.
 pub const COMPUTING: &str = "computing";
+
+/// What a member does before it computes.
+const CONNECTING: &str = "connecting";
+/// What a member does behind computing.
+const WRITING: &str = "writing outputs";
 
 /// A job of some kind, read and planned: all that a run needs of it.
 pub trait Task {
@@ -205,6 +211,10 @@ pub fn run_part<P: Part>(
     observer: &Observer,
 ) -> Result<Outcome<P::Learnt>, Fault> {
     let me = config.me.clone();
+    let cancel = config.cancel.clone();
+    if let Err(e) = cancel.check() {
+        return Err(excuse(&config, Some(&agreement), observer, e));
+    }
     if let Err(e) = config.check(&agreement) {
         return Err(excuse(&config, Some(&agreement), observer, e.telling(Excuse::Job)));
     }
@@ -252,7 +262,10 @@ impl MemberSession {
     /// # Errors
     /// They did not come, or have another agreement.
     pub fn new(agreement: Agreement, config: MemberConfig, observer: &Observer) -> Result<Self, Fault> {
+        config.cancel.enter(CONNECTING);
+        observer(Event::Phase(CONNECTING.to_owned()));
         let net = config.join(&agreement, observer)?;
+        config.cancel.attend(net.watch(), net.me())?;
         let (meters, begun) = ([Meter::new(), Meter::new()], Instant::now());
         let (agreement, observer, turns) = (Arc::new(agreement), observer.clone(), Turns::default());
         Ok(Self { agreement, config, net, observer, meters, turns, begun, phase: COMPUTING })
@@ -260,7 +273,9 @@ impl MemberSession {
 
     fn run<P: Part>(mut self, mut part: P) -> Result<Outcome<P::Learnt>, Fault> {
         let (watch, me) = (self.net.watch(), self.net.me());
-        let finished = self.compute_and_confirm(&mut part);
+        let ticker = Ticker::start(&self.meters, &self.observer);
+        let finished = self.compute_and_confirm(&mut part).map_err(|e| self.config.cancel.explains(e));
+        drop(ticker);
         if let (Err(e), Some(watch)) = (&finished, watch) {
             // Others learn at once who failed, and not only that links closed.
             if e.kind() != Kind::Network {
@@ -285,11 +300,23 @@ impl MemberSession {
 
     /// The rounds of computing come back: the confirmation is not counted.
     fn compute_and_confirm(&mut self, part: &mut impl Part) -> Result<u64, Fault> {
+        self.enter(COMPUTING);
         let mut links = part.compute(self)?;
         let rounds = self.rounds();
-        self.phase = "writing outputs";
+        self.phase = WRITING;
+        self.enter(WRITING);
         part.prepare()?;
-        confirm::all_done(&self.agreement, &mut links.word).map(|()| rounds)
+        self.enter(confirm::STEP);
+        self.config.cancel.check()?;
+        confirm::all_done(&self.agreement, &mut links.word, self.config.decider.as_deref())?;
+        self.config.cancel.decide();
+        Ok(rounds)
+    }
+
+    /// Another part of the run is under way.
+    pub fn enter(&self, phase: &str) {
+        self.config.cancel.enter(phase);
+        (self.observer)(Event::Phase(phase.to_owned()));
     }
 
     /// Exchanges one after the other. Among three parties those of the control lane come first,

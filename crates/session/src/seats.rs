@@ -40,7 +40,7 @@ impl Seats {
     pub fn among(&self, program: &Program, n: u8) -> Roles {
         let owner = |from: &Member| match from {
             Member::Party(index) => usize::from(*index),
-            Member::Client(_) => 0,
+            Member::Client(_) | Member::Data(_) | Member::Recipient(_) => 0,
         };
         let learns = |to: &Vec<Member>| (0..n).map(|p| to.contains(&Member::Party(p))).collect();
         let (owners, learns) = (self.owners.iter().map(owner), self.recipients.iter().map(learns));

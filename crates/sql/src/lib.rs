@@ -17,6 +17,7 @@
 mod bind;
 mod catalog;
 pub mod cell;
+mod dialect;
 mod error;
 mod logical;
 pub mod schema;
@@ -35,7 +36,7 @@ use bind::Binder;
 use error::{At, of_parser, refused, too_large};
 use hushwire_fault::code;
 use hushwire_tables::algebra::Relation;
-use sqlparser::{ast::Statement, dialect::PostgreSqlDialect, parser::Parser};
+use sqlparser::{ast::Statement, parser::Parser};
 
 /// LOCAL: the largest length of a query's text.
 const LONGEST: usize = 1 << 16;
@@ -86,7 +87,7 @@ pub fn relation(sql: &str, catalog: &Catalog, options: Options) -> Result<Relati
 }
 
 fn planned(sql: &str, catalog: &Catalog, options: Options) -> Result<Relation, Fault> {
-    let statements = Parser::parse_sql(&PostgreSqlDialect {}, sql);
+    let statements = Parser::parse_sql(&dialect::Words, sql);
     let statements = statements.map_err(|e| of_parser(e, sql))?;
     let no = |cause: &str| Err(Fault::filled(code::STATEMENT, &[("cause", &cause)]));
     let query = match &statements[..] {
@@ -95,7 +96,7 @@ fn planned(sql: &str, catalog: &Catalog, options: Options) -> Result<Relation, F
         [_] => return no("the statement is no query"),
         _ => return no("there are several statements"),
     };
-    let mut binder = Binder::new(catalog);
+    let mut binder = Binder::new(catalog, options.now.map(i128::from));
     let bound = binder.whole(query)?;
     if options.min_group > 1 && !logical::shows_groups(&bound.plan) {
         return Err(Fault::of(code::GROUPS_ONLY, &[]));

@@ -26,6 +26,37 @@ pub struct Incoming<'t> {
     valid: Option<(String, Vec<u8>)>,
 }
 
+/// What one input of a table's part has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TableInput {
+    /// The values of the column of this number.
+    Values(usize),
+    /// Whether they are NULL.
+    Nulls(usize),
+    /// Whether a row is one, and no padding.
+    Valid,
+}
+
+impl TableInput {
+    /// The inputs of part `part` of a table that is number `at` of those that a query reads: what
+    /// each has, its name, and the bits of an element.
+    #[must_use]
+    pub fn all(table: &Table, at: usize, part: usize) -> Vec<(TableInput, String, usize)> {
+        let mut all = vec![];
+        for (k, column) in table.schema.columns().iter().enumerate() {
+            let of = column.expr_type();
+            all.push((TableInput::Values(k), input_name(at, part, k), scalar(of.ty, of.range).bits()));
+            if column.nullable {
+                all.push((TableInput::Nulls(k), null_name(at, part, k), 1));
+            }
+        }
+        if table.padded {
+            all.push((TableInput::Valid, valid_name(at, part), 1));
+        }
+        all
+    }
+}
+
 /// The records of a column, and its NULL flags.
 struct Records {
     name: String,
@@ -52,7 +83,12 @@ pub(crate) fn unknown_part(table: &str, cause: &str, remedy: &str) -> Fault {
 }
 
 impl<'t> Incoming<'t> {
-    pub(crate) fn new(table: &'t Table, at: usize, part: usize) -> Result<Self, Fault> {
+    /// The converter of part `part` of a table that is number `at` of those that a query reads, or
+    /// that no query reads yet.
+    ///
+    /// # Errors
+    /// There is no such part.
+    pub fn new(table: &'t Table, at: usize, part: usize) -> Result<Self, Fault> {
         let Some(rows) = table.parts.get(part).map(|part| part.rows as usize) else {
             let cause = format!("there is no part {part}");
             return Err(unknown_part(&table.name, &cause, "count parts from 0"));

@@ -6,7 +6,10 @@
 
 use hushwire_fault::Text;
 use std::{
-    sync::{PoisonError, atomic::Ordering},
+    sync::{
+        PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     thread,
     time::{Duration, SystemTime},
 };
@@ -51,7 +54,7 @@ pub fn connect(
     identity: &Identity,
     listener: Option<&Listener>,
 ) -> Result<Net, NetError> {
-    join(cfg, identity, listener, None).map_err(|(e, _)| e)
+    join(cfg, identity, listener, None, None).map_err(|(e, _)| e)
 }
 
 /// [`connect`] with an observer, which hears for whom the session waits, now and later, until the
@@ -65,21 +68,23 @@ pub fn connect_observed(
     listener: Option<&Listener>,
     observer: Observer,
 ) -> Result<Net, NetError> {
-    join(cfg, identity, listener, Some(observer)).map_err(|(e, _)| e)
+    join(cfg, identity, listener, Some(observer), None).map_err(|(e, _)| e)
 }
 
 /// [`connect_observed`] whose error may come with [`News`]: if a member ended before it joined, for
-/// the members that may not have heard so. Pass them to [`retell`](crate::retell).
+/// the members that may not have heard so. Pass them to [`retell`](crate::retell). Once `stop` is
+/// set, the member gives up within a moment, and the others hear that it was interrupted.
 ///
 /// # Errors
-/// As [`connect`].
+/// As [`connect`]; [`NetError::Aborted`] of this member itself once `stop` is set.
 pub fn connect_or_news(
     cfg: &SessionConfig,
     identity: &Identity,
     listener: Option<&Listener>,
     observer: Observer,
+    stop: Option<&AtomicBool>,
 ) -> Result<Net, (NetError, Option<Box<News>>)> {
-    join(cfg, identity, listener, Some(observer))
+    join(cfg, identity, listener, Some(observer), stop)
 }
 
 fn join(
@@ -87,9 +92,10 @@ fn join(
     identity: &Identity,
     listener: Option<&Listener>,
     observer: Option<Observer>,
+    stop: Option<&AtomicBool>,
 ) -> Result<Net, (NetError, Option<Box<News>>)> {
     let mut news = None;
-    let met = with_joining(cfg, identity, listener, observer, None, |joining, registration, ear| {
+    let met = with_joining(cfg, identity, listener, observer, None, stop, |joining, registration, ear| {
         joining.meet(listener, registration, ear, &mut news)
     });
     met.map_err(|e| (e, news.map(Box::new)))
@@ -142,6 +148,9 @@ impl Joining<'_> {
     /// The most informative error, if there is one; when the time is over, also one for those who
     /// have not come.
     fn cause(&self, listener: Option<&Listener>) -> Option<NetError> {
+        if let Some(e) = self.stopped() {
+            return Some(e);
+        }
         let mut errors = core::mem::take(&mut *lock(&self.errors));
         if errors.is_empty() && self.guard.check().is_err() {
             errors.extend(self.absent(listener));

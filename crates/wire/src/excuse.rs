@@ -94,7 +94,7 @@ fn say(
 ) -> Result<(), NetError> {
     let mut cfg = cfg.clone();
     cfg.connect_timeout = cfg.connect_timeout.min(TELLS);
-    with_joining(&cfg, identity, listener, None, Some(excuse), |joining, registration, ear| {
+    with_joining(&cfg, identity, listener, None, Some(excuse), None, |joining, registration, ear| {
         joining.tell_all(listener, registration, ear);
         Ok(())
     })

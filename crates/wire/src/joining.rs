@@ -47,6 +47,7 @@ pub(crate) fn with_joining<T>(
     listener: Option<&Listener>,
     observer: Option<Observer>,
     excuse: Option<&Excuse>,
+    stop: Option<&AtomicBool>,
     work: impl FnOnce(Joining<'_>, Option<&Registration<'_>>, &Bell) -> Result<T, NetError>,
 ) -> Result<T, NetError> {
     cfg.check(listener.is_some())?;
@@ -69,7 +70,7 @@ pub(crate) fn with_joining<T>(
         tls: TlsSide::new(identity),
         listens: listener.is_some(),
         excuse,
-        guard: Guard { deadline: Instant::now() + cfg.connect_timeout, given_up: &given_up, out: None },
+        guard: Guard { deadline: Instant::now() + cfg.connect_timeout, given_up: &given_up, out: None, stop },
         heard_all: AtomicBool::new(false),
         complete: AtomicBool::new(false),
         roster: Roster::new(cfg.me, nonce),
@@ -146,6 +147,13 @@ pub(crate) struct Joining<'a> {
 }
 
 impl Joining<'_> {
+    /// The error of a member whose program stops it.
+    pub(crate) fn stopped(&self) -> Option<NetError> {
+        let (by, step, why) = (self.cfg.me, "connect".to_owned(), Reason::Interrupted);
+        let stop = self.guard.stop.is_some_and(|stop| stop.load(Ordering::SeqCst));
+        stop.then_some(NetError::Aborted { peer: Some(by), by, step, why })
+    }
+
     /// Whether nothing is left to dial or to accept. Then all threads of this round end, and a peer
     /// that is lost later belongs to the next round.
     pub(crate) fn over(&self) -> bool {

@@ -168,6 +168,9 @@ impl Joining<'_> {
             };
             shared.check("connect")?;
             shared.joins(Some(first));
+            if let Some(e) = self.stopped() {
+                return Err(e);
+            }
             if self.guard.check().is_err() {
                 let (peers, after) = (missing.into_iter().collect(), self.cfg.connect_timeout);
                 let cause = "others, who are connected, still wait".into();

@@ -75,7 +75,7 @@ pub enum Visit {
 }
 
 pub(crate) fn guard(limit: Duration) -> Guard<'static> {
-    Guard { deadline: Instant::now() + limit, given_up: &NEVER, out: None }
+    Guard { deadline: Instant::now() + limit, given_up: &NEVER, out: None, stop: None }
 }
 
 impl Prober {

@@ -79,6 +79,8 @@ pub(crate) struct Guard<'a> {
     pub(crate) given_up: &'a AtomicBool,
     /// Set to end the waits of one connection.
     pub(crate) out: Option<&'a AtomicBool>,
+    /// Set by the program that joins, to end all waits.
+    pub(crate) stop: Option<&'a AtomicBool>,
 }
 
 impl Guard<'_> {
@@ -91,7 +93,8 @@ impl Guard<'_> {
     pub(crate) fn check(&self) -> io::Result<Duration> {
         let left = self.deadline.saturating_duration_since(Instant::now());
         let ends = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
-        if left.is_zero() || ends(self.given_up) || self.out.is_some_and(ends) {
+        if left.is_zero() || ends(self.given_up) || self.out.is_some_and(ends) || self.stop.is_some_and(ends)
+        {
             return Err(ErrorKind::TimedOut.into());
         }
         Ok(left)
@@ -136,7 +139,10 @@ impl Guard<'_> {
 /// `TimedOut` after `limit`; the system's error if it does not know the name.
 pub fn resolve(address: &str, limit: Duration) -> io::Result<Vec<SocketAddr>> {
     let goes_on = AtomicBool::new(false);
-    resolve_under(address, &Guard { deadline: Instant::now() + limit, given_up: &goes_on, out: None })
+    resolve_under(
+        address,
+        &Guard { deadline: Instant::now() + limit, given_up: &goes_on, out: None, stop: None },
+    )
 }
 
 /// The addresses of a host and port. The system's resolver has no deadline, so a thread asks it and
@@ -274,8 +280,12 @@ mod tests {
     #[test]
     fn a_name_that_nobody_resolves_is_waited_for_until_the_deadline_alone() {
         let given_up = AtomicBool::new(false);
-        let guard =
-            |limit| Guard { deadline: Instant::now() + limit, given_up: &given_up, out: None::<&AtomicBool> };
+        let guard = |limit| Guard {
+            deadline: Instant::now() + limit,
+            given_up: &given_up,
+            out: None::<&AtomicBool>,
+            stop: None,
+        };
         let (_open, never) = mpsc::channel();
         let late =
             looked_up(&guard(Duration::from_millis(50)), move || never.recv().map_err(io::Error::other));

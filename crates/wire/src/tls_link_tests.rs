@@ -25,7 +25,7 @@ fn ok<T, E: std::fmt::Display>(result: Result<T, E>) -> T {
 }
 
 fn guard() -> Guard<'static> {
-    Guard { deadline: Instant::now() + STALL, given_up: &GOES_ON, out: None }
+    Guard { deadline: Instant::now() + STALL, given_up: &GOES_ON, out: None, stop: None }
 }
 
 fn identities() -> [Identity; 2] {

@@ -38,7 +38,12 @@ fn keys_change_many_times_in_a_long_session() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap_or_else(|e| panic!("{e}"));
     let address = listener.local_addr().unwrap_or_else(|e| panic!("{e}"));
     let given_up = AtomicBool::new(false);
-    let guard = Guard { deadline: Instant::now() + Duration::from_secs(20), given_up: &given_up, out: None };
+    let guard = Guard {
+        deadline: Instant::now() + Duration::from_secs(20),
+        given_up: &given_up,
+        out: None,
+        stop: None,
+    };
     let stall = Duration::from_secs(20);
     // 40 messages of 21 records, and many short ones: updates fall within messages and between
     // them.

@@ -57,13 +57,14 @@ pub(crate) fn rust_files() -> Result<Vec<PathBuf>, String> {
     Ok(files)
 }
 
-/// The pages that readers begin with. The changelog and the records of decisions keep the words of
-/// their time.
+/// The pages that readers begin with. The changelog, the changes before it and the records of
+/// decisions keep the words of their time.
 pub(crate) fn pages() -> Result<Vec<PathBuf>, String> {
     let mut files: Vec<PathBuf> =
         entries(root())?.into_iter().filter(|path| is(path, "md") && name(path) != "CHANGELOG.md").collect();
     collect(&root().join("docs"), "md", &mut files)?;
-    files.retain(|path| !path.starts_with(root().join("docs/adr")));
+    let old = ["docs/adr", "docs/internals/changes.md"].map(|path| root().join(path));
+    files.retain(|path| !old.iter().any(|old| path.starts_with(old)));
     for name in crates()? {
         files.push(root().join("crates").join(name).join("README.md"));
     }

@@ -14,6 +14,20 @@ const PAGES: &str = "docs";
 /// The pseudo-crate of scripts, manifests and simulators.
 const OTHERS: &str = "scripts";
 
+/// The most words of a sentence on the pages that people read first.
+const SENTENCE: usize = 25;
+
+/// The pages that people read first. A folder is all of its pages.
+const FIRST_PAGES: [&str; 7] = [
+    "README.md",
+    "SECURITY.md",
+    "docs/README.md",
+    "docs/start.md",
+    "docs/concepts.md",
+    "docs/choosing.md",
+    "docs/guide/",
+];
+
 /// Words that made sentences hard to read, each with the plain word.
 const RULES: &[Rule] = &[
     rule("without a word", "\"by default\", or \"silently\""),
@@ -180,13 +194,45 @@ fn of_page(path: &Path, text: &str) -> Vec<(usize, String)> {
     let lines: Vec<&str> = text.lines().collect();
     let dead = links::dead(path, &lines).into_iter();
     let dead = dead.map(|(line, target)| (line, format!("the link to {target} leads nowhere")));
-    words(&lines, &mut None).into_iter().chain(dead).map(|(line, what)| (line + 1, what)).collect()
+    let short = tree::short(path);
+    let is_first =
+        FIRST_PAGES.iter().any(|page| short == *page || page.ends_with('/') && short.starts_with(page));
+    let long = if is_first { long_sentences(&lines) } else { Vec::new() };
+    let found = words(&lines, &mut None).into_iter().chain(long).chain(dead);
+    found.map(|(line, what)| (line + 1, what)).collect()
+}
+
+/// Sentences with too many words, what is in backticks apart: the line, from 0, and the number.
+fn long_sentences(lines: &[&str]) -> Vec<(usize, String)> {
+    let mut found = Vec::new();
+    for block in prose::blocks(lines) {
+        if matches!(block.kind, Layout::Code | Layout::Drawing) {
+            continue;
+        }
+        let (mut line, mut count) = (block.lines.start, 0);
+        let mut end = |line, count| {
+            if count > SENTENCE {
+                found.push((line, format!("a sentence of {count} words; {SENTENCE} are allowed here")));
+            }
+        };
+        for word in split(lines, block.lines) {
+            if word.is_first {
+                end(line, count);
+                (line, count) = (word.line, 0);
+            }
+            count += usize::from(!word.text.is_empty());
+        }
+        end(line, count);
+    }
+    found
 }
 
 /// A word of prose: in lower case and without punctuation, and where it is.
 struct Token {
     text: String,
     line: usize,
+    /// Whether the word before it ends a sentence or a cell.
+    is_first: bool,
     begins_a_sentence: bool,
 }
 
@@ -238,7 +284,7 @@ fn split(lines: &[&str], range: std::ops::Range<usize>) -> Vec<Token> {
             }
             let text: String = plain.trim_matches(|edge: char| !edge.is_alphanumeric()).to_lowercase();
             let capital = plain.chars().find(|letter| letter.is_alphabetic()).is_some_and(char::is_uppercase);
-            words.push(Token { text, line, begins_a_sentence: ended && capital });
+            words.push(Token { text, line, is_first: ended, begins_a_sentence: ended && capital });
             ended = plain.trim_end_matches(['*', ')', '"']).ends_with(['.', ':', '?', '!', ';']);
         }
     }
@@ -285,6 +331,19 @@ mod tests {
             assert_eq!(found(text).len(), usize::from(!text.contains("text")), "{text}");
         }
         assert_eq!(found("// ```text\n// a   it stands there\n// ```"), [(2, "stands".to_owned())]);
+    }
+
+    #[test]
+    fn sentences_are_counted_across_lines_and_cell_by_cell() {
+        let lines = |words: usize| format!("Begin here.\n{}\n{} end.", "a ".repeat(words), "`b` c");
+        let long = |text: &str| long_sentences(&text.lines().collect::<Vec<_>>());
+        assert_eq!(long(&lines(SENTENCE - 2)), []);
+        assert_eq!(
+            long(&lines(SENTENCE - 1)),
+            [(1, "a sentence of 26 words; 25 are allowed here".to_owned())]
+        );
+        let row = format!("| {} | {} |", "a ".repeat(SENTENCE), "b ".repeat(SENTENCE));
+        assert_eq!(long(&format!("{row}\n```sh\n{}\n```", "c ".repeat(40))), []);
     }
 
     #[test]

@@ -27,6 +27,8 @@ mod members;
 mod openssl;
 mod ot;
 mod outputs;
+#[cfg(all(feature = "nn", feature = "sql"))]
+mod pages;
 mod preparation;
 mod psi;
 mod psi_members;

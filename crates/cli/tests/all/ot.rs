@@ -9,6 +9,7 @@ use std::{
     io::{BufRead, BufReader},
     os::unix::fs::PermissionsExt,
     process::{Child, Stdio},
+    thread,
     time::{Duration, Instant},
 };
 
@@ -97,7 +98,7 @@ fn ended(mut child: Child) -> Ran {
             let killed = child.kill().and_then(|()| child.wait());
             panic!("a side did not end within {LONG:?} and was killed: {killed:?}");
         }
-        std::thread::sleep(Duration::from_millis(20));
+        thread::sleep(Duration::from_millis(20));
     }
     Ran::new(child.wait_with_output().unwrap_or_else(|e| panic!("{e}")))
 }
@@ -217,7 +218,7 @@ fn what_cannot_work_is_said_before_anybody_is_dialled() {
     world.place.put("odd.txt", b"1 2\n3\n");
     world.place.put("empty.txt", b"");
     let link = format!("--connect {} {}", world.port, world.keys(0));
-    for (args, code, words) in [
+    let cases = [
         (format!("ot send --messages gone.txt {link}"), 4, &["gone.txt"][..]),
         (format!("ot send --messages odd.txt {link}"), 4, &["odd.txt", "line 2", "32 hexadecimal digits"]),
         (format!("ot send --messages empty.txt {link}"), 4, &["empty.txt", "empty"]),
@@ -248,9 +249,19 @@ fn what_cannot_work_is_said_before_anybody_is_dialled() {
             2,
             &["--pin"],
         ),
-    ] {
-        let ran = world.place.ran(&args);
-        assert_eq!(ran.code, Some(code), "{args}: {}", ran.err);
-        words.iter().for_each(|word| assert!(ran.err.contains(word), "{args}: no {word:?} in: {}", ran.err));
-    }
+    ];
+    // Who has read its certificate tells the other for a few seconds why it ends: all do so at
+    // once.
+    thread::scope(|scope| {
+        for (args, code, words) in &cases {
+            let world = &world;
+            scope.spawn(move || {
+                let ran = world.place.ran(args);
+                assert_eq!(ran.code, Some(*code), "{args}: {}", ran.err);
+                words
+                    .iter()
+                    .for_each(|word| assert!(ran.err.contains(word), "{args}: no {word:?} in: {}", ran.err));
+            });
+        }
+    });
 }

@@ -23,12 +23,23 @@ fn bound(text: &str, given: &Values) -> Computation {
 
 /// Cuts, and runs the parts on these inputs: each owner has only its own and the public ones.
 fn through(c: &Computation, given: &Values, numbers: bool) -> (Cut<u16>, Values) {
+    through_owners(c, given, numbers, |_| true)
+}
+
+/// The same where some owners compute nothing.
+fn through_owners(
+    c: &Computation,
+    given: &Values,
+    numbers: bool,
+    computes: fn(&u16) -> bool,
+) -> (Cut<u16>, Values) {
     let owners = owners(c);
     let of = |is: &dyn Fn(Option<u16>) -> bool| -> Values {
         let all = c.inputs().zip(&owners).filter(|(_, owner)| is(**owner));
         all.map(|((name, _), _)| (name.to_owned(), given[name].clone())).collect()
     };
-    let cut = c.cut(&owners, &of(&|owner| owner.is_none()), numbers).unwrap_or_else(|e| panic!("{e}\n{c}"));
+    let cut = c.cut_among(&owners, &of(&|owner| owner.is_none()), numbers, computes);
+    let cut = cut.unwrap_or_else(|e| panic!("{e}\n{c}"));
     let mut brought =
         cut.brought().iter().map(|(owner, _)| owner).zip(cut.shared().inputs()).collect::<Vec<_>>();
     brought.sort_by_key(|(owner, _)| **owner);
@@ -48,6 +59,26 @@ fn through(c: &Computation, given: &Values, numbers: bool) -> (Cut<u16>, Values)
     );
     let found = evaluate(cut.shared(), &all).unwrap_or_else(|e| panic!("{e}\n{c}\n{}", cut.shared()));
     (cut, found)
+}
+
+/// Owners that keep what they have as it is, such as data sets at rest.
+#[test]
+fn owners_that_compute_nothing_bring_their_inputs() {
+    let mut compared = 0;
+    for seed in 0..300 {
+        let c = computation(seed);
+        let given = inputs(&c, seed ^ 1, seed as usize % 6);
+        let Ok(expected) = evaluate(&c, &given) else { continue };
+        let c = c.bind(&c.symbols_of(&given).unwrap()).unwrap();
+        let (cut, found) = through_owners(&c, &given, true, |owner| *owner == 0);
+        assert_eq!(found, expected, "{c}");
+        for (owner, value) in cut.brought() {
+            let is_input = matches!(c.node(*value).op, Op::Input(_));
+            assert!(*owner == 0 || is_input, "owner {owner} of\n{c}");
+            compared += usize::from(*owner != 0 && is_input);
+        }
+    }
+    assert!(compared > 100, "{compared}");
 }
 
 #[test]

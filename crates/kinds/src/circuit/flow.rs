@@ -50,7 +50,7 @@ impl Flow {
         let inputs: Vec<_> =
             inputs.map(|((_, from), width)| SharedValue::of_planes(from, width * plane)).collect();
         let turn = batch.number();
-        self.doors.share(batch, turn, &inputs, &values)
+        self.doors.share(batch, turn, &inputs, &values, &[])
     }
 
     /// Gives each recipient what it lacks.
@@ -59,7 +59,7 @@ impl Flow {
         let outputs = plan.outputs.iter().zip(&plan.output_widths);
         let outputs: Vec<_> =
             outputs.map(|((_, to), width)| SharedValue::of_planes(&to[..], width * plane)).collect();
-        let value = self.doors.open(&mut batch, &outputs, shares)?;
+        let (value, _) = self.doors.open(&mut batch, &outputs, &[], shares)?;
         let first = u64::from(batch.number()) * u64::from(plan.batch);
         let me = self.me();
         let width = plan.outputs_of(&me).map(|j| plan.output_widths[j]).sum();

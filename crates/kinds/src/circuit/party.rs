@@ -12,7 +12,7 @@ use hushwire_prg::Seed;
 use hushwire_rep3::{CircuitBatch, Rep3Party, Role};
 use hushwire_session::{
     Fault, Member,
-    doors::{Doors, channels_of_clients, receive_seeds},
+    doors::{Doors, Stored, channels_of_clients, receive_seeds},
     explain,
     run::{Links, MemberSession},
     threads::{COMPUTE, Progress, drive, lanes, on_threads},
@@ -49,6 +49,7 @@ pub(crate) fn compute(part: &CircuitPart, member: &mut MemberSession) -> Result<
             clients: plan.clients.iter().cloned().zip(clients).collect(),
             seeds: seeds.clone(),
             comparison: None,
+            stored: Stored::default(),
             watch: member.net.watch(),
         };
         let flow = Flow {

@@ -51,6 +51,9 @@ impl Part for CircuitPart {
     fn compute(&mut self, member: &mut MemberSession) -> Result<Links, Fault> {
         match (&member.config.me, self.prepared.plan.protocol) {
             (Member::Client(_), _) => client::stream(self, member),
+            (me @ (Member::Data(_) | Member::Recipient(_)), _) => {
+                Err(Fault::internal("connecting", format!("{me} takes no part")))
+            }
             (Member::Party(_), Protocol::Rep3) => party::compute(self, member),
             (Member::Party(_), _) => batches::compute(self, member),
         }

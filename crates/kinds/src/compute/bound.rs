@@ -4,6 +4,7 @@
 use super::{
     file::refused,
     public::Public,
+    stored,
     threads::{THREADS, far},
     values::Values,
 };
@@ -13,7 +14,11 @@ use hushwire_fault::code;
 use hushwire_rep3::Addition;
 use hushwire_session::{Chosen, Fault, Forecast, Member, Protocol, Seats};
 use hushwire_three::{Plan, ThreeError};
-use std::{collections::BTreeMap, ops::Range, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ops::Range,
+    sync::Arc,
+};
 use zeroize::Zeroizing;
 
 /// The remedy where values or circuits take more memory than they may.
@@ -103,6 +108,17 @@ impl Extent {
         Ok(Extent { scalar: ty.scalar, lengths, rows, addition: Addition::Xor })
     }
 
+    /// The extent of an output, as a sealed share says it.
+    pub(crate) fn sealed(scalar: Scalar, lengths: &[usize], addition: Addition) -> Option<Self> {
+        let rows = lengths.iter().try_fold(1usize, |rows, n| rows.checked_mul(*n));
+        let rows =
+            rows.filter(|rows| rows.checked_mul(scalar.bits().max(64)).is_some_and(|b| b <= MOST_BITS))?;
+        // A word holds an element.
+        let fits = |bytes: u8| scalar.record() <= usize::from(bytes);
+        let fits = if let Addition::Words(bytes) = addition { fits(bytes) } else { true };
+        fits.then(|| Extent { scalar, lengths: lengths.to_vec(), rows, addition })
+    }
+
     /// Bytes of a share.
     pub(crate) fn bytes(&self) -> usize {
         match self.addition {
@@ -166,6 +182,8 @@ pub struct BoundComputation {
     pub(crate) inputs: Vec<Extent>,
     /// The extents of the rest's outputs, in order.
     pub(crate) outputs: Vec<Extent>,
+    /// The columns of data sets that inputs are, where they have names of their own.
+    columns: Arc<BTreeMap<String, String>>,
 }
 
 /// The place of each value in all of them, one behind the other.
@@ -207,6 +225,7 @@ impl BoundComputation {
         cut: Cut<Member>,
         public: Arc<Public>,
         recipients: Vec<Vec<Member>>,
+        columns: BTreeMap<String, String>,
     ) -> Result<Self, Fault> {
         let rest = cut.shared();
         let inputs = rest.inputs().map(|(_, ty)| Extent::new(ty)).collect::<Result<_, _>>()?;
@@ -221,7 +240,13 @@ impl BoundComputation {
             seats: Seats { owners, recipients },
             inputs,
             outputs,
+            columns: Arc::new(columns),
         })
+    }
+
+    /// The column of a data set that an input is.
+    pub(super) fn column(&self, input: &str, scalar: Scalar) -> String {
+        self.columns.get(input).cloned().unwrap_or_else(|| stored::column_name(input, scalar))
     }
 
     /// The same with values in the form in which that one takes and gives them.
@@ -246,9 +271,7 @@ impl BoundComputation {
     /// # Errors
     /// It is too large to be run.
     pub fn course(&self, chosen: Chosen) -> Result<Vec<(u64, Value)>, Fault> {
-        let RunForm::Steps(plan) = self.form(chosen)? else { return Ok(vec![]) };
-        let of = |node: Value| self.cut.origins()[node.0 as usize];
-        Ok(plan.course().iter().map(|leg| (leg.done as u64, of(leg.node))).collect())
+        Ok(self.course_of(&self.form(chosen)?))
     }
 
     /// The records that a member brings to the rest, in order, of its own inputs in theirs: what it
@@ -288,7 +311,11 @@ impl BoundComputation {
     /// The same; a circuit whose bits take more than `most` bytes is refused before it is made.
     pub(super) fn form_within(&self, chosen: Chosen, most: Option<u64>) -> Result<RunForm, Fault> {
         let steps = match chosen.protocol {
-            Protocol::Rep3 => Plan::new(self.rest()).ok(),
+            Protocol::Rep3 => {
+                let kept: Vec<bool> =
+                    self.seats.owners.iter().map(|owner| matches!(owner, Member::Data(_))).collect();
+                Plan::with_planes(self.rest(), &kept).ok()
+            }
             #[cfg(feature = "two")]
             Protocol::Two => return self.pair(chosen.linear, most).map(RunForm::Pair),
             _ => None,
@@ -332,6 +359,30 @@ impl BoundComputation {
     /// The rest as a circuit.
     pub(crate) fn program(&self) -> Result<Program, Fault> {
         circuits::program(self.rest()).map_err(|e| refused(None, &e))
+    }
+
+    /// The inputs of the rest that data sets bring: place, data set, the computation's name of
+    /// each.
+    pub(super) fn stored(&self) -> impl Iterator<Item = (usize, &str, &str)> {
+        let inputs = self.rest().inputs().zip(&self.seats.owners).enumerate();
+        inputs.filter_map(|(i, ((name, _), owner))| match owner {
+            Member::Data(data) => Some((i, data.as_str(), name)),
+            _ => None,
+        })
+    }
+
+    /// Those who learn outputs and are not connected, once each.
+    pub(super) fn absent(&self) -> Vec<Member> {
+        let learn = self.seats.recipients.iter().flatten();
+        let absent: BTreeSet<&Member> = learn.filter(|to| matches!(to, Member::Recipient(_))).collect();
+        absent.into_iter().cloned().collect()
+    }
+
+    /// The course of a run in this form, as [`BoundComputation::course`] has it.
+    pub(super) fn course_of(&self, form: &RunForm) -> Vec<(u64, Value)> {
+        let RunForm::Steps(plan) = form else { return vec![] };
+        let of = |node: Value| self.cut.origins()[node.0 as usize];
+        plan.course().iter().map(|leg| (leg.done as u64, of(leg.node))).collect()
     }
 
     /// The inputs of the rest that a member brings, by place.

@@ -8,7 +8,7 @@ use super::{
 use hushwire_fault::code;
 use hushwire_machine::Channel;
 use hushwire_session::{
-    Fault, FromDisk,
+    Fault, FromDisk, SealedShare,
     run::{self, MemberSession},
     threads::COMPUTE,
 };
@@ -53,6 +53,11 @@ pub(super) trait Engine: Send {
     /// The phases of the last run that came from this party's shelf, where there is one.
     fn taken(&self) -> Option<FromDisk> {
         None
+    }
+
+    /// What the last run sealed for those who are not connected.
+    fn sealed(&mut self) -> Vec<(String, SealedShare)> {
+        vec![]
     }
 
     /// All links, once the last run is done.

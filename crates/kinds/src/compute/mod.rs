@@ -11,6 +11,7 @@
 //! part     ComputePart   reads inputs, computes, writes outputs
 //! engine   Engine        a member's links, set up once; computations run on them one after the
 //!                        other: three, pair, circuits, client
+//! stored   inputs as columns of data sets, which parties keep as shares
 //! session  ComputeSession   the same for programs, parties and clients
 //! ```
 //!
@@ -39,17 +40,20 @@ mod plan;
 mod public;
 mod run;
 mod session;
+mod stored;
 mod task;
 mod threads;
 mod three;
 mod values;
 mod words;
 
+pub(crate) use bound::Extent;
 pub use bound::{BoundComputation, fits};
 pub use file::{ComputationSource, ComputeJob};
 pub use outputs::{Computed, Shown};
 pub use part::ComputePart;
 pub use plan::ComputeTask;
 pub use public::PublicPlace;
-pub use session::{Cancel, ComputeSession, Value};
+pub use session::{ComputeSession, Value};
+pub use stored::{ColumnInParts, stored_input};
 pub use values::read_input;

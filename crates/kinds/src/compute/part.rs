@@ -7,14 +7,14 @@ use super::{
     run,
     values::Values,
 };
-use hushwire_compute::Type;
+use hushwire_compute::{Type, Value};
 use hushwire_fault::code;
 use hushwire_session::{
-    Event, Fault, FromDisk, InputPlace, Member, MemberConfig, Part,
+    Event, Fault, FromDisk, InputPlace, Member, MemberConfig, Part, SealedShare, SealedSink,
     run::{Links, MemberSession},
     suggest,
 };
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 #[cfg(any(feature = "nn", feature = "sql"))]
 use zeroize::Zeroizing;
 
@@ -34,7 +34,15 @@ pub struct ComputePart {
     from_disk: Option<FromDisk>,
     /// Remarks on its inputs for their owner.
     remarks: Vec<String>,
+    /// At a party: takes what is sealed for those who are not connected.
+    sink: Option<Arc<dyn SealedSink>>,
+    sealed: Vec<(String, SealedShare)>,
+    /// The words for what is under way, where they are not the computation's.
+    words: Option<PhaseWords>,
 }
+
+/// The operation on which most of a wave goes, in words.
+pub(crate) type PhaseWords = Arc<dyn Fn(Value) -> String + Send + Sync>;
 
 /// A member's inputs.
 pub(super) struct Brought {
@@ -98,7 +106,10 @@ impl ComputePart {
                 place => Values::read(name, ty, place, symbols),
             })
         })?;
-        Self::new(task, &me, brought, |_| sinks(task, config))
+        let symbols = task.keeps(config, brought.symbols)?;
+        let sink = config.sealed.clone();
+        let part = Self::new(task, &me, Brought { symbols, ..brought }, |_| sinks(task, config))?;
+        Ok(Self { sink, ..part })
     }
 
     fn new(
@@ -114,7 +125,8 @@ impl ComputePart {
         let bound = all.then(|| task.bound_within(&symbols, &own)).transpose()?;
         let (bound, sinks) = (bound.filter(|_| open.is_empty()), sinks(task)?);
         let task = task.clone();
-        Ok(Self { task, inputs, sinks, symbols, bound, ands: 0, from_disk: None, remarks })
+        let (from_disk, sink, sealed, words) = (None, None, vec![], None);
+        Ok(Self { task, inputs, sinks, symbols, bound, ands: 0, from_disk, remarks, sink, sealed, words })
     }
 }
 
@@ -124,9 +136,10 @@ impl ComputePart {
     /// they learn by [`ComputePart::learnt`].
     pub(crate) fn of(
         task: &ComputeTask,
-        me: &Member,
+        config: &MemberConfig,
         mut records: BTreeMap<String, Zeroizing<Vec<u8>>>,
     ) -> Result<Self, Fault> {
+        let me = &config.me;
         let brought = Brought::new(
             task,
             me,
@@ -136,7 +149,16 @@ impl ComputePart {
                 Some(Ok(Values { scalar: ty.scalar, lengths, records, remark: None }))
             },
         )?;
-        Self::new(task, me, brought, |task| Ok(task.outputs_of(me).map(|j| (j, Sink::kept())).collect()))
+        let symbols = task.keeps(config, brought.symbols)?;
+        let brought = Brought { symbols, ..brought };
+        let kept = |task: &ComputeTask| Ok(task.outputs_of(me).map(|j| (j, Sink::kept())).collect());
+        Ok(Self { sink: config.sealed.clone(), ..Self::new(task, me, brought, kept)? })
+    }
+
+    /// The same with words of its kind for what is under way.
+    #[cfg(feature = "sql")]
+    pub(crate) fn with_words(self, words: PhaseWords) -> Self {
+        Self { words: Some(words), ..self }
     }
 
     /// The records of what this member learns, by the output's place, once they are computed.
@@ -154,16 +176,17 @@ impl Part for ComputePart {
         let brings = |member: &Member| self.task.inputs_of(member).next().is_some();
         let mut engine = run::open(member, self.task.chosen(), self.task.threads(), brings)?;
         let own = std::mem::take(&mut self.inputs);
-        let observer = member.observer.clone();
+        let (observer, cancel) = (member.observer.clone(), member.config.cancel.clone());
         self.remarks.iter().for_each(|remark| observer(Event::Note(remark.clone())));
         let mut hears = |done, whole| {
             observer(Event::Progress(done, whole));
-            true
+            !cancel.asked()
         };
         let ran = {
             let ready = (std::mem::take(&mut self.symbols), self.bound.take());
-            run::run(&mut *engine, member, &self.task, ready, own, &mut hears)?
+            run::run(&mut *engine, member, &self.task, ready, own, self.words.as_ref(), &mut hears)?
         };
+        self.sealed = engine.sealed();
         (self.symbols, self.ands, self.from_disk) = (ran.symbols, ran.ands, engine.taken());
         for ((j, sink), records) in self.sinks.iter_mut().zip(ran.learnt) {
             sink.put(&ran.bound.outputs[*j], records);
@@ -172,6 +195,10 @@ impl Part for ComputePart {
     }
 
     fn prepare(&mut self) -> Result<(), Fault> {
+        for (recipient, share) in std::mem::take(&mut self.sealed) {
+            let missing = || Fault::internal("writing outputs", "nobody takes sealed shares");
+            self.sink.as_ref().ok_or_else(missing)?.take(&recipient, share)?;
+        }
         self.sinks.iter().try_for_each(|(_, sink)| sink.prepare())
     }
 

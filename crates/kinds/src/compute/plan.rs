@@ -6,13 +6,19 @@ use super::{
     file::{self, refused},
     lengths::{Open, Told, says},
     public::Public,
+    stored,
     threads::{lanes, threads},
     values::Values,
 };
-use hushwire_compute::{Computation, ComputeError, Dim, Tensor, Type, Visibility};
+use hushwire_compute::{Computation, ComputeError, Dim, Scalar, Tensor, Type, Visibility};
 use hushwire_fault::code;
-use hushwire_session::{AgreedField, Agreement, Chosen, Fault, Member, Protocol, protocol};
-use std::{collections::BTreeMap, sync::Arc};
+use hushwire_session::{
+    AgreedField, Agreement, Chosen, Fault, Member, MemberConfig, Protocol, protocol, stored::STORED, suggest,
+};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 /// AGREEMENT: bytes that a computation may take at each party where members tell lengths, and
 /// neither a bound on them nor memory was agreed on.
@@ -36,6 +42,8 @@ pub struct ComputeTask {
     /// The member of the job that each of the computation's is.
     members: Vec<Member>,
     clients: Vec<String>,
+    /// The columns of data sets that inputs are, where they have names of their own.
+    columns: BTreeMap<String, String>,
 }
 
 fn wrong(cause: impl std::fmt::Display, remedy: impl std::fmt::Display) -> Fault {
@@ -62,25 +70,23 @@ impl ComputeTask {
         let names = computation.members();
         if let Some(odd) = job.members.keys().find(|name| !names.contains(name)) {
             let names: Vec<_> = names.iter().map(String::as_str).collect();
-            return Err(wrong(
-                format!("the computation has no member {odd}"),
-                hushwire_session::suggest::remedy(odd, &names),
-            ));
+            return Err(wrong(format!("the computation has no member {odd}"), suggest::remedy(odd, &names)));
         }
         if let Some(odd) =
             job.symbols.keys().chain(job.bounds.keys()).find(|name| !computation.symbols().contains(name))
         {
             let names: Vec<_> = computation.symbols().iter().map(String::as_str).collect();
-            return Err(wrong(
-                format!("the computation has no symbol {odd}"),
-                hushwire_session::suggest::remedy(odd, &names),
-            ));
+            return Err(wrong(format!("the computation has no symbol {odd}"), suggest::remedy(odd, &names)));
         }
         let members = (0..names.len()).map(|i| member_of(job, names, i)).collect::<Result<Vec<_>, _>>()?;
         for member in &members {
-            job.protocol.admits(member).map_err(|(cause, remedy)| wrong(cause, remedy))?;
+            job.protocol.keeps(member).map_err(|(cause, remedy)| wrong(cause, remedy))?;
         }
         let owners = owners(job, &computation, &members)?;
+        if let Some(odd) = owners.iter().flatten().find(|owner| matches!(owner, Member::Recipient(_))) {
+            let remedy = "let a party, a client or a data set bring its inputs, as \"data:stays\"";
+            return Err(wrong(format!("{odd} is not connected, and brings inputs"), remedy));
+        }
         let public = Arc::new(Public::read(&job.public, &computation, &job.symbols)?);
         for (symbol, most) in &job.bounds {
             if let Some(n) = public.symbols.get(symbol).filter(|n| *n > most) {
@@ -95,6 +101,10 @@ impl ComputeTask {
             to
         };
         let recipients: Vec<_> = computation.outputs().iter().map(|output| learn(&output.to)).collect();
+        if let Some(odd) = recipients.iter().flatten().find(|to| matches!(to, Member::Data(_))) {
+            let remedy = "let a recipient learn its outputs, as \"recipient:anna\"";
+            return Err(wrong(format!("{odd} is no person, and learns outputs"), remedy));
+        }
         let learns = recipients.iter().flatten();
         let takes_part =
             |member: &&Member| owners.iter().flatten().chain(learns.clone()).any(|other| other == *member);
@@ -111,7 +121,70 @@ impl ComputeTask {
         }
         let threads = threads(job.protocol, job.threads).map_err(|(cause, remedy)| wrong(cause, remedy))?;
         let job = job.clone();
-        Ok(Self { job, chosen, threads, computation, owners, public, recipients, members, clients })
+        let columns = BTreeMap::new();
+        Ok(Self { job, chosen, threads, computation, owners, public, recipients, members, clients, columns })
+    }
+
+    /// The same where inputs of data sets are columns of other names than `NAME: SCALAR`.
+    #[cfg(feature = "sql")]
+    pub(crate) fn with_columns(self, columns: BTreeMap<String, String>) -> Self {
+        Self { columns, ..self }
+    }
+
+    /// The column of a data set that an input is.
+    pub(super) fn column(&self, input: &str, scalar: Scalar) -> String {
+        self.columns.get(input).cloned().unwrap_or_else(|| stored::column_name(input, scalar))
+    }
+
+    /// The members that are not connected.
+    pub(crate) fn absent(&self) -> Vec<Member> {
+        let all = self.owners.iter().flatten().chain(self.recipients.iter().flatten());
+        all.filter(|member| !member.is_connected()).cloned().collect()
+    }
+
+    /// Inputs that data sets bring: data set, name and type.
+    fn stored(&self) -> impl Iterator<Item = (&str, &str, &Type)> {
+        let inputs = self.computation.inputs().zip(&self.owners);
+        inputs.filter_map(|((name, ty), owner)| match owner {
+            Some(Member::Data(data)) => Some((data.as_str(), name, ty)),
+            _ => None,
+        })
+    }
+
+    /// Looks whether a party has the data sets that the job names and a sink for those who are not
+    /// connected, and finds the lengths that the data sets have.
+    pub(super) fn keeps(
+        &self,
+        config: &MemberConfig,
+        mut symbols: BTreeMap<String, u64>,
+    ) -> Result<BTreeMap<String, u64>, Fault> {
+        let Member::Party(_) = config.me else { return Ok(symbols) };
+        let names: BTreeSet<&str> = self.stored().map(|(data, ..)| data).collect();
+        let names: Vec<&str> = names.into_iter().collect();
+        if let Some(odd) = config.stored.keys().find(|name| !names.contains(&name.as_str())) {
+            let cause = format!("the job has no data set {odd}");
+            return Err(Fault::new(code::DATA_SET, STORED, cause, suggest::remedy(odd, &names)));
+        }
+        let mut lengths = BTreeMap::new();
+        for (data, name, ty) in self.stored() {
+            let missing = || {
+                let cause = format!("{} keeps no shares of data set {data}", config.me);
+                Fault::new(code::DATA_SET, STORED, cause, "put the data set at all three parties")
+            };
+            let kept = config.stored.get(data).ok_or_else(missing)?;
+            let (column, known) = (self.column(name, ty.scalar), ty.shape.lengths());
+            let at = kept.column(data, &column, ty.scalar.bits(), known.as_deref())?;
+            let all = kept.columns[at].lengths.iter().map(|n| usize::try_from(*n).unwrap_or(usize::MAX));
+            lengths.insert(name.to_owned(), all.collect());
+            symbols = self.lengths(&symbols, &lengths)?;
+        }
+        let absent = self.recipients.iter().flatten().find(|to| matches!(to, Member::Recipient(_)));
+        if let (Some(absent), None) = (absent, &config.sealed) {
+            let cause = format!("{absent} is not connected, and {} keeps no sealed shares", config.me);
+            let remedy = "run the job with a service, or name a client, as \"client:anna\"";
+            return Err(Fault::new(code::COMPUTATION, "preparing outputs", cause, remedy));
+        }
+        Ok(symbols)
     }
 
     /// The job.
@@ -305,8 +378,11 @@ impl ComputeTask {
         let first = |(name, _): (&str, &Type)| (!self.public.has(name)).then_some(Member::Party(0));
         let owners: Vec<_> = inputs.map(|(input, owner)| owner.clone().or_else(|| first(input))).collect();
         let numbers = self.job.protocol == Protocol::Rep3;
-        let cut = computation.cut(&owners, &self.public.values, numbers).map_err(|e| self.refused(&e))?;
-        BoundComputation::new(computation, cut, self.public.clone(), self.recipients.clone())
+        let computes = |owner: &Member| !matches!(owner, Member::Data(_));
+        let cut = computation.cut_among(&owners, &self.public.values, numbers, computes);
+        let cut = cut.map_err(|e| self.refused(&e))?;
+        let (recipients, columns) = (self.recipients.clone(), self.columns.clone());
+        BoundComputation::new(computation, cut, self.public.clone(), recipients, columns)
     }
 
     /// Names the runs that may replace each other's file of output `name`: those of the same
@@ -391,7 +467,7 @@ fn owners(
     if let Some(odd) = job.owners.keys().find(|name| !secret.contains(&name.as_str())) {
         let remedy = match computation.inputs().any(|(name, _)| name == odd) {
             true => "leave it out: its declaration says who brings it".to_owned(),
-            false => hushwire_session::suggest::remedy(odd, &secret),
+            false => suggest::remedy(odd, &secret),
         };
         return Err(wrong(format!("the computation has no secret input {odd}"), remedy));
     }
@@ -403,7 +479,7 @@ fn owners(
                 let remedy = format!("write {name} = \"party0\", or a client, under [owners] of the job");
                 wrong(format!("secret input {name} is brought by no member"), remedy)
             })?;
-            job.protocol.admits(owner).map_err(|(cause, remedy)| wrong(cause, remedy))?;
+            job.protocol.keeps(owner).map_err(|(cause, remedy)| wrong(cause, remedy))?;
             Ok(Some(owner.clone()))
         }
     };

@@ -9,6 +9,7 @@ use super::{
     client::Client,
     engine::{Engine, GoOn, Records, cancelled},
     lengths::{Lengths, Told, says},
+    part::PhaseWords,
     three::Three,
     values::Values,
 };
@@ -31,6 +32,9 @@ pub(super) fn open(
     brings: impl Fn(&Member) -> bool,
 ) -> Result<Box<dyn Engine>, Fault> {
     Ok(match (member.config.me.clone(), chosen.protocol) {
+        (me @ (Member::Data(_) | Member::Recipient(_)), _) => {
+            return Err(Fault::internal("connecting", format!("{me} takes no part")));
+        }
         (me @ Member::Client(_), _) => Box::new(Client::open(member, brings(&me))?),
         (Member::Party(index), Protocol::Rep3) => Box::new(Three::open(member, index, threads, brings)?),
         #[cfg(feature = "two")]
@@ -47,6 +51,7 @@ pub(super) fn run(
     task: &ComputeTask,
     (mut symbols, ready): (BTreeMap<String, u64>, Option<BoundComputation>),
     own: BTreeMap<String, Values>,
+    words: Option<&PhaseWords>,
     go_on: GoOn<'_>,
 ) -> Result<Ran, Fault> {
     let me = &member.config.me;
@@ -66,7 +71,22 @@ pub(super) fn run(
     if !go_on(0, ands) {
         return Err(cancelled());
     }
-    let learnt = engine.run(member, &bound, &form, own, go_on)?;
+    let (course, mut at, mut last) = (bound.course_of(&form), 0, String::new());
+    let mut steps = |done: u64, whole: u64| {
+        // The waves that have begun by now; the last of them is under way.
+        let begun = course[at..].iter().take_while(|(from, _)| *from <= done).count();
+        if begun > 0 && done < whole {
+            at += begun;
+            let node = course[at - 1].1;
+            let phase = words.map_or_else(|| bound.computation.operation_of(node), |words| words(node));
+            if phase != last {
+                member.enter(&phase);
+                last = phase;
+            }
+        }
+        go_on(done, whole)
+    };
+    let learnt = engine.run(member, &bound, &form, own, &mut steps)?;
     if ands > 0 {
         go_on(ands, ands);
     }

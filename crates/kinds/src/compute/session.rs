@@ -9,19 +9,13 @@ use super::{
 };
 use hushwire_compute::{Computation, Scalar, Tensor, Visibility};
 use hushwire_fault::code;
-use hushwire_machine::{PartyId, Process, Reason, Watch};
+use hushwire_machine::{PartyId, Process, Reason};
 use hushwire_session::{
-    AgreedField, Agreement, Chosen, Event, Fault, Kind, Member, MemberConfig, Observer, Protocol, Stats,
-    Task, explain,
+    AgreedField, Agreement, Cancel, Chosen, Event, Fault, Kind, Member, MemberConfig, Observer, Protocol,
+    Stats, Task, explain,
     run::{ADMISSION, COMPUTING, MemberSession},
 };
-use std::{
-    collections::BTreeMap,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-};
+use std::{collections::BTreeMap, sync::Arc};
 use zeroize::Zeroizing;
 
 /// AGREEMENT: the bytes that sessions send besides computations.
@@ -114,25 +108,6 @@ impl Value {
     }
 }
 
-/// The right to end a session from another thread.
-#[derive(Clone)]
-pub struct Cancel {
-    asked: Arc<AtomicBool>,
-    watch: Option<Watch>,
-    me: PartyId,
-}
-
-impl Cancel {
-    /// Ends the run under way, and the session with it: the others are told. A session that is
-    /// cancelled between two runs ends at the next.
-    pub fn cancel(&self) {
-        self.asked.store(true, Ordering::SeqCst);
-        if let Some(watch) = &self.watch {
-            watch.abort(self.me, Reason::Interrupted, AGREE);
-        }
-    }
-}
-
 /// One member's session with the others: handshake, keys and set-ups happen once, and any number of
 /// computations runs on them.
 ///
@@ -147,7 +122,6 @@ pub struct ComputeSession {
     owners: BTreeMap<String, Member>,
     /// Bytes that a computation may take, where more or less than by default.
     memory: Option<u64>,
-    asked: Arc<AtomicBool>,
     broken: bool,
     process: Process,
 }
@@ -202,10 +176,9 @@ impl ComputeSession {
             }
             let mut member = MemberSession::new(agreement, config, observer)?;
             let engine = run::open(&mut member, chosen, threads, |member| !is_party(member))?;
-            let asked = Arc::new(AtomicBool::new(false));
             let (members, owners) = (BTreeMap::new(), BTreeMap::new());
             let process = Process::here();
-            Ok(Self { member, engine, chosen, members, owners, memory: None, asked, broken: false, process })
+            Ok(Self { member, engine, chosen, members, owners, memory: None, broken: false, process })
         };
         opened().map_err(|e: Fault| e.by(&me))
     }
@@ -234,10 +207,11 @@ impl ComputeSession {
         self.memory = Some(memory);
     }
 
-    /// A handle that ends the session from another thread.
+    /// A handle that ends the run under way from another thread, and the session with it: the
+    /// others are told. A session that is cancelled between two runs ends at the next.
     #[must_use]
     pub fn cancel(&self) -> Cancel {
-        Cancel { asked: self.asked.clone(), watch: self.member.net.watch(), me: self.member.net.me() }
+        self.member.config.cancel.clone()
     }
 
     /// The session's measurements so far.
@@ -267,7 +241,7 @@ impl ComputeSession {
         let ran = self.computed(computation, inputs);
         ran.map_err(|e| {
             self.broken = true;
-            let e = if self.asked.load(Ordering::SeqCst) { cancelled() } else { e };
+            let e = if self.member.config.cancel.asked() { cancelled() } else { e };
             if let (false, Some(watch)) = (e.kind() == Kind::Network, self.member.net.watch()) {
                 // Others learn at once who failed, and not only that links closed.
                 let (why, step) = match e.kind() {
@@ -320,6 +294,11 @@ impl ComputeSession {
             let cause = format!("client {odd} is no member of this session");
             return Err(Fault::new(code::COMPUTATION, "planning the job", cause, remedy));
         }
+        if let Some(absent) = self.members.values().chain(self.owners.values()).find(|m| !m.is_connected()) {
+            let remedy = "run it as a job, with the data sets and recipients of which parties keep shares";
+            let cause = format!("{absent} is not connected, and sessions have connected members alone");
+            return Err(Fault::new(code::COMPUTATION, "planning the job", cause, remedy));
+        }
         let me = self.me().clone();
         Brought::check(&task, &me, inputs.keys().filter(|name| !job.public.contains_key(*name)))?;
         let remedy = |_: &str| "bring them".to_owned();
@@ -327,13 +306,13 @@ impl ComputeSession {
         let brought = Brought::new(&task, &me, remedy, value)?;
         task.own(&brought.symbols, &me)?;
         self.agree(&task)?;
-        let (observer, asked) = (self.member.observer.clone(), self.asked.clone());
+        let (observer, cancel) = (self.member.observer.clone(), self.member.config.cancel.clone());
         let mut hears = |done, whole| {
             observer(Event::Progress(done, whole));
-            !asked.load(Ordering::SeqCst)
+            !cancel.asked()
         };
         let ready = (brought.symbols, None);
-        let ran = run::run(&mut *self.engine, &self.member, &task, ready, brought.inputs, &mut hears)?;
+        let ran = run::run(&mut *self.engine, &self.member, &task, ready, brought.inputs, None, &mut hears)?;
         let learns = task.outputs_of(&me).zip(ran.learnt);
         let tensor = |(j, records): (usize, Zeroizing<Vec<u8>>)| {
             let extent = &ran.bound.outputs[j];

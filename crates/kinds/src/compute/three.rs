@@ -12,12 +12,14 @@ use hushwire_circuit::planes::plane_bytes;
 use hushwire_fault::code;
 use hushwire_machine::{Channel, drive::Driver};
 use hushwire_prg::Seed;
-use hushwire_rep3::{CircuitBatch, CircuitWorkspace, Rep3Error, Rep3Party, Role, Shares};
+use hushwire_rep3::{Addition, CircuitBatch, CircuitWorkspace, Rep3Error, Rep3Party, Role, Shares};
 use hushwire_session::{
-    Fault, Member,
-    doors::{Doors, SharedValue, channels_of_clients, receive_seeds},
+    Fault, Member, SealedOutput, SealedShare, StoredInput,
+    doors::{Doors, SharedValue, Stored, channels_of_clients, receive_seeds},
     explain,
     run::{self, MemberSession},
+    sealed::Unsealed,
+    stored::STORED,
     threads::{COMPUTE, Failed},
 };
 use hushwire_three::{Cut, ThreeError};
@@ -43,6 +45,8 @@ pub(super) struct Three {
     ws: CircuitWorkspace,
     /// Runs so far.
     turn: u32,
+    /// What the last run sealed.
+    sealed: Vec<(String, SealedShare)>,
 }
 
 impl Three {
@@ -73,6 +77,7 @@ impl Three {
             clients: agreement.clients.iter().cloned().zip(clients).collect(),
             seeds,
             comparison: None,
+            stored: Stored::of(std::mem::take(&mut member.config.stored)),
             watch: member.net.watch(),
         };
         let ring = member.channel(0, 0, left, right)?;
@@ -81,7 +86,8 @@ impl Three {
             lanes.push([member.channel(0, lane, left, right)?, member.channel(1, lane, right, left)?]);
         }
         let (me, ws) = (Member::Party(index), CircuitWorkspace::default());
-        Ok(Self { me, party, control, ring, doors, lanes, usual: cut, cut, ws, turn: 0 })
+        let sealed = vec![];
+        Ok(Self { me, party, control, ring, doors, lanes, usual: cut, cut, ws, turn: 0, sealed })
     }
 
     /// Values in, shares between, values out.
@@ -92,13 +98,14 @@ impl Three {
         own: &[u8],
         go_on: GoOn<'_>,
     ) -> Result<Zeroizing<Vec<u8>>, Failed> {
+        let stored = self.stored(bound)?;
         let internal = |e: &dyn std::fmt::Display| Failed::Job(Fault::internal(COMPUTE, e));
         let mut batch = self.party.next_batch().map_err(|e| internal(&e))?;
         let inputs: Vec<_> =
             bound.seats.owners.iter().zip(&bound.inputs).map(|(who, of)| way(who, of)).collect();
         let turn = self.turn;
         self.turn = turn.checked_add(1).ok_or_else(|| internal(&"a session runs 2^32 computations"))?;
-        let shares = self.doors.share(&mut batch, turn, &inputs, own)?;
+        let shares = self.doors.share(&mut batch, turn, &inputs, own, &stored)?;
         // A sort opens comparisons: before, clients' shares are known to be whole.
         self.doors.compared()?;
         let shares = match form {
@@ -134,9 +141,62 @@ impl Three {
             RunForm::Pair(_) => return Err(internal(&"three parties have no plan of two")),
         };
         let outputs = bound.seats.recipients.iter().zip(&bound.outputs).map(|(to, of)| way(&to[..], of));
-        self.doors.open(&mut batch, &outputs.collect::<Vec<_>>(), shares)
+        let absent = bound.absent();
+        let (learnt, sealed) = self.doors.open(&mut batch, &outputs.collect::<Vec<_>>(), &absent, shares)?;
+        self.sealed = self.seal(bound, &absent, &sealed)?;
+        Ok(learnt)
+    }
+
+    /// The columns of data sets that inputs are.
+    fn stored(&self, bound: &BoundComputation) -> Result<Vec<StoredInput>, Fault> {
+        let input = |(input, data, name): (usize, &str, &str)| {
+            let extent = &bound.inputs[input];
+            let missing = || Fault::internal(STORED, format!("data set {data} was not opened"));
+            if extent.addition != Addition::Xor {
+                return Err(Fault::internal(STORED, "inputs at rest are bit planes"));
+            }
+            let kept = self.doors.stored.data.get(data).ok_or_else(missing)?;
+            let column = bound.column(name, extent.scalar);
+            let column = kept.column(data, &column, extent.scalar.bits(), Some(&extent.lengths))?;
+            Ok(StoredInput { data: data.to_owned(), input, column })
+        };
+        bound.stored().map(input).collect()
+    }
+
+    /// Tells both neighbours the digests of this party's shares for those who are not connected.
+    fn seal(
+        &mut self,
+        bound: &BoundComputation,
+        absent: &[Member],
+        shares: &[Zeroizing<Vec<u8>>],
+    ) -> Result<Vec<(String, SealedShare)>, Failed> {
+        let mut sealed = vec![];
+        for (member, share) in absent.iter().zip(shares) {
+            let outputs = bound.rest().outputs().iter().zip(&bound.outputs).zip(&bound.seats.recipients);
+            let outputs = outputs.filter(|(_, to)| to.contains(member)).map(|((output, extent), _)| {
+                let word = if let Addition::Words(bytes) = extent.addition { Some(bytes) } else { None };
+                SealedOutput {
+                    name: output.name.clone(),
+                    scalar: extent.scalar.to_string(),
+                    lengths: extent.lengths.clone(),
+                    word,
+                    bytes: extent.bytes(),
+                }
+            });
+            let (party, name) = (self.doors.role.index() as u8, member.name().unwrap_or_default());
+            let unsealed = Unsealed::new(party, name, outputs.collect(), share)?;
+            let (own, mut previous, mut next) = (unsealed.digest(), [0; 32], [0; 32]);
+            self.doors.io.start(SEAL, &own)?;
+            self.ring.exchange(SEAL, &own, &mut next)?;
+            self.doors.io.finish(SEAL, &own, &mut previous)?;
+            sealed.push((name.to_owned(), unsealed.sealed(&previous, next)));
+        }
+        Ok(sealed)
     }
 }
+
+/// The step in which parties vouch for each other's shares, as errors name it.
+const SEAL: &str = "sealing outputs";
 
 impl Engine for Three {
     fn agree(&mut self, member: &MemberSession, lengths: Lengths) -> Result<Told, Fault> {
@@ -174,6 +234,10 @@ impl Engine for Three {
     fn links(&mut self) -> Links<'_> {
         let clients = self.doors.clients.iter_mut().map(|(_, channel)| channel);
         Links { both: self.control.iter_mut().chain(clients).collect(), ..Links::default() }
+    }
+
+    fn sealed(&mut self) -> Vec<(String, SealedShare)> {
+        std::mem::take(&mut self.sealed)
     }
 
     fn into_links(self: Box<Self>) -> run::Links {

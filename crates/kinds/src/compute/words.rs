@@ -1,9 +1,17 @@
 //! A computation in words and in figures.
 
-use super::{ComputeJob, ComputeTask, Computed};
-use crate::kind::{JobKind, Runs, Words, inputs};
+use super::{ComputeJob, ComputeTask, Computed, Shown};
+use crate::{
+    kind::{JobKind, Opened, Runs, Words, inputs},
+    sealed::tensors,
+};
+use hushwire_fault::code;
 use hushwire_garble::Scheme;
-use hushwire_session::{Fault, FromDisk, Member, Preparation, Protocol, Task, toml_file::Section};
+use hushwire_session::{
+    Fault, FromDisk, Member, Preparation, Protocol, Task,
+    sealed::{OPENING, SealedValue},
+    toml_file::Section,
+};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -35,6 +43,30 @@ impl Runs for ComputeJob {
 
     fn task(&self) -> Result<ComputeTask, Fault> {
         ComputeTask::new(self)
+    }
+
+    fn absent(task: &ComputeTask) -> Vec<Member> {
+        task.absent()
+    }
+
+    fn opened(task: &ComputeTask, outputs: &[SealedValue]) -> Result<Opened<ComputeTask>, Fault> {
+        let (mut learnt, mut csv) = (Computed::default(), BTreeMap::new());
+        for (name, tensor) in tensors(outputs)? {
+            let place = task.computation().outputs().iter().position(|output| output.name == name);
+            let scalar = |j: &usize| {
+                let value = task.computation().outputs()[*j].value;
+                task.computation().node(value).ty.scalar == tensor.scalar()
+            };
+            let place = place.filter(scalar).ok_or_else(|| {
+                let cause = format!("the computation has no output {name} of {}", tensor.scalar());
+                Fault::new(code::SEALED_DIFFERS, OPENING, cause, "open it with the job that it is of")
+            })?;
+            let shown = Shown::new(tensor.scalar(), tensor.lengths(), &tensor.records());
+            csv.insert(name.clone(), shown.csv(&name).as_bytes().to_vec());
+            learnt.shown.push((place, shown));
+        }
+        learnt.shown.sort_by_key(|(place, _)| *place);
+        Ok((learnt, csv))
     }
 
     fn ahead(&self, symbols: &BTreeMap<String, u64>, times: u32) -> Result<Option<Preparation>, Fault> {

@@ -58,7 +58,7 @@ impl Task for DrawTask {
         Agreement {
             kind: "draw",
             title: self.title(),
-            // Of the protocols the one whose parties all may deviate but one, as here.
+            // The protocol in which all parties but one may deviate, as here.
             protocol: Protocol::Authgarble(parties),
             clients: vec![],
             fields: vec![

@@ -95,7 +95,7 @@ impl Task for AesCtrJob {
     fn open(&self, config: &mut MemberConfig) -> Result<AesCtrPart, Fault> {
         Ok(AesCtrPart(match config.me {
             Member::Party(index) => PartyOrOwner::Party(Box::new(AesCtrParty::open(self, index, config)?)),
-            Member::Client(_) => PartyOrOwner::Owner(Box::new(Owner::new(self, open::open(self, config)?))),
+            _ => PartyOrOwner::Owner(Box::new(Owner::new(self, open::open(self, config)?))),
         }))
     }
 }

@@ -232,7 +232,7 @@ fn three(name: &str) -> Result<(), Unknown> {
 fn client(text: &str) -> Result<String, String> {
     match text.parse()? {
         Member::Client(name) => Ok(name),
-        party => Err(format!("{party} computes, and the owner of the file must be a client")),
+        other => Err(format!("{other} is no client, and the owner of the file must be one")),
     }
 }
 
@@ -262,6 +262,7 @@ fn hardware(value: TomlValue<'_>, sbox: Option<Sbox>, key_bits: usize) -> Result
             Member::Party(index) if !parties.contains(&index) => parties.push(index),
             Member::Party(_) => return Err(item.error("names a party twice", "name each once")),
             Member::Client(_) => return Err(item.error("names a client", "name parties only")),
+            _ => return Err(item.error("names a member that is no party", "name parties only")),
         }
     }
     parties.sort_unstable();

@@ -31,6 +31,7 @@ impl JobKind for AesCtrJob {
                 lines.extend(["\n[aes-ctr]".to_owned(), format!("ledger = \"{name}.ledger\"")]);
                 lines
             }
+            Member::Data(_) | Member::Recipient(_) => vec![],
         }
     }
 }

@@ -39,6 +39,16 @@ pub struct InferPart {
     learnt: Inferred,
 }
 
+impl Inferred {
+    /// The result that outputs are, in the network's order.
+    pub(super) fn of(outputs: impl IntoIterator<Item = Array>) -> Self {
+        let few = |data: Vec<f32>| if data.len() <= SHOWN { data } else { vec![] };
+        let mut all = outputs.into_iter().map(|Array { lengths, data }| (lengths, few(data)));
+        let (lengths, elements) = all.next().map_or((None, vec![]), |(lengths, data)| (Some(lengths), data));
+        Self { lengths, elements, more: all.collect(), from_disk: None }
+    }
+}
+
 /// The bytes of a file of a model or an array.
 fn bytes(name: &str, place: &InputPlace) -> Result<Zeroizing<Vec<u8>>, Fault> {
     let read = |mut from: &mut dyn Read, path: &Path| {
@@ -320,7 +330,7 @@ impl InferPart {
             }
         };
         let files = places.into_iter().enumerate().map(file).collect::<Result<Vec<_>, Fault>>()?;
-        let inner = ComputePart::of(task.compute(), &me, inputs)?;
+        let inner = ComputePart::of(task.compute(), config, inputs)?;
         Ok(Self { inner, learns, files, learnt: Inferred::default() })
     }
 }
@@ -338,6 +348,7 @@ impl Part for InferPart {
             return Ok(());
         }
         let missing = || Fault::internal("writing the output", "it was not computed");
+        let mut outputs = vec![];
         for (k, file) in self.files.iter().enumerate() {
             let (_, extent, records) = self.inner.learnt().find(|(j, ..)| *j == k).ok_or_else(missing)?;
             let tensor = Tensor::from_records(extent.scalar, &extent.lengths, records);
@@ -348,13 +359,9 @@ impl Part for InferPart {
                 file.writer()?.write_all(&bytes).map_err(|e| file.error(&e))?;
                 file.sync()?;
             }
-            let elements = if array.data.len() <= SHOWN { array.data } else { vec![] };
-            if k == 0 {
-                self.learnt = Inferred { lengths: Some(array.lengths), elements, ..Inferred::default() };
-            } else {
-                self.learnt.more.push((array.lengths, elements));
-            }
+            outputs.push(array);
         }
+        self.learnt = Inferred::of(outputs);
         Ok(())
     }
 

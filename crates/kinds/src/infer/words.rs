@@ -1,10 +1,17 @@
 //! An inference in words and in figures.
 
 use super::{InferJob, InferTask, Inferred};
-use crate::kind::{Runs, Words};
-use hushwire_compute::Scalar;
-use hushwire_nn::{Array, Labels};
-use hushwire_session::{Fault, FromDisk, Preparation, Protocol};
+use crate::{
+    kind::{Opened, Runs, Words},
+    sealed::tensors,
+};
+use hushwire_compute::{Output, Scalar};
+use hushwire_fault::code;
+use hushwire_nn::{Array, Labels, decode};
+use hushwire_session::{
+    Fault, FromDisk, Member, Preparation, Protocol,
+    sealed::{OPENING, SealedValue},
+};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -13,6 +20,23 @@ impl Runs for InferJob {
 
     fn task(&self) -> Result<InferTask, Fault> {
         InferTask::new(self)
+    }
+
+    fn absent(task: &InferTask) -> Vec<Member> {
+        task.compute().absent()
+    }
+
+    fn opened(task: &InferTask, outputs: &[SealedValue]) -> Result<Opened<InferTask>, Fault> {
+        let tensors = tensors(outputs)?;
+        let one = |output: &Output| {
+            let missing = || {
+                let cause = format!("it has no output {}", output.name);
+                Fault::new(code::SEALED_DIFFERS, OPENING, cause, "open it with the job that it is of")
+            };
+            tensors.get(&output.name).map(decode).ok_or_else(missing)
+        };
+        let outputs = task.computation().outputs().iter().map(one).collect::<Result<Vec<Array>, _>>()?;
+        Ok((Inferred::of(outputs), BTreeMap::new()))
     }
 
     fn ahead(&self, _: &BTreeMap<String, u64>, times: u32) -> Result<Option<Preparation>, Fault> {

@@ -127,8 +127,8 @@ impl JobKind for QueryJob {
             // The owners of parts rehearse in one directory.
             let file = match (&table.parts[..], me) {
                 ([_], _) => table.name.clone(),
-                (_, Member::Client(name)) => format!("{}-{name}", table.name),
                 (_, Member::Party(i)) => format!("{}-party{i}", table.name),
+                (_, other) => format!("{}-{}", table.name, other.name().unwrap_or_default()),
             };
             format!("{} = {{ file = \"{file}.csv\" }}", quoted(&table.name))
         };

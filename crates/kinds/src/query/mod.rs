@@ -24,6 +24,8 @@ mod rows;
 #[cfg(feature = "sql")]
 mod source;
 #[cfg(feature = "sql")]
+mod stored;
+#[cfg(feature = "sql")]
 mod words;
 
 pub use file::{QueryJob, QueryPartOf, QueryTable};
@@ -37,6 +39,8 @@ pub use plan::{Answer, QueryTask};
 pub use rows::{InferredTable, Pad, count, infer};
 #[cfg(feature = "sql")]
 pub use source::check_output;
+#[cfg(feature = "sql")]
+pub use stored::StoredTable;
 #[cfg(feature = "sql")]
 pub use words::aligned;
 

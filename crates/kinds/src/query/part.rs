@@ -102,7 +102,10 @@ impl QueryPart {
             _ => None,
         };
         let shows = learns && matches!(place, None | Some(OutputPlace::Show | OutputPlace::Memory));
-        let inner = ComputePart::of(task.compute(), &me, inputs)?;
+        let inner = ComputePart::of(task.compute(), config, inputs)?;
+        let words = task.clone();
+        let words = move |node| words.query().operator_of(node).to_owned();
+        let inner = inner.with_words(std::sync::Arc::new(words));
         Ok(Self { task: task.clone(), inner, learns, file, parquet, shows, rows: None, late: None })
     }
 
@@ -162,10 +165,6 @@ impl Part for QueryPart {
         }
         self.inner.commit()?;
         self.file.take().map_or(Ok(()), NewFile::commit)?;
-        let columns = self.task.query().schema().columns().iter();
-        let columns = columns.map(|column| (column.name.clone(), column.ty.to_string())).collect();
-        let count = self.rows.as_ref().map(|rows| rows.len() as u64);
-        let rows = self.rows.take().filter(|_| self.shows).unwrap_or_default();
-        Ok(Answer { columns, rows, count })
+        Ok(self.task.answer(self.rows.take(), self.shows))
     }
 }

@@ -1,6 +1,6 @@
 //! The agreement on a query, and the computation that it is.
 
-use super::{QueryJob, QueryPart};
+use super::{QueryJob, QueryPart, stored};
 use crate::{BoundComputation, ComputationSource, ComputeJob, ComputeTask};
 use hushwire_fault::code;
 use hushwire_session::{
@@ -35,10 +35,7 @@ pub struct Answer {
 
 /// The names of members in the computation are those that people use, without their kind.
 fn name_of(member: &Member) -> String {
-    match member {
-        Member::Client(name) => name.clone(),
-        Member::Party(i) => format!("party{i}"),
-    }
+    member.name().map_or_else(|| member.key(), str::to_owned)
 }
 
 pub(super) fn of_query(e: Fault) -> Fault {
@@ -91,9 +88,14 @@ impl QueryTask {
     pub fn new(job: &QueryJob) -> Result<Self, Fault> {
         // The computation tells members apart by these names.
         let members = job.tables.iter().flat_map(|table| table.parts.iter().map(|part| &part.owner));
-        if let Some(odd) = members
-            .chain(&job.to)
-            .find(|of| matches!(of, Member::Client(name) if name.parse::<Member>().is_ok()))
+        let members: Vec<&Member> = members.chain(&job.to).collect();
+        let twice = |of: &&&Member| members.iter().any(|other| other != *of && name_of(other) == name_of(of));
+        if let Some(odd) = members.iter().find(twice) {
+            let cause = format!("{odd} has the name of another member");
+            return Err(Fault::new(code::QUERY, "planning the job", cause, "give one of them another name"));
+        }
+        if let Some(odd) =
+            members.iter().find(|of| of.name().is_some_and(|name| name.parse::<Member>().is_ok()))
         {
             let remedy = "give the client another name, or name the party, as party0";
             return Err(Fault::new(
@@ -104,7 +106,7 @@ impl QueryTask {
             ));
         }
         let catalog = catalog(job)?;
-        let options = Options { min_group: job.min_group, join_bound: job.join_bound };
+        let options = Options { min_group: job.min_group, join_bound: job.join_bound, now: None };
         let relation = relation(&job.sql, &catalog, options).map_err(of_query)?;
         if let Some(column) =
             relation.schema().columns().iter().find(|c| matches!(c.ty, ColumnType::Digest { .. }))
@@ -137,7 +139,7 @@ impl QueryTask {
             .filter(|(name, _)| names.contains(name))
             .collect::<BTreeMap<_, _>>();
         let computation = Arc::new(query.computation().clone());
-        let compute = ComputeTask::of(&compute, computation)?;
+        let compute = ComputeTask::of(&compute, computation)?.with_columns(stored::columns(job, &query));
         Ok(QueryTask { job: job.clone(), query: Arc::new(query), compute })
     }
 
@@ -179,6 +181,14 @@ impl QueryTask {
     /// The job of the computation.
     pub(super) fn compute(&self) -> &ComputeTask {
         &self.compute
+    }
+
+    /// The result as a member has it: its rows, which go back where they are shown.
+    pub(super) fn answer(&self, rows: Option<Vec<Vec<Option<String>>>>, shows: bool) -> Answer {
+        let columns = self.query.schema().columns().iter();
+        let columns = columns.map(|column| (column.name.clone(), column.ty.to_string())).collect();
+        let count = rows.as_ref().map(|rows| rows.len() as u64);
+        Answer { columns, rows: rows.filter(|_| shows).unwrap_or_default(), count }
     }
 
     /// The place of each part of the tables that the query reads that `member` brings: the table's

@@ -1,17 +1,37 @@
 //! A query in words and in figures.
 
-use super::{Answer, QueryJob, QueryTask};
-use crate::kind::{Runs, Words};
+use super::{
+    Answer, QueryJob, QueryTask, RESULT,
+    plan::of_query,
+    rows::{csv, shown},
+};
+use crate::{
+    kind::{Opened, Runs, Words},
+    sealed::tensors,
+};
 use hushwire_machine::Cost;
-use hushwire_session::Fault;
+use hushwire_session::{Fault, Member, sealed::SealedValue};
 use hushwire_wire::Shape;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 impl Runs for QueryJob {
     type Task = QueryTask;
 
     fn task(&self) -> Result<QueryTask, Fault> {
         QueryTask::new(self)
+    }
+
+    fn absent(task: &QueryTask) -> Vec<Member> {
+        task.compute().absent()
+    }
+
+    fn opened(task: &QueryTask, outputs: &[SealedValue]) -> Result<Opened<QueryTask>, Fault> {
+        let query = task.query();
+        let values = query.rows(&tensors(outputs)?).map_err(of_query)?;
+        let rows = shown(query.schema(), &values);
+        let csv = BTreeMap::from([(RESULT.to_owned(), csv(query.schema(), &rows)?)]);
+        Ok((task.answer(Some(rows), true), csv))
     }
 }
 
@@ -45,14 +65,14 @@ struct Predicted {
 /// A result for people: columns side by side, numbers to the right.
 #[must_use]
 pub fn aligned(answer: &Answer) -> String {
-    let shown = |field: &Option<String>| {
+    let field = |field: &Option<String>| {
         // Owners' text may not move a terminal's cursor.
         let text = field.as_deref().unwrap_or("NULL");
         text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect::<String>()
     };
-    let header = answer.columns.iter().map(|(name, _)| shown(&Some(name.clone()))).collect();
+    let header = answer.columns.iter().map(|(name, _)| field(&Some(name.clone()))).collect();
     let rows: Vec<Vec<String>> = std::iter::once(header)
-        .chain(answer.rows.iter().map(|row| row.iter().map(shown).collect()))
+        .chain(answer.rows.iter().map(|row| row.iter().map(field).collect()))
         .collect();
     let wide = |at: usize| rows.iter().map(|row| row[at].chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..answer.columns.len()).map(wide).collect();

@@ -69,7 +69,7 @@ fn time_follows_network_threads_and_instructions() {
     assert!(of(100_000_000, 2, false).seconds(Shape::NONE) > 5.0 * many.seconds(Shape::NONE));
 }
 
-/// 1 GiB takes half a minute and 27 GB among three processes of one machine (docs/benchmarks.md).
+/// 1 GiB takes half a minute and 27 GB among three processes of one machine (docs/measurements).
 #[test]
 fn encryptions_are_forecast_from_their_length() {
     let job = |keys: &str| match Job::parse(

@@ -20,5 +20,6 @@ mod plans;
 mod psi;
 mod run;
 mod schemas;
+mod stored;
 mod terms;
 mod two_party;

@@ -30,8 +30,8 @@
 //! noise, for a chain of sets of which each one's secrets are outputs of the one before (b4: n =
 //! 4640, k = 2^11, t = 290; beyond as many entries b5: n = 16 928, k = 2^12, t = 529; b7: n = 66
 //! 560, k = 2^14, t = 520; Ferret's b9: n = 2^19, k = 2^16, t = 1024; beyond 2^19 entries
-//! semi-honest ones also b10: n = 2^20, k = 2^17; `scripts/lpn-parameters` and SECURITY.md have the
-//! estimates), and a tweakable circular correlation robust hash, a public key for each round.
+//! semi-honest ones also b10: n = 2^20, k = 2^17; `scripts/lpn-parameters` and docs/internals have
+//! the estimates), and a tweakable circular correlation robust hash, a public key for each round.
 //! Malicious: packed entries and OTs are checked as Ferret's are, before they serve; a change of
 //! what a tree's sender says passes with probability 2^−123, or where its guess of the receiver's
 //! place is right (a guess of j bits passes with 2^−j, and LPN is taken with that leakage, as
@@ -82,7 +82,7 @@ const MANY: usize = 1 << 20;
 /// packed ones.
 const GROWN: usize = 5 << 9;
 /// SECURITY: the sets that entries grow by, each from a table that the one before makes; their
-/// estimates over B are in SECURITY.md.
+/// estimates over B are in docs/internals/security-intersections.md.
 /// AGREEMENT: b10 halves the bytes and takes its time where others use the caches too, so that
 /// malicious modes, which nobody asks for fewer bytes, stay with b9; b11 would halve them again,
 /// with a table that is larger than what a core has of a busy machine's caches.

@@ -73,7 +73,7 @@
 //! **Time.** Some work does not depend on the number of items: base OTs, rows of SoftSpoken, and
 //! the OTs of 2338 packed entries, from which a VOLE of any size grows ([`hushwire_ot::vole`]). It
 //! takes as long as ten thousand items, so the rate is constant from about 2^16 items on
-//! (docs/benchmarks.md has the parts).
+//! (docs/measurements has the parts).
 //!
 //! **Constant time.** Products and hashes are. Memory is read at places that depend on digests, and
 //! the time of sorts depends on values; digests and values are hashes under keys of this session.

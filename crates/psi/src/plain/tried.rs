@@ -70,7 +70,8 @@ fn log2_factorial(n: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// The table in SECURITY.md has the numbers that the code computes.
+    /// The table in `docs/internals/security-intersections.md` has the numbers that the code
+    /// computes.
     #[test]
     fn the_table_of_security_is_computed() {
         let mut table = String::new();
@@ -81,8 +82,8 @@ mod tests {
             let (a, b, c, d) = (clustered.solved, clustered.most, band.solved, band.most);
             table += &format!("  | {items} | {a} | {b} | {c} | {d} |\n");
         }
-        let page = include_str!("../../../../SECURITY.md");
-        assert!(page.contains(&table), "SECURITY.md is to have:\n{table}");
+        let page = include_str!("../../../../docs/internals/security-intersections.md");
+        assert!(page.contains(&table), "the page is to have:\n{table}");
     }
 
     #[test]

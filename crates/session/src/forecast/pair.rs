@@ -10,7 +10,7 @@ use std::time::Duration;
 
 /// LOCAL: nanoseconds of a core for a correlated OT that it sends or receives, with AES
 /// instructions: put to use, and made by an extension. From runs of SqueezeNet on a machine that
-/// others used (docs/benchmarks.md). Builds with other numbers may choose another extension, which
+/// others used (docs/measurements). Builds with other numbers may choose another extension, which
 /// they agree on by its name.
 const USED: f64 = 13.0;
 

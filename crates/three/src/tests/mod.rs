@@ -143,6 +143,19 @@ fn random_computations_on_numbers() {
     suite::random_computations(200, |c, given| check(c, given, Plan::new).is_some());
 }
 
+/// Inputs that are kept as bit planes, whatever is done with them.
+#[test]
+fn random_computations_on_planes_that_are_kept() {
+    let planes = |c: &Computation| Plan::with_planes(c, &[true; 64]);
+    suite::random_computations(100, |c, given| check(c, given, planes).is_some());
+    let c = text("input x: u32[n] from m\ninput y: u32[n] from m\noutput z = x * y + x to m");
+    let bound = c.bind(&c.symbols_of(&given(&c, 9)).unwrap()).unwrap();
+    let bytes = |plan: Plan| plan.inputs().iter().map(crate::Door::bytes).collect::<Vec<_>>();
+    assert_eq!(bytes(Plan::new(&bound).unwrap()), [36, 36], "as numbers");
+    assert_eq!(bytes(Plan::with_planes(&bound, &[true]).unwrap()), [64, 36], "the first as planes");
+    assert!(check(&c, &given(&c, 9), |c| Plan::with_planes(c, &[true])).is_some());
+}
+
 /// Inputs of this many rows each.
 fn given(c: &Computation, n: usize) -> Values {
     inputs(c, 7, n)

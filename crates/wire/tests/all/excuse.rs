@@ -125,7 +125,7 @@ fn join_or_news(
     identity: &Identity,
     listener: Option<&Listener>,
 ) -> (NetError, Option<Box<News>>) {
-    let joined = connect_or_news(cfg, identity, listener, Arc::new(|_| {}));
+    let joined = connect_or_news(cfg, identity, listener, Arc::new(|_| {}), None);
     joined.err().unwrap_or_else(|| panic!("{} joined", cfg.me))
 }
 

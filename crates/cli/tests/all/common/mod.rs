@@ -68,9 +68,25 @@ impl Place {
 
     /// `hushwire` with these arguments, here.
     pub(crate) fn hushwire(&self, args: &str) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_hushwire"));
-        command.current_dir(self.0.path()).args(args.split_whitespace());
-        command.stdin(Stdio::null()).env_remove("HUSHWIRE_AES_BACKEND").env("XDG_STATE_HOME", self.1.path());
+        let mut command = self.here(env!("CARGO_BIN_EXE_hushwire"));
+        command.args(args.split_whitespace()).stdin(Stdio::null());
+        command
+    }
+
+    /// Another program here, which finds `hushwire` by its name.
+    pub(crate) fn beside_hushwire(&self, program: &str) -> Command {
+        let own = Path::new(env!("CARGO_BIN_EXE_hushwire")).parent().map(Path::to_owned);
+        let others = std::env::var_os("PATH").unwrap_or_default();
+        let paths = own.into_iter().chain(std::env::split_paths(&others));
+        let mut command = self.here(program);
+        command.env("PATH", std::env::join_paths(paths).unwrap_or_else(|e| panic!("{e}")));
+        command
+    }
+
+    fn here(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        command.current_dir(self.0.path());
+        command.env_remove("HUSHWIRE_AES_BACKEND").env("XDG_STATE_HOME", self.1.path());
         command
     }
 

@@ -1,5 +1,5 @@
 //! Receivers of the malicious mode that leave out their own checks find as many items as
-//! SECURITY.md promises, and no more.
+//! `docs/internals/security-intersections.md` promises, and no more.
 
 use super::*;
 use crate::Store;

@@ -1,0 +1,42 @@
+//! A computation's inputs as columns of data sets.
+
+use super::values::Values;
+use hushwire_circuit::Planes;
+use hushwire_compute::{Scalar, Type};
+use hushwire_rep3::stored::{StoredColumn, parts};
+use hushwire_session::{Fault, InputPlace};
+use std::collections::BTreeMap;
+use zeroize::Zeroizing;
+
+/// The name of the column that an input is: with its scalar, so that no data set serves for
+/// elements of another type.
+pub(super) fn column_name(input: &str, scalar: Scalar) -> String {
+    format!("{input}: {scalar}")
+}
+
+/// A column of a data set, and its bit planes part by part.
+pub type ColumnInParts = (StoredColumn, Vec<Zeroizing<Vec<u8>>>);
+
+/// Reads an input as a column of a data set: the column, and its bit planes part by part. Symbols
+/// in its shape are bound by what is there.
+///
+/// # Errors
+/// It cannot be read, or holds what is no such element.
+pub fn stored_input(name: &str, ty: &Type, place: &InputPlace) -> Result<ColumnInParts, Fault> {
+    let Values { scalar, lengths, records, .. } = Values::read(name, ty, place, &BTreeMap::new())?;
+    Ok(column(name, scalar, &lengths, &records))
+}
+
+/// The column of elements in records, and its planes part by part.
+pub(crate) fn column(name: &str, scalar: Scalar, lengths: &[usize], records: &[u8]) -> ColumnInParts {
+    let column = StoredColumn {
+        name: column_name(name, scalar),
+        bits: scalar.bits() as u32,
+        lengths: lengths.iter().map(|n| *n as u64).collect(),
+    };
+    let planes = Planes::pack(records, scalar.bits(), lengths.iter().product());
+    let planes: Zeroizing<Vec<u8>> = planes.into();
+    let all = parts(std::slice::from_ref(&column));
+    let cut = (0..all).map(|part| column.part_of(&planes, part)).collect();
+    (column, cut)
+}
