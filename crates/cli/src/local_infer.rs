@@ -57,12 +57,12 @@ pub(crate) struct LocalInferArgs {
     /// The model's ONNX file; - is standard input
     #[arg(long, value_name = "FILE")]
     model: PathBuf,
-    /// The input's NumPy file, or -: one input or several along the first axis. Of a model with
-    /// several inputs NAME=FILE for each
+    /// The input's NumPy file, or -: one input or several along the first axis. A model with
+    /// several inputs takes NAME=FILE for each
     #[arg(long, value_name = "[NAME=]FILE", required = true)]
     input: Vec<Named>,
-    /// The NumPy file of the output, which appears when it is whole; - is standard output. NAME=FILE
-    /// is for one of several outputs, and FILE for the first
+    /// The NumPy file of the output, which appears when it is whole; - is standard output.
+    /// NAME=FILE is for one of several outputs, and FILE for the first
     #[arg(long, value_name = "[NAME=]FILE")]
     output: Vec<Named>,
     #[command(flatten)]

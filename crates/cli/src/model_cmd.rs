@@ -147,13 +147,13 @@ struct OneArgs {
 struct CheckArgs {
     /// The model's ONNX file
     model: PathBuf,
-    /// A sample input as a NumPy file, or several along the first axis; NAME=FILE for one of several
-    /// inputs [default: one that is made up]
+    /// A sample input as a NumPy file, or several along the first axis; NAME=FILE for one of
+    /// several inputs [default: one that is made up]
     #[arg(long, value_name = "[NAME=]FILE")]
     input: Vec<Named>,
     /// Data as a NumPy file, samples along the first axis: accuracy in floating point and in fixed
-    /// point, and the fewest bits that lose at most a thousandth of the decisions; NAME=FILE for one
-    /// of several inputs. Scales come from it, too, unless --calibrate or --range names others
+    /// point, and the fewest bits that lose at most a thousandth of the decisions; NAME=FILE for
+    /// one of several inputs. Scales come from it, too, unless --calibrate or --range names others
     #[arg(long, value_name = "[NAME=]FILE", conflicts_with = "input")]
     data: Vec<Named>,
     /// The class of each sample of --data, as a NumPy file

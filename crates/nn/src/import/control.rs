@@ -1,5 +1,5 @@
-//! Operators that have graphs of their own: branches and loops whose conditions and counts are known
-//! before the run, and functions that the model defines.
+//! Operators that have graphs of their own: branches and loops whose conditions and counts are
+//! known before the run, and functions that the model defines.
 
 use super::{
     merged,
@@ -8,7 +8,7 @@ use super::{
 use crate::{
     Fault,
     error::shown,
-    onnx::{Attribute, Function, Graph, Node},
+    onnx::{Attribute, Graph, ModelFunction, Node},
 };
 
 /// Operators that are read here.
@@ -210,8 +210,8 @@ impl Reading<'_> {
     }
 
     /// The values of a function of the model's own.
-    pub(super) fn expanded(&self, import: &mut Import, function: Function) -> Result<Vec<Known>, Fault> {
-        let Function { inputs, outputs, defaults, mut nodes, .. } = function;
+    pub(super) fn expanded(&self, import: &mut Import, function: ModelFunction) -> Result<Vec<Known>, Fault> {
+        let ModelFunction { inputs, outputs, defaults, mut nodes, .. } = function;
         let (mut bound, mut absent) = (vec![], vec![]);
         for (k, name) in inputs.into_iter().enumerate() {
             match self.maybe(import, k)? {

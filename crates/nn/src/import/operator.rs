@@ -6,7 +6,7 @@ use crate::{
     array::together,
     error::shown,
     network::Layer,
-    onnx::{Attribute, Data, Function, Node, Tensor},
+    onnx::{Attribute, Data, ModelFunction, Node, Tensor},
     operators::{self, Kind, Operator, Read, ScaleRole},
     windows::Said,
 };
@@ -94,7 +94,7 @@ pub(crate) struct Import {
     /// The names of values that are integers or truth values.
     pub(super) whole: HashSet<String>,
     /// Functions of the model's own.
-    pub(super) functions: Arc<[Function]>,
+    pub(super) functions: Arc<[ModelFunction]>,
     /// How deep the operator is nested that is being read.
     pub(super) depth: usize,
     /// The number of steps of loops so far.
@@ -102,7 +102,7 @@ pub(crate) struct Import {
 }
 
 impl Import {
-    pub(super) fn new(opset: i64, functions: Vec<Function>) -> Self {
+    pub(super) fn new(opset: i64, functions: Vec<ModelFunction>) -> Self {
         Import {
             layers: vec![],
             values: HashMap::new(),
@@ -117,8 +117,8 @@ impl Import {
     }
 
     /// The function of the model's own that an operator names.
-    pub(super) fn function(&self, node: &Node) -> Option<&Function> {
-        let is = |of: &&Function| of.name == node.op && of.domain == node.domain;
+    pub(super) fn function(&self, node: &Node) -> Option<&ModelFunction> {
+        let is = |of: &&ModelFunction| of.name == node.op && of.domain == node.domain;
         self.functions.iter().find(is)
     }
 

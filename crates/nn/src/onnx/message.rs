@@ -12,14 +12,14 @@ pub struct Model {
     /// The program that wrote the file.
     pub producer: String,
     /// Functions of the model's own, which its operators may name.
-    pub functions: Vec<Function>,
+    pub functions: Vec<ModelFunction>,
     /// The network.
     pub graph: Graph,
 }
 
 /// An operator that the model itself defines by other operators.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Function {
+pub struct ModelFunction {
     /// Its name.
     pub name: String,
     /// Its set.

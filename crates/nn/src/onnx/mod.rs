@@ -14,6 +14,6 @@ mod proto;
 mod read;
 mod write;
 
-pub use message::{Attribute, Data, Dim, Function, Graph, Model, Node, Tensor, ValueInfo};
+pub use message::{Attribute, Data, Dim, Graph, Model, ModelFunction, Node, Tensor, ValueInfo};
 pub use read::Beside;
 pub(crate) use read::kind_name;

@@ -2,7 +2,7 @@
 //! trusted.
 
 use super::{
-    Attribute, Data, Dim, Function, Graph, Model, Node, Tensor, ValueInfo,
+    Attribute, Data, Dim, Graph, Model, ModelFunction, Node, Tensor, ValueInfo,
     proto::{Fields, ProtoField},
 };
 use crate::{Fault, error::shown};
@@ -22,7 +22,7 @@ pub type Beside<'a> = &'a dyn Fn(&str) -> Result<Vec<u8>, Fault>;
 
 /// How tensors are read: the files beside the model, and how deep the graph is nested.
 #[derive(Clone, Copy)]
-struct Reader<'a> {
+struct TensorReader<'a> {
     beside: Beside<'a>,
     depth: usize,
 }
@@ -45,7 +45,7 @@ impl Model {
     /// As [`read`](Self::read), or a file of weights cannot be read.
     pub fn read_beside(bytes: &[u8], beside: Beside<'_>) -> Result<Self, Fault> {
         let (mut model, mut fields, mut has_graph) = (Model::default(), Fields::new(bytes), false);
-        let reader = Reader { beside, depth: 0 };
+        let reader = TensorReader { beside, depth: 0 };
         while let Some((number, field)) = fields.next()? {
             match number {
                 2 => model.producer = field.text()?,
@@ -100,7 +100,7 @@ fn opset(bytes: &[u8]) -> Result<(String, i64), Fault> {
     Ok((domain, version))
 }
 
-impl Reader<'_> {
+impl TensorReader<'_> {
     fn graph(self, bytes: &[u8]) -> Result<Graph, Fault> {
         let (mut graph, mut fields) = (Graph::default(), Fields::new(bytes));
         while let Some((number, field)) = fields.next()? {
@@ -139,8 +139,8 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn function(self, bytes: &[u8]) -> Result<Function, Fault> {
-        let (mut function, mut fields) = (Function::default(), Fields::new(bytes));
+    fn function(self, bytes: &[u8]) -> Result<ModelFunction, Fault> {
+        let (mut function, mut fields) = (ModelFunction::default(), Fields::new(bytes));
         while let Some((number, field)) = fields.next()? {
             match number {
                 1 => function.name = field.text()?,
@@ -291,7 +291,7 @@ impl Reader<'_> {
             let cause = format!("its subgraphs are nested more than {DEPTH} deep");
             return Err(Fault::new(code::MODEL_FILE, "the model's graph", cause, "export a flat one"));
         }
-        Ok(Reader { depth: self.depth + 1, ..self })
+        Ok(TensorReader { depth: self.depth + 1, ..self })
     }
 }
 

@@ -111,7 +111,7 @@ const NEVER: f32 = 100.0;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trees {
     trees: usize,
-    /// Of each tree; there is one leaf more.
+    /// The number of nodes of each tree; there is one leaf more.
     nodes: usize,
     /// The element that each node compares; `None` for nodes that fill trees up.
     features: Vec<Option<usize>>,
@@ -294,8 +294,8 @@ impl Tree {
         self.branch(forest, (node.feature, bound), path, most, more)
     }
 
-    /// A node with the children where its element is at most the bound, and where it is greater. Of
-    /// the first two children one is for an element that is less, one for an equal element.
+    /// A node with the children where its element is at most the bound, and where it is greater.
+    /// One of the first two children is for an element that is less, one for an equal element.
     fn branch(
         &mut self,
         forest: &Forest,
