@@ -404,6 +404,8 @@ struct Checked {
     classes: usize,
     agree: usize,
     layers: Vec<CheckedLayer>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    data: Option<CheckedData>,
 }
 
 #[derive(Serialize)]
@@ -419,12 +421,7 @@ struct CheckedLayer {
 /// What is checked on data.
 #[derive(Serialize)]
 struct CheckedData {
-    #[serde(flatten)]
-    planned: Planned,
     samples: usize,
-    /// Decisions, and those that differ from floating point.
-    decisions: usize,
-    differ: usize,
     /// Decisions that are right, if there are labels, in floating point and in fixed point.
     right_clear: Option<usize>,
     right: Option<usize>,
@@ -435,7 +432,6 @@ struct CheckedData {
     tried_samples: usize,
     enough_bits: Option<u8>,
     tried: Vec<CheckedRing>,
-    layers: Vec<CheckedLayer>,
 }
 
 #[derive(Serialize)]
@@ -492,17 +488,8 @@ fn check_data(args: &CheckArgs) -> Result<(), Error> {
         right: result.and_then(|result| result.right),
         error: result.map(|result| result.error),
     };
-    let checked = CheckedData {
-        planned: Planned {
-            command: "model check",
-            version: env!("CARGO_PKG_VERSION"),
-            network: hex::encode(secure.computation().digest()),
-            numbers: Ring::of(&choice),
-            warnings,
-        },
+    let data = CheckedData {
         samples: report.samples,
-        decisions: report.fixed.decisions,
-        differ: report.fixed.differ,
         right_clear: report.right,
         right: report.fixed.right,
         error: report.fixed.error,
@@ -510,7 +497,19 @@ fn check_data(args: &CheckArgs) -> Result<(), Error> {
         tried_samples: report.tried.0,
         enough_bits: report.enough,
         tried: report.tried.1.iter().map(ring).collect(),
+    };
+    let checked = Checked {
+        planned: Planned {
+            command: "model check",
+            version: env!("CARGO_PKG_VERSION"),
+            network: hex::encode(secure.computation().digest()),
+            numbers: Ring::of(&choice),
+            warnings,
+        },
+        classes: report.fixed.decisions,
+        agree: report.fixed.decisions - report.fixed.differ,
         layers: report.layers.iter().map(CheckedLayer::of).collect(),
+        data: Some(data),
     };
     deliver(Some(text.into_bytes()), &checked, json, args.json.as_deref())
 }
@@ -621,6 +620,7 @@ fn check(args: &CheckArgs) -> Result<(), Error> {
         classes: report.places,
         agree: report.agree,
         layers: report.layers.iter().map(CheckedLayer::of).collect(),
+        data: None,
     };
     deliver(Some(text.into_bytes()), &report, json, args.json.as_deref())
 }

@@ -69,7 +69,12 @@ fn case(name: &str, lengths: &[usize], build: impl FnOnce(&mut Writer) -> String
     let mut w = Writer::new("m", 3, lengths);
     let y = build(&mut w);
     let mut model = w.finish(&y);
-    model.opset = 20;
+    let new = model.graph.nodes.iter().any(|node| node.op == "RMSNormalization");
+    model.opset = if new { 23 } else { 20 };
+    // Both of its outputs have to be named.
+    for node in model.graph.nodes.iter_mut().filter(|node| node.op == "TopK") {
+        node.outputs.push(format!("{}_places", node.name));
+    }
     Case { name: name.into(), model, input: zoo::sample(lengths, 11), is_beyond_reference: false }
 }
 
@@ -328,6 +333,23 @@ fn functions(cases: &mut Vec<Case>) {
     }
 }
 
+/// Networks with a state, and normalizations of channels.
+fn layers_of_layers(cases: &mut Vec<Case>) {
+    for (op, gates) in [("RNN", 1), ("GRU", 3), ("LSTM", 4)] {
+        cases.push(case(op, &[3, 2, 4], |w| {
+            let [x, h] = [w.random(&[1, gates * 3, 4], 0.5), w.random(&[1, gates * 3, 3], 0.5)];
+            w.op(op, &["input", &x, &h], &[("hidden_size", Attribute::Int(3))])
+        }));
+    }
+    for (op, scales) in [("InstanceNormalization", 4), ("GroupNormalization", 2)] {
+        cases.push(case(op, &[2, 4, 3, 5], |w| {
+            let [scale, shift] = [w.random(&[scales], 1.0), w.random(&[scales], 1.0)];
+            let groups = [("num_groups", Attribute::Int(2))];
+            w.op(op, &["input", &scale, &shift], if scales == 2 { &groups } else { &[] })
+        }));
+    }
+}
+
 /// Operators that move elements, and what is computed of shapes.
 fn moves(cases: &mut Vec<Case>) {
     let constant = |w: &mut Writer, all: &[i64]| w.op("Constant", &[], &[("value_ints", ints(all))]);
@@ -561,6 +583,7 @@ fn other_implementations_compute_the_same() {
     moves(&mut cases);
     picks(&mut cases);
     functions(&mut cases);
+    layers_of_layers(&mut cases);
     others(&mut cases);
     cases.push(Case {
         name: "squeezenet-cifar".into(),
