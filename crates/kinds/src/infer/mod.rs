@@ -19,7 +19,7 @@ pub use file::InferJob;
 #[cfg(feature = "nn")]
 pub use part::{
     InferPart, array_in, model, model_in, network_given, network_in, network_of, public_values, read_array,
-    samples,
+    samples, stored_inference,
 };
 #[cfg(feature = "nn")]
 pub use plan::{InferTask, Inferred};

@@ -1,7 +1,10 @@
 //! One member's part of an inference.
 
-use super::{InferTask, Inferred};
-use crate::ComputePart;
+use super::{InferJob, InferTask, Inferred};
+use crate::{
+    ComputePart,
+    compute::{ColumnInParts, column},
+};
 use hushwire_compute::Tensor;
 use hushwire_fault::code;
 use hushwire_nn::{
@@ -9,7 +12,7 @@ use hushwire_nn::{
     onnx::Model,
 };
 use hushwire_session::{
-    Fault, InputPlace, MemberConfig, NewFile, OutputPlace, Part, open_input,
+    Fault, InputPlace, Member, MemberConfig, NewFile, OutputPlace, Part, open_input,
     run::{Links, MemberSession},
     suggest,
 };
@@ -227,9 +230,13 @@ fn public_in(place: &InputPlace) -> Result<BTreeMap<String, Array>, Fault> {
 }
 
 /// The owner's inputs of the computation.
-fn weights(task: &InferTask, config: &MemberConfig) -> Result<BTreeMap<String, Tensor>, Fault> {
-    let place = config.inputs.get(MODEL).ok_or_else(|| {
-        let cause = format!("{} has no model", config.me);
+fn weights(
+    task: &InferTask,
+    me: &Member,
+    inputs: &BTreeMap<String, InputPlace>,
+) -> Result<BTreeMap<String, Tensor>, Fault> {
+    let place = inputs.get(MODEL).ok_or_else(|| {
+        let cause = format!("{me} has no model");
         Fault::new(
             code::MODEL,
             "reading the model",
@@ -238,7 +245,7 @@ fn weights(task: &InferTask, config: &MemberConfig) -> Result<BTreeMap<String, T
         )
     })?;
     let mut given = Given::default();
-    if let Some(place) = config.inputs.get(PUBLIC) {
+    if let Some(place) = inputs.get(PUBLIC) {
         given.public = public_in(place)?;
     }
     let read = model_in(place)?;
@@ -249,7 +256,7 @@ fn weights(task: &InferTask, config: &MemberConfig) -> Result<BTreeMap<String, T
     given.shapes = names.zip(lengths).collect();
     let network = Network::with(read, &given).map_err(|all| of_file(place, merged(all)))?;
     let calibration =
-        calibrations(task).map(|name| config.inputs.get(&name).map(|place| array(&name, place)).transpose());
+        calibrations(task).map(|name| inputs.get(&name).map(|place| array(&name, place)).transpose());
     let calibration = calibration.collect::<Result<Option<Vec<Array>>, _>>()?;
     let secure = Secure::new(&network, task.numbers(), &Members::default()).map_err(|e| of_file(place, e))?;
     if secure.computation() != task.computation() {
@@ -257,7 +264,7 @@ fn weights(task: &InferTask, config: &MemberConfig) -> Result<BTreeMap<String, T
         let remedy = "write the network anew with `hushwire model plan`, and agree on that";
         return Err(Fault::new(code::MODEL, "reading the model", cause, remedy));
     }
-    let range = config.inputs.get(RANGE).map(range).transpose()?;
+    let range = inputs.get(RANGE).map(range).transpose()?;
     if calibration.is_some() && range.is_some() {
         let remedy = "leave out one of `calibration` and `range`";
         return Err(Fault::new(
@@ -272,11 +279,55 @@ fn weights(task: &InferTask, config: &MemberConfig) -> Result<BTreeMap<String, T
     secure.weights(&network, greatest, samples.headroom()).map_err(|e| of_file(place, e))
 }
 
+/// The client's inputs of the computation.
+fn client_tensors(
+    task: &InferTask,
+    me: &Member,
+    inputs: &BTreeMap<String, InputPlace>,
+) -> Result<BTreeMap<String, Tensor>, Fault> {
+    let one = |name: &str| {
+        let place = inputs.get(name).ok_or_else(|| {
+            let remedy = format!("add {name} = {{ file = \"input.npy\" }} under [inputs]");
+            Fault::new(code::MODEL, "reading the input", format!("{me} has no {name}"), remedy)
+        })?;
+        let tensor = encode_input(task.computation(), name, &array(name, place)?);
+        Ok((name.to_owned(), tensor.map_err(|e| of_file(place, e))?))
+    };
+    client_inputs(task).map(|(name, _)| one(name)).collect()
+}
+
+/// Reads what a member of an inference brings as columns of a data set, in parts: a model, or an
+/// input, at the places that the member has under `[inputs]`.
+///
+/// # Errors
+/// A file cannot be read, or is another model's; `me` brings nothing.
+pub fn stored_inference(
+    job: &InferJob,
+    me: &Member,
+    inputs: &BTreeMap<String, InputPlace>,
+) -> Result<Vec<ColumnInParts>, Fault> {
+    let task = InferTask::new(job)?;
+    let tensors = if *me == job.owner {
+        weights(&task, me, inputs)?
+    } else if *me == job.client {
+        client_tensors(&task, me, inputs)?
+    } else {
+        let remedy = "name the model's owner or the client";
+        return Err(Fault::new(code::MODEL, "reading inputs", format!("{me} brings nothing"), remedy));
+    };
+    let column = |(name, tensor): (&String, &Tensor)| {
+        let records = Zeroizing::new(tensor.records());
+        column(name, tensor.scalar(), tensor.lengths(), &records)
+    };
+    Ok(tensors.iter().map(column).collect())
+}
+
 impl InferPart {
     pub(super) fn open(task: &InferTask, config: &mut MemberConfig) -> Result<Self, Fault> {
         let (me, job) = (config.me.clone(), task.job());
-        let (owns, learns) = (me == job.owner, me == job.client);
-        let known: Vec<String> = match (owns, learns) {
+        let (owns, brings) = (me == job.owner, me == job.client);
+        let learns = me == *job.to.as_ref().unwrap_or(&job.client);
+        let known: Vec<String> = match (owns, brings) {
             (true, _) => calibrations(task).chain([MODEL, RANGE, PUBLIC].map(str::to_owned)).collect(),
             (_, true) => client_inputs(task).map(|(name, _)| name.to_owned()).collect(),
             _ => vec![],
@@ -288,17 +339,10 @@ impl InferPart {
         }
         let mut inputs = BTreeMap::new();
         if owns {
-            inputs = weights(task, config)?;
+            inputs = weights(task, &me, &config.inputs)?;
         }
-        if learns {
-            for (name, _) in client_inputs(task) {
-                let place = config.inputs.get(name).ok_or_else(|| {
-                    let remedy = format!("add {name} = {{ file = \"input.npy\" }} under [inputs]");
-                    Fault::new(code::MODEL, "reading the input", format!("{me} has no {name}"), remedy)
-                })?;
-                let tensor = encode_input(task.computation(), name, &array(name, place)?);
-                inputs.insert(name.to_owned(), tensor.map_err(|e| of_file(place, e))?);
-            }
+        if brings {
+            inputs.extend(client_tensors(task, &me, &config.inputs)?);
         }
         config.protect_inputs();
         let records = |tensor: Tensor| Zeroizing::new(tensor.records());
