@@ -32,6 +32,7 @@ mod member;
 mod member_cmd;
 #[cfg(feature = "nn")]
 mod model_cmd;
+mod model_given;
 mod oprf_cmd;
 mod options;
 mod ot_cmd;
