@@ -83,8 +83,8 @@ fn text<'v>(view: &'v Value, field: &str) -> &'v str {
 /// says of it, each time that it changes. Gives what each party says in the end.
 ///
 /// # Errors
-/// The job failed or was cancelled, with the party's own cause; it did not end in time; a party does
-/// not answer.
+/// The job failed or was cancelled, with the party's own cause; it did not end in time; a party
+/// does not answer.
 pub fn wait(
     service: &Service,
     id: &str,
