@@ -63,7 +63,7 @@ pub(crate) enum Command {
     /// Be a party that stays up, and runs what its operator approved.
     #[command(disable_help_flag = true, after_help = "Example:\n  hushwire serve --config party0.toml")]
     Serve(ServiceArgs),
-    /// Operate a party that stays up, and ask a group of them: init, doctor, approve, submit, fetch.
+    /// Operate a party that stays up, and ask a group: init, doctor, approve, submit, fetch.
     #[command(disable_help_flag = true, after_help = "Example:\n  hushwire service --help")]
     Service(ServiceArgs),
     /// Put data sets at the parties of a group, grant and delete them.

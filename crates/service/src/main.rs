@@ -32,12 +32,13 @@ mod workers;
 
 use clap::{Parser, Subcommand};
 use hushwire_fault::{Fault, code};
+use hushwire_remote::command::ClientCommand;
 use std::{io::Write, path::PathBuf, process::ExitCode};
 
 /// A party that stays up, and runs what its operator approved.
 #[derive(Parser)]
 #[command(name = "hushwire-service", version, arg_required_else_help = true)]
-struct Cli {
+struct ServiceCli {
     #[command(subcommand)]
     command: Command,
 }
@@ -144,6 +145,8 @@ enum Command {
     },
     /// Print the OpenAPI document of the endpoints for clients.
     Openapi,
+    #[command(flatten)]
+    Client(Box<ClientCommand>),
     /// One attempt; started by the service, never by hand.
     #[command(name = "__worker", hide = true)]
     Worker,
@@ -166,7 +169,7 @@ fn main() -> ExitCode {
     if std::env::args().nth(1).as_deref() == Some(order::COMMAND) {
         worker::main();
     }
-    let ended = match Cli::parse().command {
+    let ended = match ServiceCli::parse().command {
         Command::Serve { config, attended } => serve(&config, attended),
         Command::LocalUp { parties, dir, json } => local_up::run(parties, dir.as_deref(), json),
         Command::Init { dir, party, group, host, json } => {
@@ -193,6 +196,7 @@ fn main() -> ExitCode {
         Command::Keys { what: KeysCommand::Rotate { config, json } } => {
             admin::rotate(&config).and_then(|made| told(&made, json))
         }
+        Command::Client(command) => command.run(),
         Command::Openapi => print(&openapi::text()),
         Command::Worker => worker::main(),
     };

@@ -267,7 +267,7 @@ mod tests {
         let path = dir.path().join("store.db");
         drop(Store::open(&path).unwrap_or_else(|e| panic!("{e}")));
         // The thread closes the file after the last handle is gone; what is written then is damage.
-        std::thread::sleep(std::time::Duration::from_millis(200));
+        thread::sleep(std::time::Duration::from_millis(200));
         let mut bytes = std::fs::read(&path).expect("a file");
         assert!(bytes.len() > 3 * 4096);
         bytes[4096..3 * 4096].fill(0x5a);
