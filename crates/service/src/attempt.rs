@@ -113,7 +113,7 @@ async fn order(party: &Arc<Party>, job: &JobRow, k: u32, limits: PolicyLimits) -
         Ok::<BTreeMap<String, (DatasetRow, Vec<String>)>, _>(found)
     });
     let found = found.await?.into_iter();
-    let data = found.map(|(name, (row, blobs))| Ok((name, ordered(party, &row, blobs)?)));
+    let data = found.map(|(name, (row, blobs))| Ok((name, ordered(party, &row, &blobs)?)));
     let data = data.collect::<Result<_, Fault>>()?;
     let recipients = job.body.recipients.iter();
     let recipients = recipients.map(|(name, text)| Ok((name.clone(), admission::seal_to(name, text)?)));
@@ -134,7 +134,7 @@ async fn order(party: &Arc<Party>, job: &JobRow, k: u32, limits: PolicyLimits) -
 }
 
 /// The content key, the seeds and the parts of a data set.
-fn ordered(party: &Party, row: &DatasetRow, blobs: Vec<String>) -> Result<OrderedData, Fault> {
+fn ordered(party: &Party, row: &DatasetRow, blobs: &[String]) -> Result<OrderedData, Fault> {
     let signed = row.signed()?;
     let envelope = row.envelope.as_deref().unwrap_or_default();
     let opened = party.keys.open_data(signed.manifest(), usize::from(party.config.party), envelope)?;
@@ -198,8 +198,7 @@ async fn attend(
                     }
                     Ok(FromWorker::Ready(_)) => continue,
                     Ok(FromWorker::Prepared(prepared)) => keep(&party, &job, k, &dir, *prepared).await,
-                    Ok(FromWorker::Failed(e)) => Err(e),
-                    Err(e) => Err(e),
+                    Ok(FromWorker::Failed(e)) | Err(e) => Err(e),
                 };
                 report(&party, &job, k, ended.map_err(|e| e.by(party.me())));
                 // Until the decision, which comes by `follow`.

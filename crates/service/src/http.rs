@@ -19,6 +19,8 @@ pub(crate) const JSON: u64 = 1 << 20;
 pub(crate) const PART: u64 = 64 << 20;
 /// LOCAL: a body comes at this rate at least, in bytes a second, after the first seconds.
 const SLOWEST: u64 = 10 << 10;
+/// LOCAL: bytes that are taken of a body that is refused.
+const DISCARDED: usize = 8 << 20;
 /// LOCAL: the first seconds of a body.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -109,6 +111,7 @@ impl Request {
         let Some(body) = &mut self.body else { return Ok(None) };
         let begun = *self.begun.get_or_insert_with(Instant::now);
         if body.size_hint().lower() > most {
+            self.discard().await;
             return Err(too_long(most));
         }
         loop {
@@ -128,9 +131,22 @@ impl Request {
             let Ok(piece) = frame.map_err(cut)?.into_data() else { continue };
             self.got += piece.len() as u64;
             if self.got > most {
+                self.discard().await;
                 return Err(too_long(most));
             }
             return Ok(Some(piece));
+        }
+    }
+
+    /// Takes what is left of a body that is refused, within bounds: whoever sends it hears why, and
+    /// not that the connection broke.
+    async fn discard(&mut self) {
+        let Some(mut body) = self.body.take() else { return };
+        let (until, mut left) = (Instant::now() + PATIENCE / 5, DISCARDED);
+        while left > 0
+            && let Ok(Some(Ok(frame))) = tokio::time::timeout_at(until, body.frame()).await
+        {
+            left = left.saturating_sub(frame.data_ref().map_or(0, Bytes::len));
         }
     }
 
@@ -276,9 +292,8 @@ pub(crate) fn status(fault: &Fault) -> StatusCode {
         code::QUOTA => StatusCode::TOO_MANY_REQUESTS,
         code::BODY => StatusCode::PAYLOAD_TOO_LARGE,
         code::NOT_KEPT => StatusCode::GONE,
-        code::GROUP_PEER | code::DRAINING => StatusCode::SERVICE_UNAVAILABLE,
         code::STORE if full() => StatusCode::INSUFFICIENT_STORAGE,
-        code::STORE => StatusCode::SERVICE_UNAVAILABLE,
+        code::STORE | code::GROUP_PEER | code::DRAINING => StatusCode::SERVICE_UNAVAILABLE,
         _ => match fault.kind() {
             Kind::Usage => StatusCode::BAD_REQUEST,
             Kind::Refused => StatusCode::FORBIDDEN,

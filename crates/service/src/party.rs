@@ -278,7 +278,7 @@ impl Party {
         let id = job.proposal.clone();
         let proposal = self.store.run("read", move |c| proposals::get(c, &id)).await?;
         let proposal = proposal.ok_or_else(|| Fault::internal("reading the job", "its proposal is gone"))?;
-        proposal.proposed.read()
+        proposal.proposed.read()?.with(&job.body.values())
     }
 
     /// A job with its attempts, results and progress.

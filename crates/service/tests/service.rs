@@ -81,6 +81,33 @@ fn a_query_runs_from_submission_to_a_result_that_opens() {
     );
 }
 
+/// The three commands that `local-up` prints work as they are, one after the other.
+#[test]
+fn the_printed_commands_lead_to_the_plain_answer() {
+    let rig = Rig::up();
+    let mut last = (String::new(), String::new());
+    let run = |args: &str| {
+        let output = std::process::Command::new(rig::PROGRAM).args(args.split_whitespace()).output();
+        let output = output.expect("it starts");
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{args}: {error}{}", rig::logs(rig.dir.path()));
+        String::from_utf8(output.stdout).expect("text")
+    };
+    for command in rig.up["commands"].as_array().expect("commands") {
+        let line = command.as_str().expect("text");
+        let args = line.strip_prefix("hushwire service ").expect("a command of the service");
+        last = (args.to_owned(), run(args));
+    }
+    // The last one prints a table: a head, a rule, rows.
+    let (fetch, table) = last;
+    let rows = table.lines().filter(|line| !line.starts_with('-'));
+    let rows: Vec<_> = rows.map(|line| line.split_whitespace().collect::<Vec<_>>().join(",")).collect();
+    rig.check_csv(&rows.join("\n"));
+    let file = rig.dir.path().join("answer.csv");
+    run(&format!("{fetch} --out {}", file.display()));
+    rig.check_csv(&std::fs::read_to_string(file).expect("a file"));
+}
+
 /// Each endpoint of the document is tried without a token, and with a token of each role.
 #[test]
 fn every_endpoint_is_for_its_roles_and_tenants_alone() {
@@ -225,4 +252,146 @@ fn odd_requests_are_refused_with_a_cause() {
     }
     refused(400, &rig.submit_to(0, "a key with blanks", &rig.job()).expect("an answer"));
     assert_eq!(rig.ask(0, "GET", "/healthz", "", &Value::Null).status.as_u16(), 200);
+}
+
+/// The resident memory in KiB, and the open descriptors, of a party of `local-up`.
+fn held(rig: &Rig, party: usize) -> (u64, usize) {
+    let config = format!("party{party}.toml");
+    let ours = |pid: &str| {
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let line = String::from_utf8_lossy(&line).into_owned();
+        line.contains(&*rig.dir.path().to_string_lossy()) && line.contains(&config)
+    };
+    let all = std::fs::read_dir("/proc")
+        .expect("processes")
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let pid =
+        all.filter(|pid| pid.bytes().all(|b| b.is_ascii_digit())).find(|pid| ours(pid)).expect("it runs");
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("it runs");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("a size");
+    let kib = line.trim().trim_end_matches(" kB").trim().parse().expect("a number");
+    (kib, std::fs::read_dir(format!("/proc/{pid}/fd")).expect("it is ours").count())
+}
+
+/// Small jobs, eight at a time: memory and descriptors stay, and the rate is beside the disk's.
+/// `HUSHWIRE_JOBS` says how many.
+#[test]
+#[ignore = "minutes: run by --full"]
+fn many_jobs_leave_neither_memory_nor_descriptors() {
+    let rig = Rig::up();
+    let jobs: usize = std::env::var("HUSHWIRE_JOBS").ok().and_then(|n| n.parse().ok()).unwrap_or(1000);
+    let (mut first, begun) = (None, Instant::now());
+    for chunk in (0..jobs).collect::<Vec<_>>().chunks(8) {
+        let ids: Vec<_> = chunk.iter().map(|_| rig.submit(&Rig::fresh_key())).collect();
+        for id in ids {
+            for view in rig.wait(&id, MINUTE) {
+                assert_eq!(view["state"], "committed", "{view:#}");
+            }
+        }
+        if chunk[0] >= jobs / 5 && first.is_none() {
+            first = Some((0..3).map(|party| held(&rig, party)).collect::<Vec<_>>());
+        }
+    }
+    let rate = jobs as f64 / begun.elapsed().as_secs_f64();
+    let file = tempfile::NamedTempFile::new_in(rig.dir.path()).expect("a file");
+    let synced = Instant::now();
+    for _ in 0..200 {
+        std::io::Write::write_all(&mut file.as_file(), &[0; 512]).expect("room");
+        file.as_file().sync_all().expect("a disk");
+    }
+    let fsyncs = 200.0 / synced.elapsed().as_secs_f64();
+    eprintln!("{jobs} jobs: {rate:.1} jobs/s, {fsyncs:.0} fsyncs/s, held at first {first:?}");
+    for (party, (kib, files)) in first.expect("enough jobs").into_iter().enumerate() {
+        let last = held(&rig, party);
+        eprintln!("party {party}: {} KiB, {} descriptors", last.0, last.1);
+        assert!(last.0 as f64 <= kib as f64 * 1.1 + 2048.0, "memory grows: {kib} to {}", last.0);
+        assert!(last.1 <= files + 8, "descriptors are left open: {files} to {}", last.1);
+    }
+}
+
+/// Runs a command of an operator; its answer as JSON, or its exit code and error.
+fn operate(args: &[&str]) -> Result<Value, (i32, String)> {
+    let output = std::process::Command::new(rig::PROGRAM).args(args).output().expect("the program starts");
+    if output.status.success() {
+        return Ok(serde_json::from_slice(&output.stdout).unwrap_or(Value::Null));
+    }
+    Err((output.status.code().unwrap_or(-1), String::from_utf8_lossy(&output.stderr).into_owned()))
+}
+
+#[test]
+fn a_backup_brings_back_results_and_keys_rotate() {
+    let rig = Rig::up();
+    let job = rig.submit(&Rig::fresh_key());
+    rig.wait(&job, MINUTE);
+    let config = rig.dir.path().join("party1.toml");
+    let config = config.to_str().expect("text").to_owned();
+    let (to, missing) = (rig.dir.path().join("backup"), rig.dir.path().join("nothing"));
+    let (to, missing) = (to.to_str().expect("text").to_owned(), missing.to_str().expect("text").to_owned());
+    // While it runs.
+    let made = operate(&["backup", "--config", &config, &to, "--json"]).unwrap_or_else(|e| panic!("{e:?}"));
+    assert_eq!((made["missing"].as_u64(), made["blobs"].as_u64()), (Some(0), Some(2)), "{made}");
+    assert_eq!(
+        operate(&["restore", "--config", &config, &to]).err().map(|e| e.0),
+        Some(4),
+        "its store is there"
+    );
+    let checks = operate(&["doctor", "--config", &config, "--json"]).unwrap_or_else(|e| panic!("{e:?}"));
+    assert!(
+        checks.as_array().is_some_and(|all| all.len() == 5 && all.iter().all(|check| check["ok"] == true)),
+        "{checks}"
+    );
+    let status = operate(&["status", "--config", &config, "--json"]).unwrap_or_else(|e| panic!("{e:?}"));
+    assert_eq!(status["jobs"]["committed"], 1, "{status}");
+
+    let mut rig = rig.apart();
+    for name in ["party1.db", "party1.db-wal", "party1.db-shm"] {
+        let _ = std::fs::remove_file(rig.dir.path().join(name));
+    }
+    std::fs::remove_dir_all(rig.blobs(1)).expect("it is ours");
+    assert_eq!(operate(&["restore", "--config", &config, &missing]).err().map(|e| e.0), Some(4));
+    operate(&["restore", "--config", &config, &to, "--json"]).unwrap_or_else(|e| panic!("{e:?}"));
+    let rotated =
+        operate(&["keys", "rotate", "--config", &config, "--json"]).unwrap_or_else(|e| panic!("{e:?}"));
+    assert!(rotated["key"].as_str().is_some_and(|key| key.starts_with("key:")), "{rotated}");
+    for party in 0..3 {
+        rig.start(party, "");
+    }
+    (0..3).for_each(|party| rig.answers(party));
+    // Old results open, and data sets that are sealed to the old key are read.
+    rig.check_result(&job, 1);
+    let job = rig.submit(&Rig::fresh_key());
+    for view in rig.wait(&job, MINUTE) {
+        assert_eq!(view["state"], "committed", "{view:#}");
+    }
+    let attempt = rig.look(0, &job).expect("a job")["attempt"].as_u64().expect("a number");
+    rig.check_result(&job, attempt as u32);
+}
+
+#[test]
+fn a_party_is_made_and_knows_its_peers() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = |name: &str| dir.path().join(name).to_str().expect("text").to_owned();
+    let init = |party: &str| {
+        operate(&["init", &path("p"), "--party", party, "--group", "heart", "--host", "localhost", "--json"])
+    };
+    let made = init("0").unwrap_or_else(|e| panic!("{e:?}"));
+    assert!(
+        made["token"].as_str().is_some_and(|token| token.starts_with("hw_")) && made["pin"].is_string(),
+        "{made}"
+    );
+    assert_eq!(init("0").err().map(|e| e.0), Some(4), "nothing is overwritten");
+    let config = path("p/party0.toml");
+    // Nobody else is listed yet.
+    let error = operate(&["serve", "--config", &config]).expect_err("it has no peers");
+    assert!(error.0 == 4 && error.1.contains("peers"), "{error:?}");
+    for party in ["1", "2"] {
+        let other = init(party).unwrap_or_else(|e| panic!("{e:?}"));
+        let pin = other["pin"].as_str().expect("a pin");
+        let join =
+            || operate(&["join", "--config", &config, "--party", party, "--host", "localhost", "--pin", pin]);
+        join().unwrap_or_else(|e| panic!("{e:?}"));
+        assert!(join().is_err(), "it is listed once");
+    }
+    let error = operate(&["doctor", "--config", &config]).expect_err("nobody answers");
+    assert!(error.1.contains("party 1"), "{error:?}");
 }

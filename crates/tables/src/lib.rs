@@ -1,7 +1,8 @@
 //! Relational operators over secret tables.
 //!
 //! ```text
-//! functions  scalar functions of SQL, each of them one definition
+//! functions  scalar functions of SQL, each of them one definition; aggregates likewise
+//! fixed      roots, logarithms and angles on fixed-point numbers, in the clear and on shares
 //! algebra    Table, Expr, Relation: a checked tree of operators, the input of every way to run it
 //! plain      rows in the clear, row by row: the reference
 //! Query      a relation as a computation: its inputs from rows, its rows from outputs, and what it
@@ -12,10 +13,12 @@
 //! operators compute like any other column: a filter clears it and drops nothing.
 #![forbid(unsafe_code)]
 
+pub mod aggregates;
 pub mod algebra;
 mod ascii;
 mod error;
 mod explain;
+mod fixed;
 pub mod functions;
 mod incoming;
 mod lower;

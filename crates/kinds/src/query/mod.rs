@@ -16,6 +16,8 @@
 
 mod file;
 #[cfg(feature = "sql")]
+mod parameters;
+#[cfg(feature = "sql")]
 mod part;
 #[cfg(feature = "sql")]
 mod plan;

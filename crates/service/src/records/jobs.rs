@@ -13,6 +13,7 @@ use crate::{
     store::Stored,
 };
 use hushwire_fault::{Fault, code};
+use hushwire_kinds::RunValues;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -44,6 +45,13 @@ pub(crate) struct Submitted {
     /// Jobs of a higher number start earlier.
     #[serde(default)]
     pub(crate) priority: i64,
+}
+
+impl Submitted {
+    /// The values of the run, on which all parties' workers agree.
+    pub(crate) fn values(&self) -> RunValues {
+        RunValues { parameters: self.parameters.clone(), data: self.data.clone() }
+    }
 }
 
 /// A row of a job.
@@ -166,10 +174,9 @@ pub(crate) fn submit(c: &Connection, caller: &Caller, key: &str, body: &Submitte
     }
     same_names("data set", &proposal.needs.data, body.data.keys())?;
     same_names("recipient", &proposal.needs.recipients, body.recipients.keys())?;
-    if let Some(name) = body.parameters.keys().next() {
-        let cause = format!("the job has no parameter {name}");
-        return Err(Fault::usage(step, cause, "leave it out").into());
-    }
+    same_names("parameter", &proposal.needs.parameters, body.parameters.keys())?;
+    // A value out of its range is refused here, before anybody waits for the job.
+    proposal.proposed.read()?.with(&body.values())?;
     let id = id(&caller.tenant, key);
     // The same at all parties, however the proposal was named.
     let agreed = Submitted { proposal: None, digest: Some(proposal.digest.clone()), ..body.clone() };

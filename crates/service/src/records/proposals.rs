@@ -77,6 +77,8 @@ pub(crate) struct Needs {
     pub(crate) data: Vec<String>,
     /// Recipients of the job.
     pub(crate) recipients: Vec<String>,
+    /// Parameters of the job.
+    pub(crate) parameters: Vec<String>,
 }
 
 /// A proposed job, read and planned.
@@ -100,7 +102,8 @@ impl Proposed {
     pub(crate) fn plan(self, tenant: &str) -> Result<Planned, Fault> {
         let job = self.read()?;
         let (terms, (explain, _)) = job.terms()?;
-        let needs = Needs { data: job.data_sets()?, recipients: job.recipients()? };
+        let parameters = job.parameters().iter().map(|(name, _)| name.clone()).collect();
+        let needs = Needs { data: job.data_sets()?, recipients: job.recipients()?, parameters };
         let mut hash = blake3::Hasher::new_derive_key("hushwire service proposal v1");
         for text in [tenant, &packed(&self)] {
             hash.update(&(text.len() as u64).to_le_bytes()).update(text.as_bytes());

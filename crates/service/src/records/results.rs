@@ -23,7 +23,7 @@ pub(crate) struct OutputView {
     /// BLAKE3 of its bytes.
     pub(crate) digest: String,
     /// The name of the key that it is sealed to, or the party that learns it.
-    pub(crate) recipient: String,
+    pub(crate) key: String,
     /// Whether its recipient has said that it arrived.
     pub(crate) acknowledged: bool,
 }
@@ -69,7 +69,7 @@ pub(crate) fn of_job(c: &Connection, job: &JobRow) -> Stored<Vec<OutputView>> {
             output: row.get(0)?,
             bytes: row.get(1)?,
             digest: row.get(2)?,
-            recipient: row.get(3)?,
+            key: row.get(3)?,
             acknowledged: row.get::<_, Option<i64>>(4)?.is_some(),
         })
     })?;

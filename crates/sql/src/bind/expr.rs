@@ -3,18 +3,20 @@
 use super::{
     Binder, Env,
     literal::{interval, literal, moved, typed},
+    scope::means,
     subquery::Subquery,
 };
 use crate::{
     Fault,
     error::{At, fault, refused_at, unsupported, widths},
-    logical::{Id, OrderKey, truth},
+    logical::{Id, Ids, OrderKey, truth},
 };
 use hushwire_compute::Comparison;
 use hushwire_fault::code;
 use hushwire_tables::{
-    algebra::{Aggregate, Arithmetic, ColumnType, Expr, Value, WindowFunction},
+    algebra::{Aggregate, Arithmetic, ColumnType, Expr, MAX_TEXT, Relation, Schema, Value, WindowFunction},
     functions::{Reader, coalesce},
+    plain::{Tables, evaluate},
 };
 use sqlparser::ast::{self, BinaryOperator as B, UnaryOperator as U};
 
@@ -25,11 +27,26 @@ pub(super) struct Over {
     pub(super) calls: Vec<(Id, WindowFunction)>,
 }
 
+/// A window function within groups, from which a figure is computed. Partitions are the groups,
+/// parted further.
+pub(super) struct Staged {
+    pub(super) id: Id,
+    pub(super) partition: Vec<Expr>,
+    /// Keys, and whether they are descending.
+    pub(super) order: Vec<(Expr, bool)>,
+    pub(super) call: WindowFunction,
+}
+
 /// The calls in an expression that stand for columns which other operators make.
 pub(super) struct Calls<'q> {
     /// The name of a clause that takes no aggregates.
     clause: Option<&'static str>,
     pub(super) aggregates: Vec<(Id, Aggregate)>,
+    pub(super) staged: Vec<Staged>,
+    /// The columns of GROUPING, with its arguments.
+    pub(super) levels: Vec<(Vec<Expr>, Id)>,
+    /// The names of the list that are being resolved.
+    open: Vec<&'q str>,
     pub(super) windows: Option<Vec<Over>>,
     pub(super) subqueries: Option<Vec<Subquery>>,
     pub(super) inside: bool,
@@ -38,10 +55,13 @@ pub(super) struct Calls<'q> {
 
 impl<'q> Calls<'q> {
     /// No calls are allowed in this clause.
-    pub(super) const fn none(clause: &'static str) -> Self {
+    pub(super) fn none(clause: &'static str) -> Self {
         Calls {
             clause: Some(clause),
             aggregates: vec![],
+            staged: vec![],
+            levels: vec![],
+            open: vec![],
             windows: None,
             subqueries: None,
             inside: false,
@@ -49,28 +69,23 @@ impl<'q> Calls<'q> {
         }
     }
 
-    /// Only subqueries are allowed.
-    pub(super) const fn subqueries(clause: &'static str) -> Self {
-        Calls {
-            clause: Some(clause),
-            aggregates: vec![],
-            windows: None,
-            subqueries: Some(vec![]),
-            inside: false,
-            select: None,
-        }
+    /// Only subqueries are allowed, and names of the SELECT's list.
+    pub(super) fn subqueries(clause: &'static str, select: &'q ast::Select) -> Self {
+        Calls { subqueries: Some(vec![]), select: Some(select), ..Calls::none(clause) }
     }
 
     /// All calls are allowed, with the windows that a SELECT names.
-    pub(super) const fn all(select: &'q ast::Select) -> Self {
-        Calls {
-            clause: None,
-            aggregates: vec![],
-            windows: Some(vec![]),
-            subqueries: Some(vec![]),
-            inside: false,
-            select: Some(select),
-        }
+    pub(super) fn all(select: &'q ast::Select) -> Self {
+        Calls { clause: None, windows: Some(vec![]), ..Calls::subqueries("", select) }
+    }
+
+    /// The columns that calls stand for.
+    pub(super) fn made(&self) -> Ids {
+        let windows = self.windows.iter().flatten().flat_map(|over| over.calls.iter().map(|(id, _)| *id));
+        let subqueries = self.subqueries.iter().flatten().map(|sub| sub.id);
+        let aggregates = self.aggregates.iter().map(|(id, _)| *id);
+        let levels = self.levels.iter().map(|(_, id)| *id);
+        windows.chain(subqueries).chain(aggregates).chain(levels).collect()
     }
 
     /// Refuses an aggregate where none is allowed.
@@ -101,9 +116,41 @@ impl<'q> Binder<'q> {
     ) -> Result<Expr, Fault> {
         let at = At::of(expr);
         let expr = self.expr(env, calls, expr)?;
+        self.as_condition(expr, at)
+    }
+
+    /// An expression as a truth value: a number is true unless it is 0.
+    pub(super) fn as_condition(&self, expr: Expr, at: At) -> Result<Expr, Fault> {
         match self.ty(&expr, at)? {
             ColumnType::Boolean => Ok(expr),
+            ty if ty.is_numeric() => {
+                let zero = Expr::Literal(Value::Number(0), ColumnType::Integer);
+                self.compared(Comparison::NotEqual, expr, zero, at)
+            }
             ty => Err(fault(at, code::CONDITION, &[("type", &ty)])),
+        }
+    }
+
+    /// A column, or else an item of the list by its alias.
+    fn named(&mut self, env: &Env<'_>, calls: &mut Calls<'q>, name: &'q ast::Ident) -> Result<Expr, Fault> {
+        let unknown = match self.resolve(env, std::slice::from_ref(name)) {
+            Ok(id) => return Ok(Expr::Column(id)),
+            Err(unknown) if unknown.code() == code::COLUMN_UNKNOWN => unknown,
+            Err(other) => return Err(other),
+        };
+        let items = calls.select.iter().flat_map(|select| &select.projection);
+        let aliased = items.into_iter().find_map(|item| match item {
+            ast::SelectItem::ExprWithAlias { expr, alias } if means(name, &alias.value) => Some(expr),
+            _ => None,
+        });
+        match aliased {
+            Some(expr) if !calls.open.contains(&name.value.as_str()) => {
+                calls.open.push(&name.value);
+                let made = self.expr(env, calls, expr);
+                calls.open.pop();
+                made
+            }
+            _ => Err(unknown),
         }
     }
 
@@ -132,9 +179,6 @@ impl<'q> Binder<'q> {
     ) -> Result<Expr, Fault> {
         use ast::Expr as E;
         let no = |clause: &str| Err(unsupported(at, clause));
-        let instead = |clause: &str, remedy: &str| {
-            Err(fault(at, code::SQL_UNSUPPORTED, &[("clause", &clause), ("remedy", &remedy)]))
-        };
         if compared_operand(expr).is_some_and(|e| matches!(e, E::Exists { negated: true, .. })) {
             let cause = "NOT EXISTS before a comparison can be read in two ways";
             return Err(refused_at(at, cause, "put what NOT belongs to in parentheses"));
@@ -145,7 +189,7 @@ impl<'q> Binder<'q> {
             };
         }
         Ok(match expr {
-            E::Identifier(name) => Expr::Column(self.resolve(env, std::slice::from_ref(name))?),
+            E::Identifier(name) => self.named(env, calls, name)?,
             E::CompoundIdentifier(path) => Expr::Column(self.resolve(env, path)?),
             E::Nested(inner) => of!(inner),
             E::Value(value) => literal(value)?,
@@ -214,41 +258,60 @@ impl<'q> Binder<'q> {
                 };
                 negate(Expr::Like { of: Box::new(of), pattern, escape }, *negated)
             }
-            E::ILike { .. } => return no("ILIKE"),
+            E::ILike { negated, any: false, expr, pattern, escape_char: None } => {
+                let of = of!(expr);
+                let (Expr::Literal(Value::Text(pattern), _), of) =
+                    (of!(pattern), self.call("lower", vec![of], at)?)
+                else {
+                    return no("ILIKE with a pattern that is no literal");
+                };
+                let lower = Expr::Literal(Value::Text(pattern), ColumnType::Varchar(MAX_TEXT));
+                let Value::Text(pattern) = self.constant(&self.call("lower", vec![lower], at)?)? else {
+                    return no("ILIKE with a pattern that is no literal");
+                };
+                let pattern = String::from_utf8_lossy(&pattern).into_owned();
+                negate(Expr::Like { of: Box::new(of), pattern, escape: None }, *negated)
+            }
+            E::ILike { .. } => return no("ILIKE with ANY or ESCAPE"),
             E::SimilarTo { .. } | E::RLike { .. } => return no("a regular expression"),
-            E::AnyOp { .. } => return instead("ANY", "write IN or EXISTS"),
-            E::AllOp { .. } => return instead("ALL", "write NOT EXISTS"),
+            E::AnyOp { left, compare_op, right, .. } => {
+                self.any_or_all(env, calls, (left, compare_op, right), false, at)?
+            }
+            E::AllOp { left, compare_op, right } => {
+                self.any_or_all(env, calls, (left, compare_op, right), true, at)?
+            }
             E::Case { operand, conditions, else_result, .. } => {
                 let operand = operand.as_ref().map(|e| self.expr(env, calls, e)).transpose()?;
                 self.case(env, calls, operand.as_ref(), conditions, else_result.as_deref(), at)?
             }
             E::Cast {
-                kind: ast::CastKind::Cast | ast::CastKind::DoubleColon,
+                kind: ast::CastKind::Cast | ast::CastKind::DoubleColon | ast::CastKind::TryCast,
                 expr,
                 data_type,
                 format: None,
             } => {
-                let ty = column_type(data_type, at)?;
                 let inner = of!(expr);
+                let Some(ty) = self.cast_type(data_type, &inner, at)? else {
+                    return self.call("to_text", vec![inner], at);
+                };
                 match &inner {
                     Expr::Literal(Value::Null, _) => Expr::Literal(Value::Null, ty),
                     Expr::Literal(Value::Text(text), _) if !matches!(ty, ColumnType::Varchar(_)) => {
                         let text = String::from_utf8_lossy(text);
                         Expr::Literal(placed(self.reader().literal(&text, ty), at)?, ty)
                     }
+                    _ if matches!(ty, ColumnType::Varchar(_)) => {
+                        self.call("to_text", vec![inner], at)?.cast(ty)
+                    }
                     _ => inner.cast(ty),
                 }
             }
             E::Cast { .. } | E::Convert { .. } => return no("this kind of cast"),
             E::Extract { field, expr, .. } => {
-                let name = match field {
-                    ast::DateTimeField::Year => "year",
-                    ast::DateTimeField::Month => "month",
-                    ast::DateTimeField::Day => "day",
-                    other => return no(&format!("EXTRACT({other} …)")),
-                };
+                let name = field.to_string().trim_matches('\'').to_ascii_lowercase();
+                let name = Expr::Literal(Value::text(&name), ColumnType::Varchar(MAX_TEXT));
                 let of = of!(expr);
-                self.call(name, vec![of], at)?
+                self.call("date_part", vec![name, of], at)?
             }
             E::Substring { expr, substring_from, substring_for, .. } => {
                 let mut all = vec![of!(expr)];
@@ -272,9 +335,24 @@ impl<'q> Binder<'q> {
                 self.call("floor", vec![of], at)?
             }
             E::Ceil { .. } | E::Floor { .. } => return no("CEIL or FLOOR to a unit or to digits"),
-            E::Position { .. } => return no("POSITION"),
-            E::Trim { .. } => return no("TRIM"),
-            E::Overlay { .. } => return no("OVERLAY"),
+            E::Position { expr, r#in } => {
+                let (part, of) = (of!(expr), of!(r#in));
+                self.call("position", vec![part, of], at)?
+            }
+            E::Trim { trim_where, trim_what, expr, trim_characters } => {
+                let name = match trim_where {
+                    None | Some(ast::TrimWhereField::Both) => "trim",
+                    Some(ast::TrimWhereField::Leading) => "ltrim",
+                    Some(ast::TrimWhereField::Trailing) => "rtrim",
+                };
+                let mut all = vec![of!(expr)];
+                for characters in trim_what.iter().map(AsRef::as_ref).chain(trim_characters.iter().flatten())
+                {
+                    all.push(of!(characters));
+                }
+                self.call(name, all, at)?
+            }
+            E::Overlay { .. } => return no("OVERLAY: write LEFT(text, n) || part || SUBSTRING(text FROM m)"),
             E::Collate { .. } => return no("COLLATE"),
             E::AtTimeZone { .. } => return no("AT TIME ZONE"),
             other => return no(&format!("the expression {other}")),
@@ -322,17 +400,10 @@ impl<'q> Binder<'q> {
             _ => {}
         }
         let (a, b) = (self.expr(env, calls, left)?, self.expr(env, calls, right)?);
-        let comparison = match op {
-            B::Eq => Some(Comparison::Equal),
-            B::NotEq => Some(Comparison::NotEqual),
-            B::Lt => Some(Comparison::Less),
-            B::LtEq => Some(Comparison::LessOrEqual),
-            B::Gt => Some(Comparison::Greater),
-            B::GtEq => Some(Comparison::GreaterOrEqual),
-            B::Spaceship => return self.same(a, b, at),
-            _ => None,
-        };
-        if let Some(comparison) = comparison {
+        if *op == B::Spaceship {
+            return self.same(a, b, at);
+        }
+        if let Some(comparison) = comparison(op) {
             return self.compared(comparison, a, b, at);
         }
         let arithmetic = match op {
@@ -340,10 +411,54 @@ impl<'q> Binder<'q> {
             B::Minus => Arithmetic::Subtract,
             B::Multiply => Arithmetic::Multiply,
             B::Divide => Arithmetic::Divide,
+            B::DuckIntegerDivide | B::MyIntegerDivide => return self.whole_quotient(a, b, at),
+            B::PGExp | B::BitwiseXor => return self.call("power", vec![a, b], at),
+            B::StringConcat => return self.call("concat_op", vec![a, b], at),
             B::Modulo => Arithmetic::Remainder,
             other => return Err(fault(at, code::OPERATOR_UNSUPPORTED, &[("operator", other)])),
         };
         self.arithmetic(arithmetic, a, b, at)
+    }
+
+    /// A comparison with some or all values of a query or of a list.
+    fn any_or_all(
+        &mut self,
+        env: &Env<'_>,
+        calls: &mut Calls<'q>,
+        (left, op, right): (&'q ast::Expr, &B, &'q ast::Expr),
+        all: bool,
+        at: At,
+    ) -> Result<Expr, Fault> {
+        if let ast::Expr::Nested(inner) = right {
+            return self.any_or_all(env, calls, (left, op, inner), all, at);
+        }
+        let Some(op) = comparison(op) else {
+            return Err(fault(at, code::OPERATOR_UNSUPPORTED, &[("operator", op)]));
+        };
+        let of = self.expr(env, calls, left)?;
+        let list = match right {
+            ast::Expr::Subquery(query) => return self.any(env, calls, (of, op, all), query, at),
+            ast::Expr::Tuple(list) => &list[..],
+            ast::Expr::Array(array) => &array.elem[..],
+            one => std::slice::from_ref(one),
+        };
+        let mut each = vec![];
+        for value in list {
+            let value = self.expr(env, calls, value)?;
+            each.push(self.compared(op, of.clone(), value, at)?);
+        }
+        let both = if all { Expr::and } else { Expr::or };
+        Ok(each.into_iter().reduce(both).unwrap_or(truth(all)))
+    }
+
+    /// The whole quotient: rounded towards 0.
+    fn whole_quotient(&self, a: Expr, b: Expr, at: At) -> Result<Expr, Fault> {
+        let integers = self.ty(&a, at)?.is_integer() && self.ty(&b, at)?.is_integer();
+        if integers {
+            return self.arithmetic(Arithmetic::DivideWhole, a, b, at);
+        }
+        let quotient = self.arithmetic(Arithmetic::Divide, a, b, at)?;
+        self.call("trunc", vec![quotient], at)
     }
 
     /// Whether two rows of values are equal, pair by pair.
@@ -397,6 +512,29 @@ impl<'q> Binder<'q> {
     /// A comparison; string literals are read as values of the other operand's type.
     pub(super) fn compared(&self, op: Comparison, a: Expr, b: Expr, at: At) -> Result<Expr, Fault> {
         placed(self.reader().compared(op, a, b), at)
+    }
+
+    /// The value of an expression without columns.
+    fn constant(&self, of: &Expr) -> Result<Value, Fault> {
+        let one = Relation::values(Schema::default(), vec![vec![]])?;
+        let made = evaluate(&one.project(vec![("constant".into(), of.clone())])?, &Tables::new())?;
+        Ok(made.into_iter().flatten().next().unwrap_or(Value::Null))
+    }
+
+    /// The type that a CAST names; `None` for a text without a length.
+    fn cast_type(&self, ty: &ast::DataType, of: &Expr, at: At) -> Result<Option<ColumnType>, Fault> {
+        use ast::DataType as D;
+        match ty {
+            D::Varchar(None)
+            | D::Text
+            | D::String(None)
+            | D::CharVarying(None)
+            | D::CharacterVarying(None) => {
+                let literal = matches!(of, Expr::Literal(Value::Null, _));
+                Ok(literal.then_some(ColumnType::Varchar(1)))
+            }
+            ty => column_type(ty, at).map(Some),
+        }
     }
 
     /// Whether two values are equal, with NULL equal to NULL.
@@ -456,6 +594,23 @@ impl<'q> Binder<'q> {
     }
 }
 
+/// The number 1.
+pub(super) fn one() -> Expr {
+    Expr::Literal(Value::Number(1), ColumnType::BigInt)
+}
+
+fn comparison(op: &B) -> Option<Comparison> {
+    Some(match op {
+        B::Eq => Comparison::Equal,
+        B::NotEq => Comparison::NotEqual,
+        B::Lt => Comparison::Less,
+        B::LtEq => Comparison::LessOrEqual,
+        B::Gt => Comparison::Greater,
+        B::GtEq => Comparison::GreaterOrEqual,
+        _ => return None,
+    })
+}
+
 /// CEIL and FLOOR to whole numbers, in the parser's form.
 const NO_UNIT: ast::CeilFloorKind = ast::CeilFloorKind::DateTimeField(ast::DateTimeField::NoDateTime);
 
@@ -473,9 +628,9 @@ pub(super) fn column_type(ty: &ast::DataType, at: At) -> Result<ColumnType, Faul
     use ast::{CharacterLength, DataType as D, ExactNumberInfo as X};
     let made = match ty {
         D::Boolean | D::Bool => ColumnType::Boolean,
-        D::SmallInt(None) | D::Int2(None) => ColumnType::SmallInt,
+        D::SmallInt(None) | D::Int2(None) | D::TinyInt(None) => ColumnType::SmallInt,
         D::Int(None) | D::Integer(None) | D::Int4(None) => ColumnType::Integer,
-        D::BigInt(None) | D::Int8(None) => ColumnType::BigInt,
+        D::BigInt(None) | D::Int8(None) | D::HugeInt | D::Signed | D::SignedInteger => ColumnType::BigInt,
         D::Decimal(info) | D::Numeric(info) | D::Dec(info) => {
             let (precision, scale) = match info {
                 X::None => (38, 6),
@@ -486,6 +641,7 @@ pub(super) fn column_type(ty: &ast::DataType, at: At) -> Result<ColumnType, Faul
             ColumnType::Decimal { precision: small(precision), scale: small(scale) }
         }
         D::Date => ColumnType::Date,
+        D::Datetime(None) => ColumnType::Timestamp,
         D::Timestamp(None, ast::TimezoneInfo::None | ast::TimezoneInfo::WithoutTimeZone) => {
             ColumnType::Timestamp
         }

@@ -4,6 +4,7 @@ use super::{
     Binder, BoundQuery, CommonTable, Env,
     expr::Calls,
     scope::{Name, Scope, means},
+    subquery::Inner,
 };
 use crate::{
     Fault,
@@ -56,7 +57,7 @@ impl<'q> Binder<'q> {
     ) -> Result<(Pool, Scope), Fault> {
         let (mut pool, mut scope) = (Pool::default(), Scope::default());
         for item in from {
-            let (one, names) = self.joins(item, outer)?;
+            let (one, names) = self.joins(item, outer, &scope, &mut pool)?;
             pool.items.extend(one.items);
             pool.conditions.extend(one.conditions);
             scope.0.extend(names.0);
@@ -87,17 +88,87 @@ impl<'q> Binder<'q> {
         Ok(())
     }
 
+    /// A table and those that are joined to it. A lateral query among them may name columns of the
+    /// tables before.
     fn joins(
         &mut self,
         item: &'q ast::TableWithJoins,
         outer: Option<&Env<'_>>,
+        before: &Scope,
+        tables: &mut Pool,
     ) -> Result<(Pool, Scope), Fault> {
-        let (mut pool, mut scope) = self.factor(&item.relation, outer)?;
+        let (mut pool, mut scope) = match self.lateral(&item.relation, outer, before)? {
+            None => self.factor(&item.relation, outer)?,
+            Some((inner, names, at)) => {
+                let was = std::mem::take(tables);
+                *tables = self.with_lateral(was, inner, at)?;
+                (std::mem::take(tables), names)
+            }
+        };
         for join in &item.joins {
-            let (right, names) = self.factor(&join.relation, outer)?;
-            (pool, scope) = self.join(join, (pool, scope), (right, names), outer)?;
+            let around = Scope([before.0.clone(), scope.0.clone()].concat());
+            let Some((inner, names, at)) = self.lateral(&join.relation, outer, &around)? else {
+                let (right, names) = self.factor(&join.relation, outer)?;
+                (pool, scope) = self.join(join, (pool, scope), (right, names), outer)?;
+                continue;
+            };
+            use JoinOperator as J;
+            let always = |on: &JoinConstraint| match on {
+                JoinConstraint::None => true,
+                JoinConstraint::On(ast::Expr::Value(value)) => value.value == ast::Value::Boolean(true),
+                _ => false,
+            };
+            match &join.join_operator {
+                J::CrossJoin(on) | J::Join(on) | J::Inner(on) if always(on) => {
+                    pool = self.with_lateral(pool, inner, at)?;
+                }
+                J::Left(on) | J::LeftOuter(on) if always(on) && inner.correlated(at)?.is_none() => {
+                    let left = self.joined(pool);
+                    let plan = self.outer_join(LogicalJoin::Left, left, inner.plan, inner.on, at)?;
+                    pool = Pool { items: vec![plan], conditions: vec![] };
+                }
+                J::Left(on) | J::LeftOuter(on) if always(on) => pool = self.with_lateral(pool, inner, at)?,
+                _ => {
+                    let clause = "LATERAL with a condition of its own";
+                    return Err(unsupported(at, clause));
+                }
+            }
+            scope.0.extend(names.0);
         }
         Ok((pool, scope))
+    }
+
+    /// A lateral query, the names of its columns, and its place.
+    fn lateral(
+        &mut self,
+        factor: &'q ast::TableFactor,
+        outer: Option<&Env<'_>>,
+        before: &Scope,
+    ) -> Result<Option<(Inner, Scope, At)>, Fault> {
+        let ast::TableFactor::Derived { lateral: true, subquery, alias, sample: None } = factor else {
+            return Ok(None);
+        };
+        let at: At = factor.into();
+        let env = Env { scope: before, outer, barred: None };
+        let mut inner = self.around(&env, subquery, false, at)?;
+        let called = alias.as_ref().map_or("", |alias| alias.name.value.as_str());
+        for (column, name) in inner.columns.iter_mut().zip(alias.iter().flat_map(|alias| &alias.columns)) {
+            column.0.clone_from(&name.name.value);
+        }
+        let scope = Scope::of(Some(called).filter(|c| !c.is_empty()), &inner.columns);
+        Ok(Some((inner, scope, at)))
+    }
+
+    /// Tables beside the rows of a lateral query.
+    fn with_lateral(&mut self, mut pool: Pool, inner: Inner, at: At) -> Result<Pool, Fault> {
+        if inner.correlated(at)?.is_some() {
+            let left = self.joined(pool);
+            let plan = self.beside(left, inner, at)?;
+            return Ok(Pool { items: vec![plan], conditions: vec![] });
+        }
+        pool.items.push(inner.plan);
+        pool.conditions.extend(inner.on);
+        Ok(pool)
     }
 
     fn join(
@@ -285,13 +356,15 @@ impl<'q> Binder<'q> {
             }
             F::Derived { lateral, subquery, alias, sample: None } => {
                 if *lateral {
-                    return Err(unsupported(at, "LATERAL"));
+                    return Err(unsupported(at, "LATERAL in parentheses"));
                 }
                 let bound = self.query(subquery, outer)?;
                 let called = alias.as_ref().map_or("", |alias| alias.name.value.as_str());
                 self.one(bound, called, alias.as_ref(), at)
             }
-            F::NestedJoin { table_with_joins, alias: None } => self.joins(table_with_joins, outer),
+            F::NestedJoin { table_with_joins, alias: None } => {
+                self.joins(table_with_joins, outer, &Scope::default(), &mut Pool::default())
+            }
             F::Table { .. } => Err(unsupported(at, "a table with arguments, hints or a sample")),
             _ => Err(unsupported(at, "this in FROM")),
         }

@@ -3,35 +3,63 @@
 
 use super::{
     Binder, Env,
-    expr::{Calls, placed},
+    expr::{Calls, Staged, placed},
+    sort_key,
 };
 use crate::{
     Fault,
     error::{At, fault, unsupported},
-    logical::{Id, truth},
+    logical::{Id, OrderKey, truth},
 };
 use hushwire_fault::code;
 use hushwire_tables::{
-    algebra::{Aggregate, Column, ColumnType, Expr, Function, Relation, Value},
-    functions::{self, Arguments, coalesce},
+    aggregates::{self, AggregateArguments, AggregateDef, AggregateMeaning, Figures},
+    algebra::{Aggregate, Column, ColumnType, Expr, Function, Relation, Value, WindowFunction},
+    functions::{self, Arguments, Reader, coalesce},
 };
 use sqlparser::ast::{self, FunctionArg, FunctionArgExpr, FunctionArguments};
 use std::fmt::Display;
 
-/// The arguments of a call; `None` for `*`.
-fn arguments(function: &ast::Function) -> Result<(Option<Vec<&ast::Expr>>, bool), Fault> {
-    let FunctionArguments::List(list) = &function.args else {
-        return Err(unsupported(function, "a function without a list of arguments"));
+/// The arguments of a call.
+pub(super) struct Given<'q> {
+    /// `None` for `*`.
+    pub(super) all: Option<Vec<&'q ast::Expr>>,
+    pub(super) distinct: bool,
+    /// Whether NULLs are ignored.
+    pub(super) ignores: bool,
+    /// ORDER BY within the parentheses, or WITHIN GROUP.
+    order: Vec<&'q ast::OrderByExpr>,
+}
+
+fn arguments(function: &ast::Function) -> Result<Given<'_>, Fault> {
+    use ast::{FunctionArgumentClause as C, NullTreatment as N};
+    let mut given = Given {
+        all: Some(vec![]),
+        distinct: false,
+        ignores: function.null_treatment == Some(N::IgnoreNulls),
+        order: function.within_group.iter().collect(),
     };
-    if let Some(clause) = list.clauses.first() {
-        return Err(unsupported(clause, &format!("{clause} in a function")));
+    let list = match &function.args {
+        FunctionArguments::List(list) => list,
+        // CURRENT_DATE has none.
+        FunctionArguments::None => return Ok(given),
+        FunctionArguments::Subquery(_) => {
+            return Err(unsupported(function, "a function of a query"));
+        }
+    };
+    for clause in &list.clauses {
+        match clause {
+            C::IgnoreOrRespectNulls(nulls) => given.ignores = *nulls == N::IgnoreNulls,
+            C::OrderBy(keys) => given.order.extend(keys),
+            other => return Err(unsupported(other, &format!("{other} in a function"))),
+        }
     }
-    let distinct = list.duplicate_treatment == Some(ast::DuplicateTreatment::Distinct);
+    given.distinct = list.duplicate_treatment == Some(ast::DuplicateTreatment::Distinct);
     if let [FunctionArg::Unnamed(FunctionArgExpr::Wildcard)] = &list.args[..] {
-        if distinct {
+        if given.distinct {
             return Err(unsupported(function, "DISTINCT * in a function"));
         }
-        return Ok((None, distinct));
+        return Ok(Given { all: None, ..given });
     }
     let mut args = vec![];
     for arg in &list.args {
@@ -40,7 +68,17 @@ fn arguments(function: &ast::Function) -> Result<(Option<Vec<&ast::Expr>>, bool)
             other => return Err(unsupported(function, &format!("the argument {other}"))),
         }
     }
-    Ok((Some(args), distinct))
+    Ok(Given { all: Some(args), ..given })
+}
+
+/// A number of arguments, in words.
+fn expected(arity: &std::ops::RangeInclusive<usize>) -> String {
+    let (least, most) = (arity.start(), arity.end());
+    match most {
+        most if least == most => most.to_string(),
+        &usize::MAX => format!("at least {least}"),
+        most => format!("{least} to {most}"),
+    }
 }
 
 /// Converts to 32 fractional bits, exactly: unlike a CAST, it never gives NULL for a large number.
@@ -48,17 +86,45 @@ pub(super) fn as_double(of: Expr) -> Expr {
     coalesce(vec![of, Expr::Literal(Value::Null, ColumnType::Double { frac: 32 })])
 }
 
-fn aggregate(name: &str) -> Option<Function> {
-    Some(match name {
-        "count" => Function::Count,
-        "sum" => Function::Sum,
-        "avg" | "mean" => Function::Average,
-        "min" => Function::Min,
-        "max" => Function::Max,
-        "var_pop" => Function::VariancePopulation,
-        "variance" | "var_samp" => Function::VarianceSample,
-        _ => return None,
-    })
+/// What aggregates that are written by others are made with, in groups.
+struct InGroups<'a, 'q> {
+    binder: &'a mut Binder<'q>,
+    calls: &'a mut Calls<'q>,
+    distinct: bool,
+    at: At,
+}
+
+impl Figures for InGroups<'_, '_> {
+    fn reader(&self) -> Reader<'_> {
+        self.binder.reader()
+    }
+
+    fn figure(&mut self, function: Function, argument: Option<Expr>, distinct: bool) -> Result<Expr, Fault> {
+        let distinct = distinct || self.distinct;
+        self.binder.native(self.calls, function, argument, distinct, self.at)
+    }
+
+    fn within(
+        &mut self,
+        partition: Vec<Expr>,
+        order: Vec<(Expr, bool)>,
+        call: WindowFunction,
+    ) -> Result<Expr, Fault> {
+        let alike =
+            |staged: &&Staged| staged.partition == partition && staged.order == order && staged.call == call;
+        if let Some(known) = self.calls.staged.iter().find(alike) {
+            return Ok(Expr::Column(known.id));
+        }
+        let keys: Vec<_> = order
+            .iter()
+            .map(|(expr, descending)| {
+                (expr.clone(), OrderKey { id: 0, descending: *descending, nulls_first: false })
+            })
+            .collect();
+        let id = self.binder.window_column(&partition, &keys, ("window", &call), self.at)?;
+        self.calls.staged.push(Staged { id, partition, order, call });
+        Ok(Expr::Column(id))
+    }
 }
 
 impl<'q> Binder<'q> {
@@ -70,39 +136,54 @@ impl<'q> Binder<'q> {
         at: At,
     ) -> Result<Expr, Fault> {
         let no = |clause: &str| Err(unsupported(at, clause));
-        if !function.within_group.is_empty() {
-            return no("WITHIN GROUP");
-        }
-        if function.null_treatment.is_some() {
-            return no("IGNORE NULLS or RESPECT NULLS");
-        }
         if !matches!(function.parameters, FunctionArguments::None) {
             return no("a function with parameters");
         }
         let name = function.name.to_string().to_ascii_lowercase();
-        let (args, distinct) = arguments(function)?;
+        let given = arguments(function)?;
         if let Some(over) = &function.over {
-            if distinct || function.filter.is_some() {
-                return no("DISTINCT or FILTER in a window function");
+            if !given.order.is_empty() {
+                return no("ORDER BY within a window function's parentheses");
             }
-            return self.windowed(env, calls, &name, args, over, at);
+            return self.windowed(env, calls, &name, &given, function.filter.as_deref(), over, at);
         }
-        if let Some(kind) = aggregate(&name) {
-            return self.aggregated(
-                env,
-                calls,
-                (kind, distinct),
-                args.as_deref(),
-                function.filter.as_deref(),
-                at,
-            );
+        if let "grouping" | "grouping_id" = name.as_str() {
+            return self.grouping(env, calls, given.all.unwrap_or_default(), at);
         }
-        if distinct || function.filter.is_some() {
-            return no("DISTINCT or FILTER in a function that is no aggregate");
+        if let Some(found) = aggregates::find(&name) {
+            return self.aggregated(env, calls, (&name, found), &given, function.filter.as_deref(), at);
         }
-        let Some(args) = args else { return no(&format!("{name}(*)")) };
+        let Given { all, distinct, ignores, order } = given;
+        if distinct || function.filter.is_some() || ignores || !order.is_empty() {
+            return no("DISTINCT, FILTER, ORDER BY or IGNORE NULLS in a function that is no aggregate");
+        }
+        let Some(args) = all else { return no(&format!("{name}(*)")) };
+        if let Some(made) = self.of_clock(&name, &args, at)? {
+            return Ok(made);
+        }
         let args = args.into_iter().map(|e| self.expr(env, calls, e)).collect::<Result<Vec<_>, _>>()?;
         self.call(&name, args, at)
+    }
+
+    /// GROUPING: for each argument, a bit that says whether the row's grouping set lacks it.
+    fn grouping(
+        &mut self,
+        env: &Env<'_>,
+        calls: &mut Calls<'q>,
+        args: Vec<&'q ast::Expr>,
+        at: At,
+    ) -> Result<Expr, Fault> {
+        calls.aggregate(at)?;
+        let mut keys = vec![];
+        for arg in args {
+            keys.push(self.expr(env, &mut Calls::none("GROUPING"), arg)?);
+        }
+        if let Some((_, id)) = calls.levels.iter().find(|(known, _)| *known == keys) {
+            return Ok(Expr::Column(*id));
+        }
+        let id = self.column("grouping", ColumnType::BigInt, false);
+        calls.levels.push((keys, id));
+        Ok(Expr::Column(id))
     }
 
     /// The expression of a scalar function's call.
@@ -117,16 +198,116 @@ impl<'q> Binder<'q> {
         &mut self,
         env: &Env<'_>,
         calls: &mut Calls<'q>,
-        (mut function, distinct): (Function, bool),
-        args: Option<&[&'q ast::Expr]>,
+        (name, found): (&str, &'static AggregateDef),
+        given: &Given<'q>,
         filter: Option<&'q ast::Expr>,
         at: At,
     ) -> Result<Expr, Fault> {
         calls.aggregate(at)?;
         calls.inside = true;
-        let made = self.argument(env, calls, (function, distinct), args, filter, at);
+        let bound = self.given(env, calls, given, filter);
         calls.inside = false;
-        let argument = made?;
+        let (all, order) = bound?;
+        let distinct = given.distinct;
+        let count = all.as_ref().map_or(0, Vec::len);
+        let none = all.is_none();
+        if none && found.names[0] != "count" || !none && !found.arity.contains(&count) {
+            let expected = if none { "arguments in place of *".to_owned() } else { expected(&found.arity) };
+            let fields: [(_, &dyn Display); 3] =
+                [("function", &name), ("found", &count), ("expected", &expected)];
+            return Err(fault(at, code::ARGUMENTS, &fields));
+        }
+        if distinct && !found.distinct {
+            return Err(unsupported(at, &format!("DISTINCT in {}", name.to_uppercase())));
+        }
+        match &found.meaning {
+            AggregateMeaning::Native(function) => {
+                let argument = match all {
+                    None => None,
+                    Some(all) if all.len() > 1 => Some(self.all_there(calls, all, distinct, at)?),
+                    Some(all) => all.into_iter().next(),
+                };
+                placed(self.native(calls, *function, argument, distinct, at), at)
+            }
+            AggregateMeaning::Rewritten(meaning) => {
+                let mut figures = InGroups { binder: self, calls, distinct, at };
+                let all = all.unwrap_or_default();
+                placed(meaning(&mut AggregateArguments { name, all, order, figures: &mut figures }), at)
+            }
+        }
+    }
+
+    /// A value that is NULL where one of several is; if they are distinct, their place in an order
+    /// of all.
+    fn all_there(
+        &mut self,
+        calls: &mut Calls<'q>,
+        all: Vec<Expr>,
+        distinct: bool,
+        at: At,
+    ) -> Result<Expr, Fault> {
+        let there = all.iter().map(|e| e.clone().is_null().not()).reduce(Expr::and).unwrap_or(truth(true));
+        let value = if distinct {
+            let order = all.into_iter().map(|e| (e, false)).collect();
+            let mut figures = InGroups { binder: self, calls, distinct, at };
+            figures.within(vec![], order, WindowFunction::DenseRank)?
+        } else {
+            truth(true)
+        };
+        Ok(Expr::Case { branches: vec![(there, value)], otherwise: None })
+    }
+
+    /// The arguments of an aggregate and its ORDER BY. Where FILTER's condition is not true, they
+    /// are NULL, unless they are literals beside others.
+    #[expect(clippy::type_complexity, reason = "the two parts of a call, taken apart at once")]
+    pub(super) fn given(
+        &mut self,
+        env: &Env<'_>,
+        calls: &mut Calls<'q>,
+        given: &Given<'q>,
+        filter: Option<&'q ast::Expr>,
+    ) -> Result<(Option<Vec<Expr>>, Vec<(Expr, bool)>), Fault> {
+        let filter = filter.map(|e| self.condition(env, calls, e)).transpose()?;
+        let mut order = vec![];
+        for key in &given.order {
+            order.push((self.expr(env, calls, &key.expr)?, sort_key(key, 0)?.descending));
+        }
+        let mut all = match &given.all {
+            None => None,
+            Some(args) => Some(args.iter().map(|e| self.expr(env, calls, e)).collect::<Result<Vec<_>, _>>()?),
+        };
+        let Some(condition) = filter else { return Ok((all, order)) };
+        let kept = |e: Expr| Expr::Case { branches: vec![(condition.clone(), e)], otherwise: None };
+        all = Some(match all {
+            None => vec![kept(truth(true))],
+            Some(all) => {
+                let is_literal = |e: &Expr| matches!(e, Expr::Literal(..));
+                let beside = !order.is_empty() || all.iter().any(|e| !is_literal(e));
+                let one = |e: Expr| if beside && is_literal(&e) { e } else { kept(e) };
+                all.into_iter().map(one).collect()
+            }
+        });
+        let order = order.into_iter().map(|(e, descending)| (kept(e), descending)).collect();
+        Ok((all, order))
+    }
+
+    /// A figure of the algebra.
+    fn native(
+        &mut self,
+        calls: &mut Calls<'q>,
+        mut function: Function,
+        argument: Option<Expr>,
+        distinct: bool,
+        at: At,
+    ) -> Result<Expr, Fault> {
+        let argument = argument.map(|of| self.figured(function, of, at)).transpose()?;
+        let argument = match argument {
+            // A literal that is not NULL counts in every row.
+            Some(Expr::Literal(value, _)) if function == Function::Count && !distinct && !value.is_null() => {
+                None
+            }
+            other => other,
+        };
         if argument.is_none() {
             function = Function::CountRows;
         }
@@ -136,45 +317,15 @@ impl<'q> Binder<'q> {
         Ok(Expr::Column(self.figure(&mut calls.aggregates, aggregate, at)?))
     }
 
-    fn argument(
-        &mut self,
-        env: &Env<'_>,
-        calls: &mut Calls<'q>,
-        (function, distinct): (Function, bool),
-        args: Option<&[&'q ast::Expr]>,
-        filter: Option<&'q ast::Expr>,
-        at: At,
-    ) -> Result<Option<Expr>, Fault> {
-        let of = match args {
-            None if function == Function::Count => None,
-            Some([one]) => {
-                let of = self.expr(env, calls, one)?;
-                // A mean has as many fractional bits as a quotient.
-                let average = function == Function::Average;
-                let narrow = matches!(self.ty(&of, at)?, ColumnType::Double { frac: ..32 });
-                Some(if average && narrow { as_double(of) } else { of })
-            }
-            all => {
-                let found = all.map_or(0, <[_]>::len);
-                let fields: [(_, &dyn Display); 3] =
-                    [("function", &function), ("found", &found), ("expected", &1)];
-                return Err(fault(at, code::ARGUMENTS, &fields));
-            }
-        };
-        let filter = filter.map(|e| self.condition(env, calls, e)).transpose()?;
-        Ok(match (of, filter) {
-            // A literal that is not NULL counts in every row.
-            (Some(Expr::Literal(value, _)), None)
-                if function == Function::Count && !distinct && !value.is_null() =>
-            {
-                None
-            }
-            (of, None) => of,
-            (of, Some(condition)) => {
-                let branches = vec![(condition, of.unwrap_or(truth(true)))];
-                Some(Expr::Case { branches, otherwise: None })
-            }
-        })
+    /// The argument of a figure: truth values are added as 1 and 0, and a mean has as many
+    /// fractional bits as a quotient.
+    pub(super) fn figured(&self, function: Function, of: Expr, at: At) -> Result<Expr, Fault> {
+        if matches!(function, Function::Count | Function::CountRows | Function::Min | Function::Max) {
+            return Ok(of);
+        }
+        let of = placed(self.reader().counted(of), at)?;
+        let narrow = matches!(self.ty(&of, at)?, ColumnType::Double { frac: ..32 });
+        Ok(if function == Function::Average && narrow { as_double(of) } else { of })
     }
 
     /// The column of an aggregate; equal aggregates share one.

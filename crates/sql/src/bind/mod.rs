@@ -3,18 +3,21 @@
 //! ```text
 //! mod         whole queries: WITH, set operations, ORDER BY, LIMIT
 //! from        tables, derived tables, joins     values: rows that are written
-//! select      WHERE, GROUP BY, HAVING, the list, DISTINCT
+//! select      WHERE, HAVING, the list, QUALIFY, DISTINCT     groups: GROUP BY
 //! expr        expressions and their types     literal, function, window: their parts
 //! subquery    EXISTS, IN and scalar subqueries as joins
 //! scope       which names there are
 //! ```
 
+mod clock;
 mod expr;
 mod from;
 mod function;
+mod groups;
 mod literal;
 mod scope;
 mod select;
+mod selected;
 mod subquery;
 mod values;
 mod window;
@@ -32,7 +35,7 @@ use hushwire_tables::{
     types_differ,
 };
 use scope::{Env, Scope};
-use select::Selected;
+use selected::Selected;
 use sqlparser::ast::{self, Spanned};
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -67,6 +70,8 @@ pub(crate) struct Binder<'q> {
     queries: usize,
     /// The number of parts of the expressions bound so far.
     parts: usize,
+    /// The time of the query in microseconds since 1970, which all members agree on.
+    now: Option<i128>,
 }
 
 /// A query's rows, with the names and numbers of its columns.
@@ -76,9 +81,9 @@ pub(crate) struct BoundQuery {
 }
 
 impl<'q> Binder<'q> {
-    pub(crate) fn new(catalog: &'q Catalog) -> Self {
+    pub(crate) fn new(catalog: &'q Catalog, now: Option<i128>) -> Self {
         let (columns, named, nulls) = (Columns::default(), BTreeMap::new(), Ids::new());
-        Binder { catalog, columns, named, common: vec![], depth: 0, nulls, queries: 0, parts: 0 }
+        Binder { catalog, columns, named, common: vec![], depth: 0, nulls, queries: 0, parts: 0, now }
     }
 
     /// Counts a level, and refuses too many levels.

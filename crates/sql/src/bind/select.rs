@@ -2,73 +2,32 @@
 
 use super::{
     Binder, BoundQuery, Env,
-    expr::Calls,
-    foreign, ordinal,
+    expr::{Calls, Over, one},
+    foreign,
+    groups::{Figures, Groups},
+    ordinal,
     scope::means,
+    selected::{Empty, Selected},
     sort_key,
     subquery::{attached, of_no_row},
 };
 use crate::{
     Fault,
     error::{At, fault, refused_at, unsupported},
-    logical::{Id, Ids, LogicalPlan, OrderKey, RowFacts, conjuncts, map, reads},
+    logical::{Id, Ids, LogicalPlan, OrderKey, RowFacts, conjuncts, filtered, reads},
 };
 use hushwire_fault::code;
 use hushwire_tables::{
-    algebra::{Aggregate, Column, Expr, Function, Relation, Schema},
+    algebra::{Aggregate, Column, ColumnType, Expr, Relation, Schema, WindowFunction},
     plain::{Tables, evaluate},
 };
 use sqlparser::ast::{self, Spanned};
-
-/// The rows of a SELECT.
-pub(super) struct Selected {
-    pub(super) bound: BoundQuery,
-    /// Conditions on columns of the enclosing query, with their places in the text.
-    pub(super) correlated: Vec<(Expr, At)>,
-    /// For an aggregate without GROUP BY: its rows if there are no input rows. Such an aggregate
-    /// has one row whatever the input, unless HAVING drops it.
-    pub(super) one: Option<Empty>,
-    /// The aggregates; a scalar subquery needs their values for an input of no rows.
-    pub(super) figures: Vec<(Id, Aggregate)>,
-    /// The list's expressions, before they are assigned to columns.
-    pub(super) list: Vec<Expr>,
-    /// Whether the list reads columns of subqueries, in addition to aggregates and keys of its
-    /// groups.
-    pub(super) beside: bool,
-}
-
-/// The rows of an aggregate over no input rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Empty {
-    /// One row, as over any input.
-    One,
-    /// No row, since HAVING is not true of it.
-    None,
-    /// One row, but HAVING may drop the row over other inputs; or not known before the query runs.
-    Unsure,
-}
 
 /// A bound item of the list.
 struct Item {
     name: String,
     expr: Expr,
     at: At,
-}
-
-/// The expressions by which rows are grouped, and their columns.
-#[derive(Default)]
-struct Groups {
-    keys: Vec<(Expr, Id)>,
-}
-
-impl Groups {
-    /// Rewrites an expression to read the columns of the groups: keys and figures.
-    fn of(&self, expr: &Expr) -> Expr {
-        map(expr, &mut |e| match self.keys.iter().find(|(key, _)| *key == e) {
-            Some((_, id)) => Expr::Column(*id),
-            None => e,
-        })
-    }
 }
 
 impl<'q> Binder<'q> {
@@ -85,7 +44,7 @@ impl<'q> Binder<'q> {
         let env = Env { scope: &scope, outer, barred: None };
         let own: Ids = pool.items.iter().flat_map(LogicalPlan::columns).collect();
         let mut correlated: Vec<(Expr, At)> = vec![];
-        let mut calls = Calls::subqueries("WHERE");
+        let mut calls = Calls::subqueries("WHERE", select);
         for part in select.selection.iter().flat_map(parts) {
             let at = At::of(part);
             let first = calls.subqueries.as_ref().map_or(0, Vec::len);
@@ -113,7 +72,7 @@ impl<'q> Binder<'q> {
         let plan = self.joined(pool);
         let mut calls = Calls::all(select);
         let within = |clause| Env { barred: Some(clause), ..env };
-        let keys = self.group_by(select, &within("GROUP BY"))?;
+        let mut grouping = self.group_by(select, &within("GROUP BY"))?;
         let mut items = vec![];
         // For EXISTS the list matters only in whether it aggregates. Its columns may then belong to
         // any query.
@@ -129,30 +88,37 @@ impl<'q> Binder<'q> {
                 self.item(&within("the list"), &mut calls, item, &mut items)?;
             }
         }
-        let within_having = within("HAVING");
-        let having =
-            select.having.as_ref().map(|e| self.condition(&within_having, &mut calls, e)).transpose()?;
+        if grouping.all {
+            // GROUP BY ALL: by the items that contain no aggregate.
+            let made = calls.made();
+            for item in items.iter().filter(|item| reads(&item.expr).is_disjoint(&made)) {
+                grouping.add(item.expr.clone());
+            }
+        }
+        let mut clause = |calls: &mut Calls<'q>, name, e: &'q Option<ast::Expr>| {
+            e.as_ref().map(|e| self.condition(&within(name), calls, e)).transpose()
+        };
+        let having = clause(&mut calls, "HAVING", &select.having)?;
+        let qualify = clause(&mut calls, "QUALIFY", &select.qualify)?;
+        let first = self.first_of(select, &within("DISTINCT ON"), &mut calls, &items)?;
         let orders =
             if exists { vec![] } else { self.orders(&within("ORDER BY"), &mut calls, order, &items)? };
         let figures = calls.aggregates.clone();
         // EXISTS is then true whatever the rows are, and needs no groups.
-        let always = aggregates && keys.is_empty() && having.is_none();
+        let no_keys = grouping.keys.is_empty() && grouping.sets.is_none();
+        let always = aggregates && no_keys && having.is_none();
         let aggregates = aggregates && (!always || correlated.is_empty());
-        let grouped = aggregates || !keys.is_empty() || !figures.is_empty() || having.is_some();
+        let grouped = aggregates || !no_keys || grouping.all || !figures.is_empty() || having.is_some();
         let mut subqueries = calls.subqueries.take().unwrap_or_default();
         let windows = calls.windows.take().unwrap_or_default();
-        if !correlated.is_empty() && !windows.is_empty() {
-            // A window spans the rows that match one row of the enclosing query; here it would span
-            // all rows.
-            return Err(unsupported(select, "a window function in a correlated subquery"));
-        }
 
         let mut plan = plan;
         let mut groups = Groups::default();
         if grouped {
             // A scalar subquery has one row, whatever it counts.
-            let by_query = !keys.is_empty() || outer.is_none();
-            plan = self.grouped(plan, keys, &mut correlated, &own, &figures, by_query, &mut groups)?;
+            let asked = !no_keys || outer.is_none();
+            let figures = Figures { all: &figures, staged: &calls.staged, levels: &calls.levels };
+            plan = self.grouped(plan, grouping, &mut correlated, &own, figures, asked, &mut groups)?;
         }
         let rewritten = |binder: &Self, expr: &Expr, at: At| -> Result<Expr, Fault> {
             if !grouped {
@@ -161,6 +127,7 @@ impl<'q> Binder<'q> {
             let made = groups.of(expr);
             let mut known: Ids = groups.keys.iter().map(|(_, id)| *id).collect();
             known.extend(figures.iter().map(|(id, _)| *id));
+            known.extend(calls.levels.iter().map(|(_, id)| *id));
             let lost = reads(&made).into_iter().find(|id| own.contains(id) && !known.contains(id));
             match lost {
                 None => Ok(made),
@@ -182,28 +149,24 @@ impl<'q> Binder<'q> {
         attached(self, &mut pool, subqueries)?;
         plan = self.joined(pool);
 
+        // A window of a correlated subquery spans the rows that match one row of the query around.
+        let by = if windows.is_empty() && first.is_none() {
+            vec![]
+        } else {
+            self.correlated_by(&mut correlated, &own, &mut plan)?
+        };
         for over in windows {
-            let mut more = vec![];
-            let mut ids = vec![];
-            for expr in &over.partition {
-                let expr = rewritten(self, expr, At::default())?;
-                ids.push(self.id_of("key", &expr, &mut more)?);
-            }
-            let mut keys = vec![];
-            for (expr, key) in &over.order {
-                let expr = rewritten(self, expr, At::default())?;
-                keys.push(OrderKey { id: self.id_of("key", &expr, &mut more)?, ..*key });
-            }
-            let mut made = vec![];
-            for (id, call) in over.calls {
-                made.push((id, call.of(|e| rewritten(self, e, At::default()))?));
-            }
-            plan = LogicalPlan::Window {
-                input: Box::new(plan.extended(more)),
-                partition: ids,
-                order: keys,
-                calls: made,
-            };
+            plan = self.window(plan, &over, &by, |binder, expr| rewritten(binder, expr, At::default()))?;
+        }
+        if let Some(qualify) = &qualify {
+            plan = filtered(plan, [rewritten(self, qualify, At::default())?]);
+        }
+        if let Some(partition) = first {
+            let id = self.column("row", ColumnType::BigInt, false);
+            let order = orders.iter().map(|(expr, key, _)| (expr.clone(), *key)).collect();
+            let over = Over { partition, order, calls: vec![(id, WindowFunction::RowNumber)] };
+            plan = self.window(plan, &over, &by, |binder, expr| rewritten(binder, expr, At::default()))?;
+            plan = filtered(plan, [Expr::Column(id).equals(one())]);
         }
 
         let (mut more, mut columns, mut list) = (vec![], vec![], vec![]);
@@ -225,7 +188,7 @@ impl<'q> Binder<'q> {
         if !sorted.is_empty() {
             plan = LogicalPlan::Sort { input: Box::new(plan), keys: sorted };
         }
-        let one = (always || grouped && groups_by(select).is_empty()).then(|| match &having {
+        let one = (always || grouped && no_keys).then(|| match &having {
             None => Empty::One,
             Some(having) => self.of_nothing(having, &figures),
         });
@@ -277,119 +240,45 @@ impl<'q> Binder<'q> {
         Ok(self.group(plan, &keys, vec![], false))
     }
 
-    /// One row for each value of the keys. Keys that follow from other keys are carried along as
-    /// figures, so that no sort compares them.
-    fn group(
-        &self,
-        input: LogicalPlan,
-        keys: &[Id],
-        figures: Vec<(Id, Aggregate)>,
-        asked: bool,
-    ) -> LogicalPlan {
-        let fewest = RowFacts::of(&input, self.catalog).fewest(keys, &self.columns);
-        let carried = keys.iter().filter(|id| !fewest.contains(id)).map(|id| {
-            // All rows of a group agree in this column.
-            (*id, Aggregate::new("key", Function::Min, Expr::Column(*id)))
-        });
-        let aggregates = carried.chain(figures).collect();
-        LogicalPlan::Group { input: Box::new(input), keys: fewest, aggregates, asked }
-    }
-
-    fn group_by(&mut self, select: &'q ast::Select, env: &Env<'_>) -> Result<Vec<Expr>, Fault> {
-        let ast::GroupByExpr::Expressions(all, modifiers) = &select.group_by else {
-            return Err(unsupported(&select.group_by, "GROUP BY ALL"));
+    /// The expressions of DISTINCT ON: names and ordinals of the list, or else expressions.
+    fn first_of(
+        &mut self,
+        select: &'q ast::Select,
+        env: &Env<'_>,
+        calls: &mut Calls<'q>,
+        items: &[Item],
+    ) -> Result<Option<Vec<Expr>>, Fault> {
+        let Some(ast::Distinct::On(keys)) = &select.distinct else { return Ok(None) };
+        let key = |key: &'q ast::Expr| match ordinal(key, items.len())? {
+            Some(place) => Ok(items[place].expr.clone()),
+            None => self.expr(env, calls, key),
         };
-        if !modifiers.is_empty() {
-            return Err(unsupported(&select.group_by, "GROUP BY with ROLLUP, CUBE or TOTALS"));
-        }
-        let mut keys = vec![];
-        for key in all {
-            let of_list = |at: usize| match &select.projection[at] {
-                ast::SelectItem::UnnamedExpr(expr) | ast::SelectItem::ExprWithAlias { expr, .. } => {
-                    Some(expr)
-                }
-                _ => None,
-            };
-            let mut calls = Calls::none("GROUP BY");
-            let bound = match (ordinal(key, select.projection.len())?.and_then(of_list), key) {
-                (Some(expr), _) => self.expr(env, &mut calls, expr),
-                (None, ast::Expr::Identifier(name)) => {
-                    let own = self.expr(env, &mut calls, key);
-                    let alias = select.projection.iter().find_map(|item| match item {
-                        ast::SelectItem::ExprWithAlias { expr, alias } if means(name, &alias.value) => {
-                            Some(expr)
-                        }
-                        _ => None,
-                    });
-                    match (own, alias) {
-                        (Err(_), Some(expr)) => self.expr(env, &mut calls, expr),
-                        (own, _) => own,
-                    }
-                }
-                (None, ast::Expr::Rollup(_) | ast::Expr::Cube(_) | ast::Expr::GroupingSets(_)) => {
-                    Err(unsupported(key, "GROUP BY with ROLLUP, CUBE or GROUPING SETS"))
-                }
-                (None, key) => self.expr(env, &mut calls, key),
-            }?;
-            if !keys.contains(&bound) {
-                keys.push(bound);
-            }
-        }
-        Ok(keys)
+        keys.iter().map(key).collect::<Result<_, _>>().map(Some)
     }
 
-    /// Groups rows by the keys and by the columns that correlated conditions compare with the
-    /// enclosing query.
-    #[expect(clippy::too_many_arguments, reason = "the parts of one SELECT, used here alone")]
-    fn grouped(
+    /// A window on a plan. Partitions are also by `by`.
+    fn window(
         &mut self,
         plan: LogicalPlan,
-        keys: Vec<Expr>,
-        correlated: &mut [(Expr, At)],
-        own: &Ids,
-        figures: &[(Id, Aggregate)],
-        asked: bool,
-        groups: &mut Groups,
+        over: &Over,
+        by: &[Id],
+        rewritten: impl Fn(&Self, &Expr) -> Result<Expr, Fault>,
     ) -> Result<LogicalPlan, Fault> {
         let mut more = vec![];
-        for key in keys {
-            let name = match &key {
-                Expr::Column(id) => self.columns.of(*id).name.clone(),
-                _ => "key".to_owned(),
-            };
-            let id = self.id_of(&name, &key, &mut more)?;
-            groups.keys.push((key, id));
+        let mut partition = by.to_vec();
+        for expr in &over.partition {
+            let expr = rewritten(self, expr)?;
+            partition.push(self.id_of("key", &expr, &mut more)?);
         }
-        for (condition, at) in correlated {
-            let sides = match &*condition {
-                Expr::Compare(hushwire_compute::Comparison::Equal, a, b) => {
-                    let mine = |e: &Expr| !reads(e).is_empty() && reads(e).is_subset(own);
-                    let theirs = |e: &Expr| reads(e).is_disjoint(own);
-                    match (mine(a) && theirs(b), mine(b) && theirs(a)) {
-                        (true, _) => Some((a, b)),
-                        (_, true) => Some((b, a)),
-                        _ => None,
-                    }
-                }
-                _ => None,
-            };
-            let Some((inner, outer)) = sides else {
-                let clause = "an aggregate in a subquery that is not correlated by columns that are equal";
-                return Err(unsupported(*at, clause));
-            };
-            let id = self.id_of("key", inner, &mut more)?;
-            if !groups.keys.iter().any(|(_, known)| *known == id) {
-                groups.keys.push(((**inner).clone(), id));
-            }
-            *condition = Expr::Column(id).equals((**outer).clone());
+        let mut order = vec![];
+        for (expr, key) in &over.order {
+            let expr = rewritten(self, expr)?;
+            order.push(OrderKey { id: self.id_of("key", &expr, &mut more)?, ..*key });
         }
-        let mut ids: Vec<Id> = vec![];
-        for (_, id) in &groups.keys {
-            if !ids.contains(id) {
-                ids.push(*id);
-            }
-        }
-        Ok(self.group(plan.extended(more), &ids, figures.to_vec(), asked))
+        let calls = over.calls.iter();
+        let calls = calls.map(|(id, call)| Ok((*id, call.of(|e| rewritten(self, e))?)));
+        let calls = calls.collect::<Result<_, Fault>>()?;
+        Ok(LogicalPlan::Window { input: Box::new(plan.extended(more)), partition, order, calls })
     }
 
     fn item(
@@ -406,14 +295,13 @@ impl<'q> Binder<'q> {
             S::ExprWithAlias { expr, alias } => (expr, alias.value.clone()),
             S::ExprWithAliases { .. } => return Err(unsupported(at, "several aliases")),
             S::Wildcard(options) | S::QualifiedWildcard(_, options) => {
-                let plain = options.opt_ilike.is_none()
-                    && options.opt_exclude.is_none()
-                    && options.opt_except.is_none()
-                    && options.opt_replace.is_none()
-                    && options.opt_rename.is_none();
-                if !plain {
-                    return Err(unsupported(at, "* with EXCEPT, REPLACE or RENAME"));
+                if options.opt_ilike.is_some() || options.opt_rename.is_some() || options.opt_alias.is_some()
+                {
+                    return Err(unsupported(at, "* with ILIKE, RENAME or an alias"));
                 }
+                let left_out = left_out(options);
+                let replaced = options.opt_replace.iter().flat_map(|replace| &replace.items);
+                let replaced: Vec<_> = replaced.map(|item| (&item.column_name, &item.expr)).collect();
                 let table = match item {
                     S::QualifiedWildcard(W::ObjectName(name), _) => match &name.0[..] {
                         [ast::ObjectNamePart::Identifier(name)] => Some(name),
@@ -424,12 +312,24 @@ impl<'q> Binder<'q> {
                 let before = items.len();
                 for name in &env.scope.0 {
                     let of = table.is_none_or(|t| name.table.as_ref().is_some_and(|n| means(t, n)));
-                    if of && !(name.merged && table.is_none()) {
-                        items.push(Item { name: name.name.clone(), expr: Expr::Column(name.id), at });
+                    if of
+                        && !(name.merged && table.is_none())
+                        && !left_out.iter().any(|out| means(out, &name.name))
+                    {
+                        let put = replaced.iter().find(|(column, _)| means(column, &name.name));
+                        let expr = match put {
+                            Some((_, expr)) => self.expr(env, calls, expr)?,
+                            None => Expr::Column(name.id),
+                        };
+                        items.push(Item { name: name.name.clone(), expr, at });
                     }
                 }
                 if items.len() == before {
                     return Err(refused_at(at, "* stands for no column here", "name tables in FROM"));
+                }
+                let unknown = left_out.iter().copied().chain(replaced.iter().map(|(column, _)| *column));
+                for column in unknown {
+                    self.resolve(env, std::slice::from_ref(column))?;
                 }
                 return Ok(());
             }
@@ -472,13 +372,6 @@ impl<'q> Binder<'q> {
     }
 }
 
-fn groups_by(select: &ast::Select) -> &[ast::Expr] {
-    match &select.group_by {
-        ast::GroupByExpr::Expressions(all, _) => all,
-        ast::GroupByExpr::All(_) => &[],
-    }
-}
-
 /// The operands of a condition's outermost ANDs, as they are written.
 fn parts(expr: &ast::Expr) -> Vec<&ast::Expr> {
     match expr {
@@ -493,6 +386,19 @@ fn parts(expr: &ast::Expr) -> Vec<&ast::Expr> {
     }
 }
 
+/// The columns that `*` leaves out by EXCLUDE or EXCEPT.
+fn left_out(options: &ast::WildcardAdditionalOptions) -> Vec<&ast::Ident> {
+    let excluded = match &options.opt_exclude {
+        None => &[][..],
+        Some(ast::ExcludeSelectItem::Single(name)) => std::slice::from_ref(name),
+        Some(ast::ExcludeSelectItem::Multiple(names)) => names,
+    };
+    let excluded = excluded.iter().filter_map(|name| name.0.last().and_then(|part| part.as_ident()));
+    let except = options.opt_except.iter();
+    let except = except.flat_map(|e| std::iter::once(&e.first_element).chain(&e.additional_elements));
+    excluded.chain(except).collect()
+}
+
 /// The name of a list item without an alias.
 fn name_of(expr: &ast::Expr) -> String {
     match expr {
@@ -505,7 +411,6 @@ fn name_of(expr: &ast::Expr) -> String {
 
 fn refuse_clauses(select: &ast::Select) -> Result<(), Fault> {
     let found = [
-        (matches!(select.distinct, Some(ast::Distinct::On(_))), "DISTINCT ON"),
         (select.top.is_some(), "TOP"),
         (select.exclude.is_some(), "EXCLUDE"),
         (select.into.is_some(), "INTO"),
@@ -515,7 +420,6 @@ fn refuse_clauses(select: &ast::Select) -> Result<(), Fault> {
         (!select.cluster_by.is_empty(), "CLUSTER BY"),
         (!select.distribute_by.is_empty(), "DISTRIBUTE BY"),
         (!select.sort_by.is_empty(), "SORT BY"),
-        (select.qualify.is_some(), "QUALIFY"),
         (select.value_table_mode.is_some(), "SELECT AS VALUE"),
         (select.projection.is_empty(), "an empty list"),
     ];

@@ -5,7 +5,9 @@
 //! the same elsewhere          join with the different keys, and whether there was a partner
 //! scalar, an aggregate        groups by what it is correlated by, joined to each row; the value of
 //!                             no row where there is no group
-//! scalar, of one row          the row, joined to each row
+//! scalar, of one row          the row, joined to each row: one row is promised and checked
+//! comparison, ANY or ALL      groups with the least and the greatest value, joined to each row
+//! LATERAL, correlated LIMIT   a join, and the numbers of rows within what they are correlated by
 //! ```
 //! A subquery is attached to the smallest part of FROM that has the columns with which it
 //! correlates.
@@ -14,7 +16,7 @@ use super::{
     Binder, BoundQuery, Env,
     expr::Calls,
     foreign, limited, order_by,
-    select::{Empty, Selected},
+    selected::{Empty, Selected},
 };
 use crate::{
     Fault,
@@ -26,7 +28,10 @@ use crate::{
 };
 use hushwire_compute::Comparison;
 use hushwire_fault::code;
-use hushwire_tables::algebra::{Aggregate, ColumnType, Expr, Function, Value};
+use hushwire_tables::{
+    algebra::{Aggregate, Column, ColumnType, Expr, Function, Value, WindowFunction},
+    functions::coalesce,
+};
 use sqlparser::ast;
 use std::collections::BTreeMap;
 
@@ -34,6 +39,8 @@ enum Sort {
     Exists,
     /// Whether an outer expression is among the values of a column.
     In(Expr, Id),
+    /// Whether a comparison with an outer expression holds for some value of a column.
+    Any(Expr, Comparison, Id),
     /// The value's column, and its value for no rows if that is not NULL. `exactly` says that there
     /// is always one row.
     Scalar {
@@ -57,7 +64,7 @@ impl Subquery {
     fn outer(&self) -> Ids {
         let all: Ids = self.on.iter().flat_map(reads).collect();
         let mut outer = foreign(&all, &self.plan.ids());
-        if let Sort::In(left, _) = &self.sort {
+        if let Sort::In(left, _) | Sort::Any(left, ..) = &self.sort {
             outer.extend(reads(left));
         }
         outer
@@ -80,7 +87,7 @@ impl Subquery {
         for condition in &mut self.on {
             *condition = f(condition)?;
         }
-        if let Sort::In(left, _) = &mut self.sort {
+        if let Sort::In(left, _) | Sort::Any(left, ..) = &mut self.sort {
             *left = f(left)?;
         }
         Ok(())
@@ -88,10 +95,10 @@ impl Subquery {
 }
 
 /// A subquery's rows, and its correlation.
-struct Inner {
-    plan: LogicalPlan,
-    columns: Vec<(String, Id)>,
-    on: Vec<Expr>,
+pub(super) struct Inner {
+    pub(super) plan: LogicalPlan,
+    pub(super) columns: Vec<(String, Id)>,
+    pub(super) on: Vec<Expr>,
     one: Option<Empty>,
     figures: Vec<(Id, Aggregate)>,
     list: Vec<Expr>,
@@ -101,7 +108,7 @@ struct Inner {
 impl Inner {
     /// The value of a correlated aggregate for an outer row without inner rows; `None` if it is not
     /// an aggregate or not correlated.
-    fn correlated(&self, at: At) -> Result<Option<Empty>, Fault> {
+    pub(super) fn correlated(&self, at: At) -> Result<Option<Empty>, Fault> {
         match self.one.filter(|_| !self.on.is_empty()) {
             Some(Empty::Unsure) => {
                 let clause = "HAVING of a correlated aggregate that no rows may meet";
@@ -124,6 +131,17 @@ impl<'q> Binder<'q> {
         if calls.subqueries.is_none() || calls.inside {
             return Err(unsupported(at, "a subquery in this place"));
         }
+        self.around(env, query, exists, at)
+    }
+
+    /// A query that may name columns of the one around.
+    pub(super) fn around(
+        &mut self,
+        env: &Env<'_>,
+        query: &'q ast::Query,
+        exists: bool,
+        at: At,
+    ) -> Result<Inner, Fault> {
         let ast::SetExpr::Select(select) = query.body.as_ref() else {
             let BoundQuery { plan, columns } = self.query(query, Some(env))?;
             let (figures, list) = (vec![], vec![]);
@@ -135,15 +153,47 @@ impl<'q> Binder<'q> {
         self.with(query.with.as_ref())?;
         let selected = self.select(select, order_by(query)?, Some(env), exists);
         self.common.truncate(before);
-        let Selected { bound: BoundQuery { plan, columns }, correlated, one, figures, list, beside } =
+        let Selected { bound: BoundQuery { mut plan, columns }, mut correlated, one, figures, list, beside } =
             selected?;
-        let limits = query.limit_clause.is_some() || query.fetch.is_some();
-        if limits && !correlated.is_empty() {
-            return Err(unsupported(at, "LIMIT in a correlated subquery"));
-        }
-        let plan = limited(plan, query)?;
+        let one = match limited(LogicalPlan::One, query)? {
+            // Each row of the query around has a limit of its own.
+            LogicalPlan::Limit { offset, limit, .. } if !correlated.is_empty() => {
+                let none = offset > 0 || limit == Some(0);
+                if none || !exists {
+                    let by = self.correlated_by(&mut correlated, &Ids::new(), &mut plan)?;
+                    plan = self.first_rows(plan, by, offset, limit);
+                }
+                if none { one.map(|_| Empty::None) } else { one }
+            }
+            _ => {
+                plan = limited(plan, query)?;
+                one
+            }
+        };
         let on = correlated.into_iter().map(|(condition, _)| condition).collect();
         Ok(Inner { plan, columns, on, one, figures, list, beside })
+    }
+
+    /// Some rows of each partition, in the order of the plan.
+    fn first_rows(
+        &mut self,
+        plan: LogicalPlan,
+        partition: Vec<Id>,
+        offset: u64,
+        limit: Option<u64>,
+    ) -> LogicalPlan {
+        let (input, order) = match plan {
+            LogicalPlan::Sort { input, keys } => (input, keys),
+            other => (Box::new(other), vec![]),
+        };
+        let row = self.column("row", ColumnType::BigInt, false);
+        let calls = vec![(row, WindowFunction::RowNumber)];
+        let plan = LogicalPlan::Window { input, partition, order, calls };
+        let end = |n: u64| Expr::Literal(Value::Number(n.into()), ColumnType::BigInt);
+        let of = |by, n| Expr::Column(row).compare(by, end(n));
+        let last = limit.map(|limit| of(Comparison::LessOrEqual, limit.saturating_add(offset)));
+        let first = (offset > 0).then(|| of(Comparison::Greater, offset));
+        filtered(plan, last.into_iter().chain(first))
     }
 
     fn stand_in(
@@ -235,7 +285,8 @@ impl<'q> Binder<'q> {
             _ => None,
         };
         let by: Ids = on.iter().filter_map(column).collect();
-        if !facts.is_unique(&by) {
+        // Otherwise one row is promised, which is checked.
+        if !facts.is_unique(&by) && on.iter().any(|condition| column(condition).is_none()) {
             return Err(fault(at, code::SUBQUERY_ROWS, &[]));
         }
         let exactly = on.is_empty() && always_one(&plan);
@@ -294,13 +345,23 @@ impl<'q> Binder<'q> {
                     on.push(equal);
                     return Ok(self.semi(LogicalJoin::Anti, item, plan, on));
                 }
-                if nulls || self.columns.of(right).nullable {
-                    let clause = "IN of a subquery with NULLs within an expression";
-                    return Err(unsupported(at, clause));
+                if !nulls && !self.columns.of(right).nullable {
+                    on.push(equal);
+                    return self.marked(item, plan, on, id, at);
                 }
-                on.push(equal);
-                self.marked(item, plan, on, id, at)
+                // NULL if it is not found, and the value or one of the set is NULL.
+                let [found, some, null] =
+                    ["found", "some", "null"].map(|name| self.column(name, ColumnType::Boolean, false));
+                let with = [on.clone(), vec![equal]].concat();
+                let none = filtered(plan.clone(), [Expr::Column(right).is_null()]);
+                let item = self.marked(item, plan.clone(), with, found, at)?;
+                let item = self.marked(item, plan, on.clone(), some, at)?;
+                let item = self.marked(item, none, on, null, at)?;
+                let [found, some, null] = [found, some, null].map(Expr::Column);
+                let unsure = left.is_null().and(some).or(null);
+                Ok(item.extended(vec![(id, three_valued(found, unsure))]))
             }
+            Sort::Any(left, op, value) => self.attach_any(item, plan, on, (id, left, op, value), at),
         }
     }
 
@@ -381,6 +442,124 @@ impl<'q> Binder<'q> {
         Ok(plan.extended(vec![(id, Expr::Column(there).is_null().not())]))
     }
 
+    /// Whether a comparison holds for some value: for the least or the greatest one.
+    fn attach_any(
+        &mut self,
+        mut left: LogicalPlan,
+        mut right: LogicalPlan,
+        on: Vec<Expr>,
+        (id, of, op, value): (Id, Expr, Comparison, Id),
+        at: At,
+    ) -> Result<LogicalPlan, Fault> {
+        let on = self.pairs(&mut left, &mut right, on, at)?;
+        let mut keys: Vec<Id> = on.iter().map(|(_, key)| *key).collect();
+        keys.dedup();
+        let mut all = vec![];
+        let argument = Expr::Column(value);
+        let mut figure = |binder: &mut Self, function, argument| {
+            let aggregate = Aggregate { name: "any".into(), function, argument, distinct: false };
+            binder.figure(&mut all, aggregate, at).map(Expr::Column)
+        };
+        let rows = figure(self, Function::CountRows, None)?;
+        let count = figure(self, Function::Count, Some(argument.clone()))?;
+        let least = figure(self, Function::Min, Some(argument.clone()))?;
+        let greatest = figure(self, Function::Max, Some(argument))?;
+        let right = LogicalPlan::Group { input: Box::new(right), keys, aggregates: all, asked: false };
+        let kind = if on.is_empty() { LogicalJoin::Inner } else { LogicalJoin::Left };
+        if !on.is_empty() {
+            self.may_be_null(&right.columns());
+        }
+        let compared = |with| self.compared(op, of.clone(), with, at);
+        let holds = match op {
+            Comparison::Less | Comparison::LessOrEqual => compared(greatest)?,
+            Comparison::Greater | Comparison::GreaterOrEqual => compared(least)?,
+            _ => compared(least)?.or(compared(greatest)?),
+        };
+        let number = |e: Expr| coalesce(vec![e, zero()]);
+        let (rows, count) = (number(rows), number(count));
+        let some = self.compared(Comparison::Greater, rows.clone(), zero(), at)?;
+        let nulls = self.compared(Comparison::Greater, rows, count, at)?;
+        let unsure = some.and(of.is_null()).or(nulls);
+        let found = three_valued(coalesce(vec![holds, truth(false)]), unsure);
+        let plan =
+            LogicalPlan::Join { kind, left: Box::new(left), right: Box::new(right), on, residual: None };
+        Ok(plan.extended(vec![(id, found)]))
+    }
+
+    /// `of op ANY (query)`, or ALL.
+    pub(super) fn any(
+        &mut self,
+        env: &Env<'_>,
+        calls: &mut Calls<'q>,
+        (of, op, all): (Expr, Comparison, bool),
+        query: &'q ast::Query,
+        at: At,
+    ) -> Result<Expr, Fault> {
+        use Comparison::{Equal, Greater, GreaterOrEqual, Less, LessOrEqual, NotEqual};
+        // For all values a comparison holds where for none its contrary does.
+        let contrary = match op {
+            Equal => NotEqual,
+            NotEqual => Equal,
+            Less => GreaterOrEqual,
+            LessOrEqual => Greater,
+            Greater => LessOrEqual,
+            GreaterOrEqual => Less,
+        };
+        let op = if all { contrary } else { op };
+        if op == Equal {
+            let found = self.in_subquery(env, calls, of, query, at)?;
+            return Ok(if all { found.not() } else { found });
+        }
+        let inner = self.inner(env, calls, query, false, at)?;
+        let [(_, value)] = inner.columns[..] else {
+            return Err(fault(at, code::SUBQUERY_COLUMNS, &[("found", &inner.columns.len())]));
+        };
+        let found = if inner.correlated(at)? == Some(Empty::One) {
+            let value = self.value_of(calls, inner, at)?;
+            self.compared(op, of, value, at)?
+        } else {
+            let Inner { plan, on, .. } = inner;
+            // Checks its types.
+            self.compared(op, of.clone(), Expr::Column(value), at)?;
+            self.stand_in(calls, (ColumnType::Boolean, true), Sort::Any(of, op, value), (plan, on), at)
+        };
+        Ok(if all { found.not() } else { found })
+    }
+
+    /// The rows of a lateral query beside those of the plan before it. An aggregate without GROUP
+    /// BY has a row for each.
+    pub(super) fn beside(
+        &mut self,
+        mut left: LogicalPlan,
+        inner: Inner,
+        at: At,
+    ) -> Result<LogicalPlan, Fault> {
+        let Inner { plan: mut right, columns, on, figures, list, .. } = inner;
+        let on = self.pairs(&mut left, &mut right, on, at)?;
+        let there = self.column("there", ColumnType::Boolean, true);
+        let inner: Vec<(Id, Id)> = columns
+            .iter()
+            .map(|(_, id)| (*id, self.columns.add(Column { nullable: true, ..self.columns.of(*id).clone() })))
+            .collect();
+        let more = inner.iter().map(|(id, new)| (*new, Expr::Column(*id)));
+        right = right.extended(more.chain([(there, truth(true))]).collect());
+        let kept: Vec<(Id, Expr)> = left.columns().into_iter().map(|id| (id, Expr::Column(id))).collect();
+        let plan = LogicalPlan::Join {
+            kind: LogicalJoin::One,
+            left: Box::new(left),
+            right: Box::new(right),
+            on,
+            residual: None,
+        };
+        let value = |((id, new), expr): (&(Id, Id), &Expr)| {
+            let empty = of_no_row(expr, &figures, &self.columns);
+            let branches = vec![(Expr::Column(there).is_null(), empty)];
+            (*id, Expr::Case { branches, otherwise: Some(Box::new(Expr::Column(*new))) })
+        };
+        let columns = kept.into_iter().chain(inner.iter().zip(&list).map(value)).collect();
+        Ok(LogicalPlan::Project { input: Box::new(plan), columns })
+    }
+
     fn attach_scalar(
         &mut self,
         mut left: LogicalPlan,
@@ -405,6 +584,19 @@ impl<'q> Binder<'q> {
             LogicalPlan::Join { kind, left: Box::new(left), right: Box::new(right), on, residual: None };
         Ok(plan.extended(vec![(id, found)]))
     }
+}
+
+/// True where it is found, NULL where that is not sure, else false.
+fn three_valued(found: Expr, unsure: Expr) -> Expr {
+    let null = Expr::Literal(Value::Null, ColumnType::Boolean);
+    Expr::Case {
+        branches: vec![(found, truth(true)), (unsure, null)],
+        otherwise: Some(Box::new(truth(false))),
+    }
+}
+
+fn zero() -> Expr {
+    Expr::Literal(Value::Number(0), ColumnType::BigInt)
 }
 
 /// Whether a plan always has exactly one row.

@@ -1,147 +1,126 @@
 //! Binds window functions.
+//!
+//! The algebra has running sums and extremes up to a row, neighbours, and values that are held.
+//! All frames and other functions are expressions of these: a sum over a sliding frame is the
+//! difference of two running sums, and a frame that ends with its partition is one of the reverse
+//! order.
 
 use super::{
     Binder, Env,
-    expr::{Calls, Over},
+    expr::{Calls, Over, one, placed},
+    function::Given,
     sort_key,
 };
 use crate::{
     Fault,
     error::{At, fault, refused_at, unsupported},
-    logical::Id,
+    logical::{Id, OrderKey},
 };
+use hushwire_compute::Comparison;
 use hushwire_fault::code;
 use hushwire_tables::{
+    aggregates::{self, AggregateArguments, AggregateMeaning, Figures},
     algebra::{
-        Arithmetic, Column, ColumnType, Expr, Frame, Relation, SortKey, Value, Window, WindowFunction,
+        Arithmetic, Column, ColumnType, Expr, Frame, Function, Relation, SortKey, Value, Window,
+        WindowFunction,
     },
-    functions::coalesce,
+    functions::{Reader, coalesce},
 };
 use sqlparser::ast::{self, WindowFrameBound as Bound, WindowFrameUnits as Units};
 
-impl<'q> Binder<'q> {
-    pub(super) fn windowed(
-        &mut self,
-        env: &Env<'_>,
-        calls: &mut Calls<'q>,
-        name: &str,
-        args: Option<Vec<&'q ast::Expr>>,
-        over: &'q ast::WindowType,
-        at: At,
-    ) -> Result<Expr, Fault> {
-        if calls.windows.is_none() || calls.inside {
-            return Err(fault(at, code::WINDOW_MISPLACED, &[]));
-        }
-        let spec = named(over, calls.select, at)?;
-        // The argument of a window function may contain aggregates, but no window function.
-        let windows = calls.windows.take();
-        let made = self.over(env, calls, name, args, spec, at);
-        calls.windows = windows;
-        let (partition, order, call) = made?;
-        let mut all = calls.windows.take().unwrap_or_default();
-        let expr = self.called(&mut all, &partition, &order, (&name.to_ascii_uppercase(), call), at);
-        calls.windows = Some(all);
-        expr
-    }
+/// LOCAL: the most rows of a sliding frame whose least or greatest value is asked for.
+const MOST_NEIGHBOURS: i128 = 256;
 
-    #[expect(clippy::type_complexity, reason = "the three parts of a call, taken apart at once")]
-    fn over(
-        &mut self,
-        env: &Env<'_>,
-        calls: &mut Calls<'q>,
-        name: &str,
-        args: Option<Vec<&'q ast::Expr>>,
-        spec: &'q ast::WindowSpec,
-        at: At,
-    ) -> Result<(Vec<Expr>, Vec<(Expr, crate::logical::OrderKey)>, Call), Fault> {
-        let partition =
-            spec.partition_by.iter().map(|e| self.expr(env, calls, e)).collect::<Result<Vec<_>, _>>()?;
-        let mut order = vec![];
-        for key in &spec.order_by {
-            order.push((self.expr(env, calls, &key.expr)?, sort_key(key, 0)?));
-        }
-        let no = |clause: &str| Err(unsupported(at, clause));
-        let frame = frame(spec, !order.is_empty(), at)?;
-        if is_whole(spec) && !matches!(name, "row_number" | "rank" | "dense_rank" | "lag" | "lead") {
-            // The frame is the whole partition, so the order does not matter.
-            order.clear();
-        }
-        let star = args.is_none();
-        let mut of = vec![];
-        for arg in args.unwrap_or_default() {
-            of.push(self.expr(env, calls, arg)?);
-        }
-        let one = || Expr::Literal(Value::Number(1), ColumnType::BigInt);
-        let call = match (name, &of[..], star) {
-            ("row_number", [], false) => Call::One(WindowFunction::RowNumber),
-            ("rank", [], false) => Call::One(WindowFunction::Rank),
-            ("dense_rank", [], false) => Call::One(WindowFunction::DenseRank),
-            ("min" | "max", [of], false) => {
-                Call::One(WindowFunction::Extreme { of: of.clone(), greatest: name == "max", frame })
-            }
-            ("sum", [of], false) => Call::One(WindowFunction::RunningSum(of.clone(), frame)),
-            ("count", [], true) => Call::One(WindowFunction::RunningSum(one(), frame)),
-            ("count", [of], false) => Call::One(WindowFunction::RunningSum(counted(of), frame)),
-            ("avg", [of], false) => Call::Mean(
-                WindowFunction::RunningSum(of.clone(), frame),
-                WindowFunction::RunningSum(counted(of), frame),
-            ),
-            ("lag" | "lead", [of, rest @ ..], false) => {
-                let by = match rest.first() {
-                    None => 1,
-                    Some(Expr::Literal(Value::Number(n), ty)) if ty.is_integer() && *n >= 0 => *n as u64,
-                    Some(_) => return no("LAG or LEAD by what is no literal"),
+/// An end of a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Edge {
+    /// The first row of the partition.
+    First,
+    /// This many rows after the row; 0 is the row, and with RANGE all that are equal to it.
+    Row(i128),
+    /// The last row of the partition.
+    Last,
+}
+
+/// A window: partitions, an order, and a frame.
+#[derive(Clone)]
+struct Spec {
+    partition: Vec<Expr>,
+    order: Vec<(Expr, OrderKey)>,
+    /// Whether equal rows are told apart.
+    frame: Frame,
+    start: Edge,
+    end: Edge,
+}
+
+impl Spec {
+    /// The frame without rows after it, by the reverse order if it ends with the partition.
+    fn begun(&self) -> Spec {
+        match (self.start, self.end) {
+            (Edge::First, Edge::Last) => Spec { order: vec![], frame: Frame::Peers, ..self.clone() },
+            (start, Edge::Last) => {
+                let turned = |(expr, key): &(Expr, OrderKey)| {
+                    let key = OrderKey { descending: !key.descending, nulls_first: !key.nulls_first, ..*key };
+                    (expr.clone(), key)
                 };
-                let neighbour = |of: Expr| match name {
-                    "lag" => WindowFunction::Lag(of, by),
-                    _ => WindowFunction::Lead(of, by),
+                let end = match start {
+                    Edge::Row(n) => Edge::Row(-n),
+                    other => other,
                 };
-                match rest {
-                    [] | [_] => Call::One(neighbour(of.clone())),
-                    [_, default] => Call::Or(neighbour(of.clone()), neighbour(one()), default.clone()),
-                    _ => return no("LAG or LEAD with more than three arguments"),
+                Spec {
+                    order: self.order.iter().map(turned).collect(),
+                    start: Edge::First,
+                    end,
+                    ..self.clone()
                 }
             }
-            _ => {
-                let function = format!("{name} OVER");
-                return Err(fault(at, code::FUNCTION_UNSUPPORTED, &[("function", &function)]));
-            }
-        };
-        Ok((partition, order, call))
+            _ => self.clone(),
+        }
     }
 
-    fn called(
-        &mut self,
-        all: &mut Vec<Over>,
-        partition: &[Expr],
-        order: &[(Expr, crate::logical::OrderKey)],
-        (name, call): (&str, Call),
-        at: At,
-    ) -> Result<Expr, Fault> {
-        let mut one = |binder: &mut Self, call: WindowFunction| -> Result<Expr, Fault> {
-            let place = all.iter().position(|over| over.partition == partition && over.order == order);
-            let place = place.unwrap_or_else(|| {
-                all.push(Over { partition: partition.to_vec(), order: order.to_vec(), calls: vec![] });
-                all.len() - 1
-            });
-            if let Some((id, _)) = all[place].calls.iter().find(|(_, other)| *other == call) {
-                return Ok(Expr::Column(*id));
-            }
-            let id = binder.window_column(partition, order, (name, &call), at)?;
-            all[place].calls.push((id, call));
-            Ok(Expr::Column(id))
-        };
-        match call {
-            Call::One(call) => one(self, call),
-            Call::Or(value, there, default) => {
-                let (value, there) = (one(self, value)?, one(self, there)?);
-                let mut both = self.united(vec![default, value], at)?;
-                let otherwise = both.pop().map(Box::new);
-                Ok(Expr::Case { branches: vec![(there.is_null(), both.swap_remove(0))], otherwise })
-            }
-            Call::Mean(sum, count) => {
-                let (sum, count) = (one(self, sum)?, one(self, count)?);
-                let ty = self.ty(&sum, at)?;
+    /// Whether the frame is the whole partition.
+    fn is_whole(&self) -> bool {
+        (self.start, self.end) == (Edge::First, Edge::Last)
+    }
+}
+
+/// Window functions that are being bound.
+struct InWindow<'a, 'q> {
+    binder: &'a mut Binder<'q>,
+    all: &'a mut Vec<Over>,
+    spec: Spec,
+    name: &'a str,
+    at: At,
+}
+
+fn whole(n: i128) -> Expr {
+    Expr::Literal(Value::Number(n), ColumnType::BigInt)
+}
+
+/// 1 for each value that is not NULL, so that the sum is a count.
+fn counted(of: &Expr) -> Expr {
+    let branches = vec![(of.clone().is_null(), whole(0))];
+    Expr::Case { branches, otherwise: Some(Box::new(one())) }
+}
+
+impl Figures for InWindow<'_, '_> {
+    fn reader(&self) -> Reader<'_> {
+        self.binder.reader()
+    }
+
+    fn figure(&mut self, function: Function, argument: Option<Expr>, distinct: bool) -> Result<Expr, Fault> {
+        let of = argument.unwrap_or_else(one);
+        let of = self.binder.figured(function, of, self.at)?;
+        if distinct && !matches!(function, Function::Min | Function::Max) {
+            return self.distinct(function, of);
+        }
+        match function {
+            Function::CountRows => self.sum(&one()),
+            Function::Count => self.sum(&counted(&of)),
+            Function::Sum => self.sum(&of),
+            Function::Average => {
+                let (sum, count) = (self.sum(&of)?, self.sum(&counted(&of))?);
+                let ty = self.reader().ty(&sum)?;
                 // Four more digits, as for an average. A sum of more than 19 digits is not NULL, as
                 // it would be after a CAST.
                 let sum = if ty.is_integer() {
@@ -152,17 +131,491 @@ impl<'q> Binder<'q> {
                 };
                 Ok(sum.arithmetic(Arithmetic::Divide, count))
             }
+            Function::Min | Function::Max => self.extreme(&of, function == Function::Max),
+            Function::VariancePopulation | Function::VarianceSample => {
+                // (n Σx² − (Σx)²) / n², or over n (n − 1).
+                let times = |this: &Self, a: &Expr, b: &Expr| {
+                    this.reader().arithmetic(Arithmetic::Multiply, a.clone(), b.clone())
+                };
+                let square = times(self, &of, &of)?;
+                let (sum, squares, count) = (self.sum(&of)?, self.sum(&square)?, self.sum(&counted(&of))?);
+                let size = self.reader().arithmetic(
+                    Arithmetic::Subtract,
+                    times(self, &count, &squares)?,
+                    times(self, &sum, &sum)?,
+                )?;
+                let other = match function {
+                    Function::VarianceSample => {
+                        self.reader().arithmetic(Arithmetic::Subtract, count.clone(), one())?
+                    }
+                    _ => count.clone(),
+                };
+                let by = times(self, &count, &other)?;
+                self.reader().arithmetic(Arithmetic::Divide, size, by)
+            }
         }
     }
 
-    fn window_column(
+    fn within(
+        &mut self,
+        partition: Vec<Expr>,
+        order: Vec<(Expr, bool)>,
+        call: WindowFunction,
+    ) -> Result<Expr, Fault> {
+        if !self.spec.is_whole() {
+            let clause = format!("{} over a part of a partition", self.name.to_uppercase());
+            return Err(unsupported(self.at, &clause));
+        }
+        let key = |(expr, descending)| (expr, OrderKey { id: 0, descending, nulls_first: false });
+        let spec = Spec {
+            partition: [self.spec.partition.clone(), partition].concat(),
+            order: order.into_iter().map(key).collect(),
+            ..self.spec.clone()
+        };
+        self.call(&spec, call)
+    }
+}
+
+impl InWindow<'_, '_> {
+    /// The column of a function of the algebra over a window; equal ones share a column. A window
+    /// that reads columns of others comes after them.
+    fn call(&mut self, spec: &Spec, call: WindowFunction) -> Result<Expr, Fault> {
+        let Spec { partition, order, .. } = spec;
+        let read = call.argument().into_iter().chain(partition).chain(order.iter().map(|(e, _)| e));
+        let read: Vec<Id> = read.flat_map(Expr::columns).collect();
+        let makes = |over: &Over| over.calls.iter().any(|(id, _)| read.contains(id));
+        let first = self.all.iter().rposition(makes).map_or(0, |place| place + 1);
+        let alike = |over: &Over| over.partition == *partition && over.order == *order;
+        let place = self.all[first..].iter().position(alike).map(|place| first + place);
+        let place = place.unwrap_or_else(|| {
+            self.all.push(Over { partition: partition.clone(), order: order.clone(), calls: vec![] });
+            self.all.len() - 1
+        });
+        if let Some((id, _)) = self.all[place].calls.iter().find(|(_, other)| *other == call) {
+            return Ok(Expr::Column(*id));
+        }
+        let name = self.name.to_ascii_uppercase();
+        let id = self.binder.window_column(partition, order, (&name, &call), self.at)?;
+        self.all[place].calls.push((id, call));
+        Ok(Expr::Column(id))
+    }
+
+    fn arithmetic(&self, op: Arithmetic, a: Expr, b: Expr) -> Result<Expr, Fault> {
+        self.reader().arithmetic(op, a, b)
+    }
+
+    fn compared(&self, op: Comparison, a: Expr, b: Expr) -> Result<Expr, Fault> {
+        self.reader().compared(op, a, b)
+    }
+
+    /// `yes` where the condition is true, else `no`.
+    fn choose(&self, condition: Expr, yes: Expr, no: Expr) -> Result<Expr, Fault> {
+        let mut both = self.reader().united(vec![no, yes])?;
+        let branches = vec![(condition, both.pop().unwrap_or_else(one))];
+        Ok(Expr::Case { branches, otherwise: both.pop().map(Box::new) })
+    }
+
+    /// The sum of the rows from the first one to this many after the row, without NULL.
+    fn sum_to(&mut self, spec: &Spec, of: &Expr, rows: i128) -> Result<Expr, Fault> {
+        let running = self.call(spec, WindowFunction::RunningSum(of.clone(), Frame::Rows))?;
+        let (moved, beyond) = match rows {
+            0 => return Ok(running),
+            1.. => {
+                let all = Spec { order: vec![], ..spec.clone() };
+                let all = self.call(&all, WindowFunction::RunningSum(of.clone(), Frame::Peers))?;
+                (WindowFunction::Lead(running, rows as u64), all)
+            }
+            _ => (WindowFunction::Lag(running, rows.unsigned_abs() as u64), whole(0)),
+        };
+        let moved = self.call(spec, moved)?;
+        Ok(coalesce(self.reader().united(vec![moved, beyond])?))
+    }
+
+    fn sum(&mut self, of: &Expr) -> Result<Expr, Fault> {
+        let spec = self.spec.begun();
+        let peers = match (spec.start, spec.end) {
+            (Edge::First, Edge::Last) => Some(Frame::Peers),
+            (Edge::First, Edge::Row(0)) => Some(spec.frame),
+            _ => None,
+        };
+        if let Some(frame) = peers {
+            return self.call(&spec, WindowFunction::RunningSum(of.clone(), frame));
+        }
+        self.refuse_ranges()?;
+        let ty = self.reader().ty(of)?;
+        let zero = Expr::Literal(Value::Number(0), ty);
+        let there = coalesce(vec![of.clone(), zero]);
+        let nullable = self.binder.columns.may_be_null(of)?;
+        let mut between = |of: &Expr| -> Result<Expr, Fault> {
+            let upper = match spec.end {
+                Edge::Row(n) => self.sum_to(&spec, of, n)?,
+                _ => return Err(self.unknown()),
+            };
+            match spec.start {
+                Edge::Row(n) => {
+                    let lower = self.sum_to(&spec, of, n - 1)?;
+                    self.arithmetic(Arithmetic::Subtract, upper, lower)
+                }
+                _ => Ok(upper),
+            }
+        };
+        let sum = between(&if nullable { there } else { of.clone() })?;
+        // A frame may have no row, too.
+        let count = between(&counted(of))?;
+        if *of == counted(of) || *of == one() || is_count(of) {
+            return Ok(sum);
+        }
+        let some = self.compared(Comparison::Greater, count, whole(0))?;
+        Ok(Expr::Case { branches: vec![(some, sum)], otherwise: None })
+    }
+
+    fn unknown(&self) -> Fault {
+        unsupported(self.at, "a frame that ends before it begins")
+    }
+
+    fn refuse_ranges(&self) -> Result<(), Fault> {
+        if self.spec.frame == Frame::Rows {
+            return Ok(());
+        }
+        let clause = "RANGE by a distance";
+        let remedy = "count rows by ROWS BETWEEN n PRECEDING AND CURRENT ROW, or join the table with itself on the distance and group";
+        Err(fault(self.at, code::SQL_UNSUPPORTED, &[("clause", &clause), ("remedy", &remedy)]))
+    }
+
+    fn extreme(&mut self, of: &Expr, greatest: bool) -> Result<Expr, Fault> {
+        let spec = self.spec.begun();
+        let of_frame = |frame| WindowFunction::Extreme { of: of.clone(), greatest, frame };
+        match (spec.start, spec.end) {
+            (Edge::First, Edge::Last) => self.call(&spec, of_frame(Frame::Peers)),
+            (Edge::First, Edge::Row(0)) => self.call(&spec, of_frame(spec.frame)),
+            (Edge::First, Edge::Row(n)) => {
+                self.refuse_ranges()?;
+                let so_far = self.call(&spec, of_frame(Frame::Rows))?;
+                if n < 0 {
+                    return self.call(&spec, WindowFunction::Lag(so_far, n.unsigned_abs() as u64));
+                }
+                let moved = self.call(&spec, WindowFunction::Lead(so_far, n as u64))?;
+                let is_there = self.call(&spec, WindowFunction::Lead(one(), n as u64))?;
+                let all = self.call(&Spec { order: vec![], ..spec.clone() }, of_frame(Frame::Peers))?;
+                self.choose(is_there.is_null(), all, moved)
+            }
+            (Edge::Row(a), Edge::Row(b)) => {
+                self.refuse_ranges()?;
+                if b < a || b - a >= MOST_NEIGHBOURS {
+                    let cause = format!("the least or the greatest of a frame of {} rows", b - a + 1);
+                    let remedy = format!("take a frame of 1 to {MOST_NEIGHBOURS} rows");
+                    return Err(refused_at(self.at, cause, remedy));
+                }
+                let neighbours = (a..=b).map(|n| self.neighbour(&spec, of, n));
+                let neighbours = neighbours.collect::<Result<Vec<_>, _>>()?;
+                let name = if greatest { "greatest" } else { "least" };
+                self.binder.call(name, neighbours, self.at)
+            }
+            _ => Err(self.unknown()),
+        }
+    }
+
+    /// The value this many rows after the row.
+    fn neighbour(&mut self, spec: &Spec, of: &Expr, rows: i128) -> Result<Expr, Fault> {
+        match rows {
+            0 => Ok(of.clone()),
+            1.. => self.call(spec, WindowFunction::Lead(of.clone(), rows as u64)),
+            _ => self.call(spec, WindowFunction::Lag(of.clone(), rows.unsigned_abs() as u64)),
+        }
+    }
+
+    /// A figure of the different values of a partition: the count is the greatest place in their
+    /// order.
+    fn distinct(&mut self, function: Function, of: Expr) -> Result<Expr, Fault> {
+        if !self.spec.is_whole() || function != Function::Count {
+            let clause = format!("DISTINCT in {} over a window", self.name.to_uppercase());
+            return Err(unsupported(self.at, &clause));
+        }
+        let place = self.within(vec![], vec![(of.clone(), false)], WindowFunction::DenseRank)?;
+        let place = Expr::Case { branches: vec![(of.is_null().not(), place)], otherwise: None };
+        let most = WindowFunction::Extreme { of: place, greatest: true, frame: Frame::Peers };
+        let most = self.within(vec![], vec![], most)?;
+        Ok(coalesce(vec![most, whole(0)]))
+    }
+
+    /// The first or the last value of the frame.
+    fn held(&mut self, of: &Expr, first: bool, nulls: bool) -> Result<Expr, Fault> {
+        let spec = match (first, self.spec.end) {
+            // The last row of a partition is the first one of the reverse order.
+            (false, Edge::Last) => {
+                let turned = Spec { start: Edge::Row(0), ..self.spec.clone() }.begun();
+                return self.first_of(&Spec { end: Edge::Last, start: Edge::First, ..turned }, of, nulls);
+            }
+            _ => self.spec.clone(),
+        };
+        if first {
+            return self.first_of(&spec, of, nulls);
+        }
+        match spec.end {
+            Edge::Row(0) => {
+                let frame = spec.frame;
+                let call = WindowFunction::Held { of: of.clone(), first: false, nulls, frame };
+                self.call(&spec, call)
+            }
+            Edge::Row(n) => {
+                self.refuse_ranges()?;
+                let turned = Spec { start: Edge::Row(-n), end: Edge::Last, ..spec };
+                let turned = turned.begun();
+                let turned = Spec { start: Edge::Row(-n), end: Edge::Last, ..turned };
+                self.first_of(&turned, of, nulls)
+            }
+            _ => Err(self.unknown()),
+        }
+    }
+
+    /// The first value of a frame.
+    fn first_of(&mut self, spec: &Spec, of: &Expr, nulls: bool) -> Result<Expr, Fault> {
+        let held = |frame| WindowFunction::Held { of: of.clone(), first: true, nulls, frame };
+        match (spec.start, spec.end) {
+            // Whatever follows, the first one stays the first one.
+            (Edge::First, _) if nulls => self.call(spec, held(Frame::Rows)),
+            (Edge::First, Edge::Row(0)) => self.call(spec, held(spec.frame)),
+            (Edge::First, Edge::Last) => {
+                // The first one that is not NULL, in the last row.
+                let so_far = self.call(spec, held(Frame::Rows))?;
+                let turned = Spec { start: Edge::Row(0), end: Edge::Last, ..spec.clone() }.begun();
+                let last = WindowFunction::Held { of: so_far, first: true, nulls: true, frame: Frame::Rows };
+                self.call(&turned, last)
+            }
+            (Edge::Row(0), _) if nulls => Ok(of.clone()),
+            (Edge::Row(n @ ..0), _) if nulls => {
+                self.refuse_ranges()?;
+                let by = n.unsigned_abs() as u64;
+                let first = self.call(spec, held(Frame::Rows))?;
+                let before = self.call(spec, WindowFunction::Lag(of.clone(), by))?;
+                let is_there = self.call(spec, WindowFunction::Lag(one(), by))?;
+                self.choose(is_there.is_null(), first, before)
+            }
+            (Edge::Row(n), _) if nulls => {
+                self.refuse_ranges()?;
+                self.call(spec, WindowFunction::Lead(of.clone(), n as u64))
+            }
+            _ => Err(unsupported(self.at, "IGNORE NULLS in a sliding frame")),
+        }
+    }
+
+    /// A quotient of two counts.
+    fn ratio(&self, a: Expr, b: Expr) -> Result<Expr, Fault> {
+        self.arithmetic(Arithmetic::Divide, a, b)
+    }
+
+    /// The number of rows of the partition.
+    fn rows(&mut self) -> Result<Expr, Fault> {
+        let spec = Spec { order: vec![], ..self.spec.clone() };
+        self.call(&spec, WindowFunction::RunningSum(one(), Frame::Peers))
+    }
+
+    /// A function that is no aggregate.
+    fn of_rows(&mut self, args: &[Expr], ignores: bool) -> Result<Expr, Fault> {
+        let spec = Spec { frame: Frame::Rows, ..self.spec.clone() };
+        let literal = |e: &Expr| match e {
+            Expr::Literal(Value::Number(n), ty) if ty.is_integer() && *n >= 0 => Some(*n),
+            _ => None,
+        };
+        let minus_one = |this: &Self, e: Expr| this.arithmetic(Arithmetic::Subtract, e, one());
+        match (self.name, args) {
+            ("row_number", []) => self.call(&spec, WindowFunction::RowNumber),
+            ("rank", []) => self.call(&spec, WindowFunction::Rank),
+            ("dense_rank", []) => self.call(&spec, WindowFunction::DenseRank),
+            ("percent_rank", []) => {
+                let rank = self.call(&spec, WindowFunction::Rank)?;
+                let rows = self.rows()?;
+                let single = self.compared(Comparison::Equal, rows.clone(), one())?;
+                let ratio = self.ratio(minus_one(self, rank)?, minus_one(self, rows)?)?;
+                self.choose(single, whole(0), ratio)
+            }
+            ("cume_dist", []) => {
+                let so_far = self.call(&spec, WindowFunction::RunningSum(one(), Frame::Peers))?;
+                let rows = self.rows()?;
+                self.ratio(so_far, rows)
+            }
+            ("ntile", [parts]) => self.tile(&spec, parts),
+            ("lag" | "lead", [of, rest @ ..]) => {
+                let by = match rest.first() {
+                    None => 1,
+                    Some(by) => literal(by)
+                        .ok_or_else(|| unsupported(self.at, "LAG or LEAD by what is no literal"))?
+                        as u64,
+                };
+                let neighbour = |of: Expr| match self.name {
+                    "lag" => WindowFunction::Lag(of, by),
+                    _ => WindowFunction::Lead(of, by),
+                };
+                let (value, there) = (neighbour(of.clone()), neighbour(one()));
+                if ignores {
+                    if by != 1 || rest.len() > 1 {
+                        let clause = "LAG or LEAD with IGNORE NULLS by more than one row, or with a default";
+                        return Err(unsupported(self.at, clause));
+                    }
+                    // The last value so far that is not NULL, of the row before.
+                    let turned = match self.name {
+                        "lag" => spec.clone(),
+                        _ => Spec { start: Edge::Row(0), end: Edge::Last, ..spec.clone() }.begun(),
+                    };
+                    let held = WindowFunction::Held {
+                        of: of.clone(),
+                        first: false,
+                        nulls: false,
+                        frame: Frame::Rows,
+                    };
+                    let held = self.call(&turned, held)?;
+                    return self.call(&turned, WindowFunction::Lag(held, 1));
+                }
+                match rest {
+                    [] | [_] => self.call(&spec, value),
+                    [_, default] => {
+                        let (value, there) = (self.call(&spec, value)?, self.call(&spec, there)?);
+                        self.choose(there.is_null(), default.clone(), value)
+                    }
+                    _ => Err(unsupported(self.at, "LAG or LEAD with more than three arguments")),
+                }
+            }
+            ("first_value" | "first", [of]) => self.held(of, true, !ignores),
+            ("last_value" | "last", [of]) => self.held(of, false, !ignores),
+            ("nth_value", [of, n]) if !ignores => {
+                let n = literal(n).filter(|n| *n > 0);
+                let n = n.ok_or_else(|| {
+                    unsupported(self.at, "NTH_VALUE of a number that is no literal above 0")
+                })?;
+                if self.spec.start != Edge::First {
+                    return Err(unsupported(
+                        self.at,
+                        "NTH_VALUE over a frame that does not begin with the partition",
+                    ));
+                }
+                let moved = self.neighbour(&spec, of, n - 1)?;
+                let nth = WindowFunction::Held { of: moved, first: true, nulls: true, frame: Frame::Rows };
+                let nth = self.call(&spec, nth)?;
+                let so_far = self.sum(&one())?;
+                let reached = self.compared(Comparison::GreaterOrEqual, so_far, whole(n))?;
+                Ok(Expr::Case { branches: vec![(reached, nth)], otherwise: None })
+            }
+            _ => {
+                let function = format!("{} OVER", self.name);
+                Err(fault(self.at, code::FUNCTION_UNSUPPORTED, &[("function", &function)]))
+            }
+        }
+    }
+
+    /// NTILE: the first parts have one row more.
+    fn tile(&mut self, spec: &Spec, parts: &Expr) -> Result<Expr, Fault> {
+        use Arithmetic::{Add, DivideWhole, Multiply, Remainder, Subtract};
+        let number = self.call(spec, WindowFunction::RowNumber)?;
+        let rows = self.rows()?;
+        let before = self.arithmetic(Subtract, number, one())?;
+        let size = self.arithmetic(DivideWhole, rows.clone(), parts.clone())?;
+        let larger = self.arithmetic(Remainder, rows, parts.clone())?;
+        let size_of_larger = self.arithmetic(Add, size.clone(), one())?;
+        let in_larger = self.arithmetic(Multiply, larger.clone(), size_of_larger.clone())?;
+        let is_in = self.compared(Comparison::Less, before.clone(), in_larger.clone())?;
+        let first = self.arithmetic(DivideWhole, before.clone(), size_of_larger)?;
+        let behind = self.arithmetic(Subtract, before, in_larger)?;
+        let second = self.arithmetic(DivideWhole, behind, size)?;
+        let second = self.arithmetic(Add, larger, second)?;
+        let place = self.choose(is_in, first, second)?;
+        self.arithmetic(Add, place, one())
+    }
+}
+
+/// Whether values are 0 and 1 that are added to a count.
+fn is_count(of: &Expr) -> bool {
+    match of {
+        Expr::Case { branches, otherwise } => {
+            otherwise.iter().map(AsRef::as_ref).chain(branches.iter().map(|b| &b.1)).all(is_count)
+        }
+        other => matches!(other, Expr::Literal(value, _) if !value.is_null()),
+    }
+}
+
+impl<'q> Binder<'q> {
+    #[expect(clippy::too_many_arguments, reason = "the parts of one call")]
+    pub(super) fn windowed(
+        &mut self,
+        env: &Env<'_>,
+        calls: &mut Calls<'q>,
+        name: &str,
+        given: &Given<'q>,
+        filter: Option<&'q ast::Expr>,
+        over: &'q ast::WindowType,
+        at: At,
+    ) -> Result<Expr, Fault> {
+        if calls.windows.is_none() || calls.inside {
+            return Err(fault(at, code::WINDOW_MISPLACED, &[]));
+        }
+        let parts = named(over, calls.select, at)?;
+        // The argument of a window function may contain aggregates, but no window function.
+        let windows = calls.windows.take();
+        let made = self.spec(env, calls, &parts, at);
+        let made = made.and_then(|spec| Ok((spec, self.given(env, calls, given, filter)?)));
+        calls.windows = windows;
+        let (spec, (args, _)) = made?;
+        let mut all = calls.windows.take().unwrap_or_default();
+        let mut within = InWindow { binder: self, all: &mut all, spec, name, at };
+        let made = match aggregates::find(name) {
+            Some(found) if !matches!(name, "first" | "last") => {
+                let count = args.as_ref().map_or(0, Vec::len);
+                match (&found.meaning, args) {
+                    (AggregateMeaning::Native(Function::Count), None) => {
+                        within.figure(Function::CountRows, None, given.distinct)
+                    }
+                    (_, None) => Err(unsupported(at, &format!("{name}(*)"))),
+                    (_, Some(_))
+                        if !found.arity.contains(&count) || count == 0 && found.names[0] == "count" =>
+                    {
+                        let fields: [(_, &dyn std::fmt::Display); 3] =
+                            [("function", &name), ("found", &count), ("expected", &1)];
+                        Err(fault(at, code::ARGUMENTS, &fields))
+                    }
+                    (AggregateMeaning::Native(function), Some(mut args)) => match args.pop() {
+                        Some(of) if args.is_empty() => within.figure(*function, Some(of), given.distinct),
+                        _ => Err(unsupported(at, "several arguments in a window function")),
+                    },
+                    (AggregateMeaning::Rewritten(meaning), Some(all)) => {
+                        let order = vec![];
+                        meaning(&mut AggregateArguments { name, all, order, figures: &mut within })
+                    }
+                }
+            }
+            _ => {
+                let args = args.unwrap_or_default();
+                within.of_rows(&args, given.ignores)
+            }
+        };
+        calls.windows = Some(all);
+        placed(made, at)
+    }
+
+    fn spec(
+        &mut self,
+        env: &Env<'_>,
+        calls: &mut Calls<'q>,
+        parts: &WindowParts<'q>,
+        at: At,
+    ) -> Result<Spec, Fault> {
+        let partition = parts.partition.iter().map(|e| self.expr(env, calls, e));
+        let partition = partition.collect::<Result<Vec<_>, _>>()?;
+        let mut order: Vec<(Expr, OrderKey)> = vec![];
+        for key in parts.order {
+            order.push((self.expr(env, calls, &key.expr)?, sort_key(key, 0)?));
+        }
+        let (frame, start, end) = frame(parts.frame, !order.is_empty(), at)?;
+        Ok(Spec { partition, order, frame, start, end })
+    }
+
+    /// A column for a window function.
+    pub(super) fn window_column(
         &mut self,
         partition: &[Expr],
-        order: &[(Expr, crate::logical::OrderKey)],
+        order: &[(Expr, OrderKey)],
         (name, call): (&str, &WindowFunction),
         at: At,
     ) -> Result<Id, Fault> {
-        let key = |(expr, key): &(Expr, crate::logical::OrderKey)| SortKey {
+        let key = |(expr, key): &(Expr, OrderKey)| SortKey {
             expr: expr.clone(),
             descending: key.descending,
             nulls_first: key.nulls_first,
@@ -176,79 +629,114 @@ impl<'q> Binder<'q> {
         let made = none.window(window).map_err(|e| e.placed(at.0))?;
         let Some(column) = made.schema().columns().last() else { unreachable!("a window adds a column") };
         // A sum may be NULL for its size, except a sum of ones.
-        let sums = matches!(call, WindowFunction::RunningSum(of, _) if !counts(of));
+        let sums = matches!(call, WindowFunction::RunningSum(of, _) if !is_count(of));
         let column = Column { range: None, nullable: column.nullable || sums, ..column.clone() };
         Ok(self.columns.add(column))
     }
 }
 
-/// The functions that a call expands to.
-enum Call {
-    One(WindowFunction),
-    /// A sum divided by a count.
-    Mean(WindowFunction, WindowFunction),
-    /// A neighbour's value, a function that is NULL exactly if there is no such neighbour, and the
-    /// value for that case.
-    Or(WindowFunction, WindowFunction, Expr),
-}
-
-/// Whether the function's sum is a count.
-fn counts(of: &Expr) -> bool {
-    match of {
-        Expr::Case { branches, otherwise } => {
-            otherwise.iter().map(AsRef::as_ref).chain(branches.iter().map(|b| &b.1)).all(counts)
-        }
-        other => matches!(other, Expr::Literal(..)),
-    }
-}
-
-/// 1 for each value that is not NULL, so that the sum is a count.
-fn counted(of: &Expr) -> Expr {
-    let number = |n| Expr::Literal(Value::Number(n), ColumnType::BigInt);
-    let branches = vec![(of.clone().is_null(), number(0))];
-    Expr::Case { branches, otherwise: Some(Box::new(number(1))) }
+/// The parts of a window, of which a named one may have given some.
+struct WindowParts<'q> {
+    partition: &'q [ast::Expr],
+    order: &'q [ast::OrderByExpr],
+    frame: Option<&'q ast::WindowFrame>,
 }
 
 fn named<'q>(
     over: &'q ast::WindowType,
     select: Option<&'q ast::Select>,
     at: At,
-) -> Result<&'q ast::WindowSpec, Fault> {
+) -> Result<WindowParts<'q>, Fault> {
+    let by_name = |name: &ast::Ident, depth: usize| by_name(name, select, depth, at);
     match over {
-        ast::WindowType::WindowSpec(spec) if spec.window_name.is_none() => Ok(spec),
-        ast::WindowType::WindowSpec(_) => Err(unsupported(at, "a window that builds on a named one")),
-        ast::WindowType::NamedWindow(name) => {
-            let windows = select.map_or(&[][..], |select| &select.named_window);
-            let found = windows.iter().find(|w| w.0.value.eq_ignore_ascii_case(&name.value));
-            match found.map(|w| &w.1) {
-                Some(ast::NamedWindowExpr::WindowSpec(spec)) => Ok(spec),
-                Some(_) => Err(unsupported(at, "a window that is another one")),
-                None => {
-                    let cause = format!("no window is called {}", name.value);
-                    Err(refused_at(name.span, cause, "declare it with WINDOW"))
-                }
-            }
+        ast::WindowType::WindowSpec(spec) => of_spec(spec, select, 0, at),
+        ast::WindowType::NamedWindow(name) => by_name(name, 0),
+    }
+}
+
+/// LOCAL: the longest chain of windows that name others.
+const LONGEST_CHAIN: usize = 64;
+
+fn by_name<'q>(
+    name: &ast::Ident,
+    select: Option<&'q ast::Select>,
+    depth: usize,
+    at: At,
+) -> Result<WindowParts<'q>, Fault> {
+    let windows = select.map_or(&[][..], |select| &select.named_window);
+    let found = windows.iter().find(|w| w.0.value.eq_ignore_ascii_case(&name.value));
+    match found.map(|w| &w.1) {
+        _ if depth > LONGEST_CHAIN => Err(unsupported(at, "windows that name each other")),
+        Some(ast::NamedWindowExpr::WindowSpec(spec)) => of_spec(spec, select, depth + 1, at),
+        Some(ast::NamedWindowExpr::NamedWindow(other)) => by_name(other, select, depth + 1, at),
+        None => {
+            let cause = format!("no window is called {}", name.value);
+            Err(refused_at(name.span, cause, "declare it with WINDOW"))
         }
     }
 }
 
-/// Whether a frame explicitly covers all rows of a partition.
-fn is_whole(spec: &ast::WindowSpec) -> bool {
-    spec.window_frame.as_ref().is_some_and(|frame| {
-        frame.units != Units::Groups
-            && frame.start_bound == Bound::Preceding(None)
-            && frame.end_bound == Some(Bound::Following(None))
-    })
+fn of_spec<'q>(
+    spec: &'q ast::WindowSpec,
+    select: Option<&'q ast::Select>,
+    depth: usize,
+    at: At,
+) -> Result<WindowParts<'q>, Fault> {
+    let mut parts = match &spec.window_name {
+        Some(name) => by_name(name, select, depth, at)?,
+        None => WindowParts { partition: &[], order: &[], frame: None },
+    };
+    if !spec.partition_by.is_empty() {
+        parts.partition = &spec.partition_by;
+    }
+    if !spec.order_by.is_empty() {
+        parts.order = &spec.order_by;
+    }
+    parts.frame = spec.window_frame.as_ref().or(parts.frame);
+    Ok(parts)
 }
 
-/// The frame: the rows up to this one, or all.
-fn frame(spec: &ast::WindowSpec, ordered: bool, at: At) -> Result<Frame, Fault> {
-    let Some(frame) = &spec.window_frame else { return Ok(Frame::Peers) };
-    let here = matches!(frame.end_bound, None | Some(Bound::CurrentRow));
-    match (frame.units, &frame.start_bound) {
-        (Units::Rows, Bound::Preceding(None)) if here && ordered => Ok(Frame::Rows),
-        (Units::Range, Bound::Preceding(None)) if here => Ok(Frame::Peers),
-        _ if is_whole(spec) => Ok(Frame::Peers),
-        _ => Err(unsupported(at, "a frame other than from the first row to this one or to the last")),
+/// The frame: how it treats equal rows, and its ends.
+fn frame(frame: Option<&ast::WindowFrame>, ordered: bool, at: At) -> Result<(Frame, Edge, Edge), Fault> {
+    let Some(frame) = frame else {
+        let end = if ordered { Edge::Row(0) } else { Edge::Last };
+        return Ok((Frame::Peers, Edge::First, end));
+    };
+    let number = |expr: &ast::Expr| match expr {
+        ast::Expr::Value(ast::ValueWithSpan { value: ast::Value::Number(digits, _), .. }) => {
+            digits.parse::<i128>().ok().filter(|n| *n <= 1 << 40)
+        }
+        _ => None,
+    };
+    let edge = |bound: &Bound| {
+        let rows = |expr: &ast::Expr| {
+            number(expr).ok_or_else(|| {
+                let clause = "a frame by what is no whole number";
+                let remedy = "count rows by ROWS BETWEEN n PRECEDING AND CURRENT ROW, or join the table with itself on the distance and group";
+                fault(at, code::SQL_UNSUPPORTED, &[("clause", &clause), ("remedy", &remedy)])
+            })
+        };
+        Ok::<Edge, Fault>(match bound {
+            Bound::CurrentRow => Edge::Row(0),
+            Bound::Preceding(None) => Edge::First,
+            Bound::Following(None) => Edge::Last,
+            Bound::Preceding(Some(n)) => Edge::Row(-rows(n)?),
+            Bound::Following(Some(n)) => Edge::Row(rows(n)?),
+        })
+    };
+    let start = edge(&frame.start_bound)?;
+    let end = frame.end_bound.as_ref().map_or(Ok(Edge::Row(0)), edge)?;
+    let by_rows = match frame.units {
+        Units::Rows => Frame::Rows,
+        Units::Range => Frame::Peers,
+        Units::Groups => return Err(unsupported(at, "GROUPS in a frame")),
+    };
+    if start == Edge::Last || end == Edge::First {
+        return Err(unsupported(at, "a frame that ends before it begins"));
     }
+    // Without an order, all rows are equal.
+    if !ordered && by_rows == Frame::Peers {
+        return Ok((by_rows, Edge::First, Edge::Last));
+    }
+    Ok((by_rows, start, end))
 }

@@ -19,6 +19,9 @@ pub struct Options {
     /// A limit on the pairs of a join if neither side is unique by its keys. By default there is
     /// none, up to [`Options::MOST_PAIRS`].
     pub join_bound: Option<u64>,
+    /// The time that NOW and CURRENT_DATE mean, in microseconds since 1970, in UTC. All members
+    /// agree on it; without it, queries that ask for the time are refused.
+    pub now: Option<i64>,
 }
 
 impl Options {

@@ -3,7 +3,7 @@
 use super::{Columns, Ids, LogicalJoin, LogicalPlan, conjuncts};
 use crate::catalog::Catalog;
 use hushwire_compute::Comparison;
-use hushwire_tables::algebra::{Expr, SetOperation, distinct};
+use hushwire_tables::algebra::{Expr, SetOperation, Value, WindowFunction, distinct};
 
 /// Facts about a plan's rows.
 #[derive(Clone, Debug, Default)]
@@ -13,6 +13,8 @@ pub(crate) struct RowFacts {
     unique: Vec<Ids>,
     /// Functional dependencies: two rows that agree on the first columns agree on the second.
     follows: Vec<(Ids, Ids)>,
+    /// Columns of row numbers, and what partitions are by.
+    numbers: Vec<(usize, Ids)>,
     /// A bound on the rows.
     pub(crate) rows: u64,
 }
@@ -31,18 +33,19 @@ impl RowFacts {
                 // which check them.
                 let firm = table.parts.len() == 1;
                 let follows = unique.iter().filter(|_| firm).map(|key| (key.clone(), all.clone())).collect();
-                RowFacts { unique, follows, rows: table.rows() }
+                RowFacts { unique, follows, rows: table.rows(), ..RowFacts::default() }
             }
-            LogicalPlan::One => RowFacts { unique: vec![Ids::new()], follows: vec![], rows: 1 },
+            LogicalPlan::One => RowFacts { unique: vec![Ids::new()], rows: 1, ..RowFacts::default() },
             LogicalPlan::Values { columns, rows } => {
                 let keys = distinct(rows, columns.len()).into_iter();
                 let unique: Vec<Ids> = keys.map(|key| key.iter().map(|at| columns[*at]).collect()).collect();
                 let follows = unique.iter().map(|key| (key.clone(), plan.ids())).collect();
-                RowFacts { unique, follows, rows: rows.len() as u64 }
+                RowFacts { unique, follows, rows: rows.len() as u64, ..RowFacts::default() }
             }
             LogicalPlan::Filter { input, condition } => {
                 let mut facts = of(input);
                 for part in conjuncts(condition.clone()) {
+                    facts.first_of(&part);
                     if let Expr::Compare(Comparison::Equal, a, b) = part {
                         facts.equal(&a, &b);
                         facts.equal(&b, &a);
@@ -57,9 +60,16 @@ impl RowFacts {
                 let keys: Ids = keys.iter().copied().collect();
                 let rows = if keys.is_empty() { 1 } else { rows };
                 let all = (keys.clone(), plan.ids());
-                RowFacts { unique: vec![keys], follows: follows.into_iter().chain([all]).collect(), rows }
+                let follows = follows.into_iter().chain([all]).collect();
+                RowFacts { unique: vec![keys], follows, rows, ..RowFacts::default() }
             }
-            LogicalPlan::Window { input, .. } | LogicalPlan::Sort { input, .. } => of(input),
+            LogicalPlan::Window { input, partition, calls, .. } => {
+                let mut facts = of(input);
+                let numbers = calls.iter().filter(|(_, call)| *call == WindowFunction::RowNumber);
+                facts.numbers.extend(numbers.map(|(id, _)| (*id, partition.iter().copied().collect())));
+                facts
+            }
+            LogicalPlan::Sort { input, .. } => of(input),
             LogicalPlan::Limit { input, limit, .. } => {
                 let mut facts = of(input);
                 facts.rows = limit.map_or(facts.rows, |limit| limit.min(facts.rows));
@@ -76,8 +86,17 @@ impl RowFacts {
                 } else {
                     left.rows
                 };
-                RowFacts { unique, follows: vec![], rows }
+                RowFacts { unique, rows, ..RowFacts::default() }
             }
+        }
+    }
+
+    /// Records that each partition has one row, if a condition keeps its first row alone.
+    fn first_of(&mut self, condition: &Expr) {
+        let Expr::Compare(Comparison::Equal | Comparison::LessOrEqual, a, b) = condition else { return };
+        if let (Expr::Column(id), Expr::Literal(Value::Number(1), _)) = (a.as_ref(), b.as_ref()) {
+            let partitions = self.numbers.iter().filter(|(row, _)| row == id);
+            self.unique.extend(partitions.map(|(_, by)| by.clone()));
         }
     }
 
@@ -140,7 +159,7 @@ impl RowFacts {
                 follows.extend([(Ids::from([*a]), Ids::from([*b])), (Ids::from([*b]), Ids::from([*a]))]);
             }
         }
-        RowFacts { unique, follows, rows }
+        RowFacts { unique, follows, rows, ..RowFacts::default() }
     }
 
     /// All columns that follow from these.

@@ -13,19 +13,27 @@ fn refused(sql: &str) -> Code {
 #[test]
 fn what_cannot_be_is_refused_with_its_place_and_its_fields() {
     let lines: Vec<&str> = include_str!("refused.txt").lines().skip(2).collect();
-    assert_eq!(lines.len(), 2 * 81);
+    assert_eq!(lines.len() % 2, 0);
+    let taken = lines.chunks(2).filter(|case| plan(&case[0].replace("\\n", "\n")).is_ok());
+    let taken: Vec<&str> = taken.map(|case| case[0]).collect();
+    assert!(taken.is_empty(), "{taken:#?} are taken");
+    let mut wrong = vec![];
     for case in lines.chunks(2) {
         let (sql, wanted) = (case[0].replace("\\n", "\n"), case[1].trim_start());
         let error = plan(&sql).expect_err(&sql);
         let place = error.place().map_or("-".to_owned(), |at| format!("{}:{}", at.line, at.column));
         let (found, fields) = (format!("{} {place}", error.code()), wanted.splitn(3, ' ').nth(2));
-        assert!(wanted == found || wanted.starts_with(&format!("{found} ")), "{sql}\n{error}\n{wanted}");
+        let mut alike = wanted == found || wanted.starts_with(&format!("{found} "));
         for (name, value) in
             fields.into_iter().flat_map(|all| all.split("; ")).filter_map(|one| one.split_once('='))
         {
-            assert_eq!(error.field(name).as_deref(), Some(value), "{sql}\n{error}");
+            alike &= error.field(name).as_deref() == Some(value);
+        }
+        if !alike {
+            wrong.push(format!("{sql}\n  wanted {wanted}\n  found {found}: {error}"));
         }
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]

@@ -154,7 +154,7 @@ fn no_number_wraps() {
             "SELECT k FROM n WHERE b * b > 9000000000000000000 AND b + b < 0",
             "SELECT k FROM n WHERE d < b",
             "SELECT k, CASE WHEN k < 4 THEN b + b ELSE d END FROM n",
-            "SELECT k, 7 % -2, -7 % 2, -7 % -2, k % -2, b % -7, -k % 4, -7 / 2 FROM n",
+            "SELECT k, 7 % -2, -7 % 2, -7 % -2, k % -2, b % -7, -k % 4, -7 // 2 FROM n",
             "SELECT k, ROUND(d, 1), ROUND(d * 2) FROM n",
         ],
     );

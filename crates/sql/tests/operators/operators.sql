@@ -3,7 +3,7 @@
 
 -- Expressions
 SELECT k, x, x + 1, x - k, x * k, -x FROM a;
-SELECT k, x / 2, x % 3, x / (k - 2) FROM a;
+SELECT k, x // 2, x % 3, x // (k - 2) FROM a;
 SELECT k, m + 1, m * 2.5, m - x FROM a;
 SELECT k, x = 2, x <> 2, x < 2, x <= 2, x > 2, x >= 2 FROM a;
 SELECT k, x IS NULL, t IS NOT NULL, x = 1 AND t = 'b', x = 1 OR t = 'b', NOT x = 1 FROM a;

@@ -12,8 +12,10 @@ pub enum Arithmetic {
     Multiply,
     /// The quotient, rounded towards 0. NULL if the divisor is 0, or if the quotient may have more
     /// than 38 digits and has more than 33. A quotient of decimals has four more fractional digits
-    /// than the dividend.
+    /// than the dividend, and a quotient of integers has nine.
     Divide,
+    /// The whole quotient of integers, rounded towards 0. NULL if the divisor is 0.
+    DivideWhole,
     /// The remainder, with the dividend's sign. NULL if the divisor is 0.
     Remainder,
 }
@@ -27,6 +29,7 @@ impl Arithmetic {
             Arithmetic::Subtract => "-",
             Arithmetic::Multiply => "*",
             Arithmetic::Divide => "/",
+            Arithmetic::DivideWhole => "//",
             Arithmetic::Remainder => "%",
         }
     }

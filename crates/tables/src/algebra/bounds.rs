@@ -110,7 +110,7 @@ impl Quotient {
             ColumnType::Double { frac } => {
                 (rescaled(a.ty, a.range, ty)?, rescaled(b.ty, b.range, ty)?, 2i128, frac)
             }
-            ColumnType::Decimal { .. } => (a.range, b.range, 10, b.ty.scale() + 4),
+            ColumnType::Decimal { scale, .. } => (a.range, b.range, 10, scale + b.ty.scale() - a.ty.scale()),
             _ => (a.range, b.range, 10, 0),
         };
         let times = base.checked_pow(digits.into())?;
@@ -164,7 +164,7 @@ pub(crate) fn arithmetic_range(op: Arithmetic, ty: ColumnType, a: ExprType, b: E
             let in_parts = sizes.iter().any(|size: &i128| size.checked_mul(1 << frac).is_some());
             (whole || in_parts && Range::of_bits(127).holds(range)).then_some(range)
         }
-        Arithmetic::Divide => Quotient::new(ty, a, b).map(|q| q.range),
+        Arithmetic::Divide | Arithmetic::DivideWhole => Quotient::new(ty, a, b).map(|q| q.range),
         Arithmetic::Remainder => {
             let (x, y) = (same(a)?, same(b)?);
             let most = greatest(x).min((greatest(y) - 1).max(0));

@@ -63,14 +63,18 @@ impl Expr {
             }
             Expr::Arithmetic(op, ..) => {
                 let [a, b] = [operands[0], operands[1]];
-                let remedy = "give it numbers with at most 38 digits after the point, or a date and days";
+                let remedy = match op {
+                    Arithmetic::DivideWhole => "give it integers: of other numbers write FLOOR(a / b)",
+                    _ => "give it numbers with at most 38 digits after the point, or a date and days",
+                };
                 let ty = arithmetic_type(*op, a.ty, b.ty).ok_or_else(|| wrong(remedy))?;
                 let range = arithmetic_range(*op, ty, a, b).filter(|range| held(ty).holds(*range));
                 let range = range.ok_or_else(|| match ty {
                     ColumnType::Date | ColumnType::Timestamp => wrong("CAST the number to INTEGER"),
                     _ => of_this(Refused::digits(&operands, "result")),
                 })?;
-                let divides = matches!(op, Arithmetic::Divide | Arithmetic::Remainder);
+                let divides =
+                    matches!(op, Arithmetic::Divide | Arithmetic::DivideWhole | Arithmetic::Remainder);
                 ExprType { ty, nullable: nullable || divides, range }
             }
             Expr::Negate(_) => {

@@ -8,9 +8,10 @@ use super::{
     relation::{JoinKind, MAX_ROWS, Operator, Relation, SetOperation, SortKey, Table, united_schema},
     types::{Column, Range, Schema, Value},
     typing::has_range,
-    window::{Window, check_order},
+    window::{Window, WindowFunction, check_order},
 };
 use crate::{Fault, error::refused};
+use hushwire_compute::Comparison;
 use std::collections::HashSet;
 
 type RelationResult = Result<Relation, Fault>;
@@ -119,8 +120,24 @@ impl Relation {
     /// The condition does not fit the columns, or is not a truth value.
     pub fn filter(&self, condition: Expr) -> RelationResult {
         condition.check_truth(self.schema())?;
-        let (schema, unique) = (self.schema().clone(), self.unique().to_vec());
+        let (schema, mut unique) = (self.schema().clone(), self.unique().to_vec());
+        unique.extend(self.partition_of_first(&condition));
         Relation::new(Operator::Filter(self.clone(), condition), schema, self.rows(), unique)
+    }
+
+    /// The columns of a window's partitions, if a condition keeps the first row of each alone.
+    fn partition_of_first(&self, condition: &Expr) -> Option<Vec<usize>> {
+        let Operator::Window(input, window) = self.operator() else { return None };
+        let Expr::Compare(Comparison::Equal | Comparison::LessOrEqual, a, b) = condition else { return None };
+        let (Expr::Column(at), Expr::Literal(Value::Number(1), _)) = (a.as_ref(), b.as_ref()) else {
+            return None;
+        };
+        let function = window.functions.get(at.checked_sub(input.schema().columns().len())?);
+        let column = |e: &Expr| if let Expr::Column(at) = e { Some(*at) } else { None };
+        match function {
+            Some((_, WindowFunction::RowNumber)) => window.partition.iter().map(column).collect(),
+            _ => None,
+        }
     }
 
     /// Pairs of rows, with this relation as the left side: see [`Operator::Join`]. Semi and anti

@@ -94,6 +94,9 @@ const fn decimal(whole: u8, scale: u8) -> ColumnType {
 /// whatever they declare.
 const FRAC: u8 = 32;
 
+/// The fractional digits of a quotient of integers.
+const RATIO: u8 = 9;
+
 const fn larger(a: u8, b: u8) -> u8 {
     if a > b { a } else { b }
 }
@@ -135,9 +138,13 @@ pub(crate) fn arithmetic_type(op: Arithmetic, a: ColumnType, b: ColumnType) -> O
         _ => {}
     }
     let common = common_type(a, b)?;
+    if op == Arithmetic::DivideWhole {
+        return common.is_integer().then_some(common);
+    }
     let Decimal { .. } = common else {
         return Some(match (op, common) {
             (Arithmetic::Divide, Double { frac }) => Double { frac: larger(frac, FRAC) },
+            (Arithmetic::Divide, _) => decimal(whole_digits(a), RATIO),
             _ => common,
         });
     };
@@ -153,6 +160,7 @@ pub(crate) fn arithmetic_type(op: Arithmetic, a: ColumnType, b: ColumnType) -> O
             let scale = a.scale() + 4;
             (scale <= MAX_DIGITS).then(|| decimal(whole_digits(a) + b.scale(), scale))
         }
+        Arithmetic::DivideWhole => None,
     }
 }
 

@@ -40,6 +40,17 @@ pub enum WindowFunction {
     /// The sum of the values up to the row that are not NULL; NULL if there are none, or if
     /// [`Function::Sum`](super::Function::Sum) would be NULL for its size.
     RunningSum(Expr, Frame),
+    /// The first or the last value of the rows up to the row; NULL if there is none.
+    Held {
+        /// The argument.
+        of: Expr,
+        /// Whether it is the first.
+        first: bool,
+        /// Whether NULLs count as values.
+        nulls: bool,
+        /// The rows that count.
+        frame: Frame,
+    },
     /// The value of the row this many rows before; NULL if there is none.
     Lag(Expr, u64),
     /// The value of the row this many rows after; NULL if there is none.
@@ -64,6 +75,7 @@ impl WindowFunction {
         match self {
             WindowFunction::RowNumber | WindowFunction::Rank | WindowFunction::DenseRank => None,
             WindowFunction::Extreme { of, .. }
+            | WindowFunction::Held { of, .. }
             | WindowFunction::RunningSum(of, _)
             | WindowFunction::Lag(of, _)
             | WindowFunction::Lead(of, _) => Some(of),
@@ -79,6 +91,9 @@ impl WindowFunction {
             WindowFunction::RowNumber | WindowFunction::Rank | WindowFunction::DenseRank => self.clone(),
             WindowFunction::Extreme { of, greatest, frame } => {
                 WindowFunction::Extreme { of: to(of)?, greatest: *greatest, frame: *frame }
+            }
+            WindowFunction::Held { of, first, nulls, frame } => {
+                WindowFunction::Held { of: to(of)?, first: *first, nulls: *nulls, frame: *frame }
             }
             WindowFunction::RunningSum(of, frame) => WindowFunction::RunningSum(to(of)?, *frame),
             WindowFunction::Lag(of, by) => WindowFunction::Lag(to(of)?, *by),
@@ -119,6 +134,7 @@ impl Window {
                     let (range, leaves) = sum_range(of.range, rows);
                     ExprType { ty: sum_type(of.ty), nullable: of.nullable || leaves, range }
                 }
+                WindowFunction::Held { of, .. } => of.check(schema)?,
                 WindowFunction::Lag(expr, _) | WindowFunction::Lead(expr, _) => {
                     ExprType { nullable: true, ..expr.check(schema)? }
                 }

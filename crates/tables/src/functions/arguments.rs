@@ -81,9 +81,10 @@ impl Reader<'_> {
             Expr::Literal(Value::Text(bytes), ColumnType::Varchar(_)) => {
                 let text = String::from_utf8_lossy(bytes);
                 match ty {
-                    ColumnType::Date | ColumnType::Timestamp => {
+                    ColumnType::Date | ColumnType::Timestamp | ColumnType::Boolean => {
                         Ok(Expr::Literal(self.literal(&text, ty)?, ty))
                     }
+                    ty if ty.is_numeric() => Ok(Expr::Literal(self.literal(&text, ty)?, ty)),
                     ColumnType::Digest { .. } => {
                         Err(types_differ([ty, ColumnType::Varchar(bytes.len() as u16)], &"a comparison"))
                     }
@@ -114,6 +115,7 @@ impl Reader<'_> {
     /// As [`Expr::check`], for the operands.
     pub fn arithmetic(&self, op: Arithmetic, a: Expr, b: Expr) -> Result<Expr, Fault> {
         let (a, b) = self.both(a, b)?;
+        let (a, b) = (self.counted(a)?, self.counted(b)?);
         let (ta, tb) = (self.ty(&a)?, self.ty(&b)?);
         let decimal = |ty| matches!(ty, ColumnType::Decimal { .. });
         let grows = matches!(op, Arithmetic::Add | Arithmetic::Subtract | Arithmetic::Multiply);
@@ -125,12 +127,42 @@ impl Reader<'_> {
         Ok(a.arithmetic(op, b))
     }
 
+    /// An expression as a truth value: a number is true unless it is 0.
+    ///
+    /// # Errors
+    /// It is neither.
+    pub fn condition(&self, of: Expr) -> Result<Expr, Fault> {
+        match self.ty(&of)? {
+            ColumnType::Boolean => Ok(of),
+            ty if ty.is_numeric() => {
+                let zero = Expr::Literal(Value::Number(0), ColumnType::Integer);
+                self.compared(Comparison::NotEqual, of, zero)
+            }
+            ty => Err(Fault::filled(code::CONDITION, &[("type", &ty)])),
+        }
+    }
+
+    /// A truth value as the number 1 or 0; any other value as it is.
+    ///
+    /// # Errors
+    /// As [`Expr::check`].
+    pub fn counted(&self, of: Expr) -> Result<Expr, Fault> {
+        let is_null = matches!(of, Expr::Literal(Value::Null, _));
+        let is_truth = self.ty(&of)? == ColumnType::Boolean && !is_null;
+        Ok(if is_truth { of.cast(ColumnType::Integer) } else { of })
+    }
+
     /// A comparison, in which string literals are read as values of the other operand's type.
     ///
     /// # Errors
     /// The operands have no common type.
     pub fn compared(&self, op: Comparison, a: Expr, b: Expr) -> Result<Expr, Fault> {
         let (a, b) = self.both(a, b)?;
+        let truths = [&a, &b].map(|e| Ok::<_, Fault>(self.ty(e)? == ColumnType::Boolean));
+        let (a, b) = match truths {
+            [Ok(true), Ok(false)] | [Ok(false), Ok(true)] => (self.counted(a)?, self.counted(b)?),
+            _ => (a, b),
+        };
         let (ta, tb) = (self.ty(&a)?, self.ty(&b)?);
         if common_type(ta, tb).is_none() {
             return Err(types_differ([ta, tb], &"a comparison"));

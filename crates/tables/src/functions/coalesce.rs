@@ -11,7 +11,7 @@ use crate::{
 };
 
 pub(super) static DEFINITION: FnDef = FnDef {
-    names: &["coalesce", "ifnull"],
+    names: &["coalesce", "ifnull", "nvl"],
     arity: 1..=usize::MAX,
     usage: "COALESCE(value, …)",
     gives: "the values' common type",

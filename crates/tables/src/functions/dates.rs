@@ -33,16 +33,18 @@ pub(super) fn checked(part: DatePart, operands: &Operands<'_>) -> Result<ExprTyp
     if !matches!(of.ty, ColumnType::Date | ColumnType::Timestamp) {
         return Err(operands.refused("give it a DATE or a TIMESTAMP"));
     }
-    let range = match part {
-        DatePart::Year => {
-            let day = fitted(ColumnType::Date, rescaled(of.ty, of.range, ColumnType::Date));
-            let year = |n| i128::from(civil(n)[0]);
-            Range { low: year(day.low), high: year(day.high) }
-        }
+    let day = fitted(ColumnType::Date, rescaled(of.ty, of.range, ColumnType::Date));
+    Ok(ExprType { ty: ColumnType::Integer, nullable: false, range: range(part, day) })
+}
+
+/// The range of a part of days.
+pub(super) fn range(part: DatePart, day: Range) -> Range {
+    let year = |n| i128::from(civil(n)[0]);
+    match part {
+        DatePart::Year => Range { low: year(day.low), high: year(day.high) },
         DatePart::Month => Range { low: 1, high: 12 },
         DatePart::Day => Range { low: 1, high: 31 },
-    };
-    Ok(ExprType { ty: ColumnType::Integer, nullable: false, range })
+    }
 }
 
 /// A part in the clear.

@@ -10,8 +10,12 @@
 //! from the definition. `docs/adr/0026-functions-as-a-table.md` gives the reasons.
 
 mod arguments;
+mod calendar;
 mod dates;
 mod definition;
+mod real;
+mod slice;
+mod text;
 
 pub use arguments::{Arguments, Reader};
 pub use definition::{FnDef, Leaks, Meaning, Primitive};
@@ -31,22 +35,93 @@ macro_rules! functions {
 
 functions! {
     abs
+    acos
+    add_months
+    age
+    asin
+    atan
     ceil
+    century
     coalesce
+    concat
+    concat_op
+    concat_ws
+    contains
+    cos
+    date_diff
+    date_part
+    date_sub
+    date_trunc
     day
+    decade
+    degrees
+    dow
+    doy
+    ends_with
+    epoch
+    exp
     floor
     greatest
+    hour
+    iif
+    isodow
+    isoyear
+    last_day
     least
+    left
+    length
+    ln
+    log10
+    log2
+    lower
+    ltrim
+    make_date
+    minute
     modulo
     month
     nullif
+    nvl2
+    octet_length
+    pad
+    pi
+    position
+    power
+    quarter
+    radians
+    random
+    repeat
+    replace
+    reverse
+    right
     round
+    rtrim
+    second
     sign
+    sin
+    split_part
+    sqrt
+    starts_with
+    strftime
     substring
+    tan
+    to_text
+    trim
+    trunc
+    upper
+    week
+    width_bucket
     year
 }
 
 pub use coalesce::coalesce;
+
+use crate::{Fault, algebra::Expr};
+
+/// A call of a function by its name.
+pub(crate) fn call(name: &str, all: Vec<Expr>, reader: Reader<'_>) -> Result<Expr, Fault> {
+    let unknown = || Fault::internal("the query", format_args!("{name} is no function"));
+    find(name).ok_or_else(unknown)?.bind(&Arguments { name, all, reader })
+}
 
 /// The function with this name, in small letters.
 #[must_use]

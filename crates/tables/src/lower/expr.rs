@@ -160,7 +160,7 @@ impl<'b> Scope<'_, 'b> {
                 done(scaled_product(same(x), same(y), frac, to.range))
             }
             (Arithmetic::Multiply, _) => done(x.sized(to.range) * y.sized(to.range)),
-            (Arithmetic::Divide, _) => {
+            (Arithmetic::Divide | Arithmetic::DivideWhole, _) => {
                 let by = Quotient::new(to.ty, a, b).expect("it was checked");
                 let [x, y] = [x, y].map(|c| if let ColumnType::Double { .. } = to.ty { same(c) } else { c });
                 self.quotient(x, y, &by, to)

@@ -5,6 +5,7 @@
 //! it (`wants`), and one that leaves rows in an order tells those above (`CellRows::sorted`), so
 //! that one sort serves several.
 
+pub(crate) mod bytes;
 pub(crate) mod cell;
 pub(crate) mod compare;
 pub(crate) mod divide;

@@ -160,6 +160,23 @@ impl<'b> Lower<'b> {
                 let null = cell.null.map(|null| on.none_seen(both(on.valid, Some(!null)), last));
                 is(sum, either(null, large))
             }
+            (WindowFunction::Held { first, nulls, frame, .. }, Some(cell)) => {
+                let held = |cell: Cell<'b>, from: Val<'b>| cell.map(|val| val.scan(Scan::First, from));
+                let cell = Cell { id: u32::MAX, ..cell };
+                let (first, last) = (*first, |val: Val<'b>| on.at_last_valid_peer(self, *frame, val));
+                let Some(null) = cell.null.filter(|_| !nulls) else {
+                    // Valid rows come first in their partition.
+                    return if first { held(cell, on.partitions) } else { cell.map(last) };
+                };
+                let counts = both(on.valid, Some(!null)).expect("one is there");
+                let seen = counted(counts, on.rows).scan(Scan::Sum, on.partitions);
+                let begins = if first { counts & seen.equals(number(seen, 1)) } else { counts };
+                let found = cell.val.scan(Scan::First, on.partitions | begins);
+                let none = last(seen.equals(number(seen, 0)));
+                let val = last(found);
+                let val = if cell.ty == ColumnType::Boolean { val & !none } else { val };
+                Cell { val, null: Some(none), ..cell }
+            }
             (WindowFunction::Lag(_, by), Some(cell)) => {
                 let by = (*by).min(on.rows);
                 let moved = cell.map(|val| behind(self.b, self.zeros(val, by), val.slice(0, on.rows - by)));
@@ -204,6 +221,21 @@ impl<'b> Sorted<'b> {
         let seen = counted(flags.expect("one is there"), self.rows);
         let seen = last(seen.scan(Scan::Sum, self.partitions));
         seen.equals(number(seen, 0))
+    }
+
+    /// The value of the last valid row that is equal in the order, or of the row itself.
+    fn at_last_valid_peer(&self, lower: &Lower<'b>, frame: Frame, val: Val<'b>) -> Val<'b> {
+        let peers = match (frame, self.valid) {
+            (Frame::Rows, _) => return val,
+            (Frame::Peers, Some(valid)) if self.rows > 1 => {
+                let [now, before] = [valid.slice(1, self.rows), valid.slice(0, self.rows - 1)];
+                let changes = behind(lower.b, self.peers.slice(0, 1), now ^ before);
+                self.peers | changes
+            }
+            (Frame::Peers, _) => self.peers,
+        };
+        let last = reversed(ends(lower.b, peers, self.rows), self.rows);
+        reversed(reversed(val, self.rows).scan(Scan::First, last), self.rows)
     }
 
     /// The value of the last row that is equal in the order.

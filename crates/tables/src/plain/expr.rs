@@ -146,7 +146,7 @@ fn arithmetic(op: Arithmetic, [x, y]: [i128; 2], [a, b]: [ExprType; 2], to: Colu
         (Arithmetic::Subtract, _) => both()?.0.checked_sub(both()?.1),
         (Arithmetic::Multiply, ColumnType::Double { frac }) => product(both()?.0, both()?.1, frac),
         (Arithmetic::Multiply, _) => x.checked_mul(y),
-        (Arithmetic::Divide, _) => {
+        (Arithmetic::Divide | Arithmetic::DivideWhole, _) => {
             let (x, y) = if matches!(to, ColumnType::Double { .. }) { both()? } else { (x, y) };
             quotient(x, y, &Quotient::new(to, a, b)?)
         }

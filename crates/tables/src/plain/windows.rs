@@ -49,6 +49,13 @@ pub(super) fn windowed(window: &Window, input: &Relation, mut rows: Vec<Row>) ->
                     let sum = numbers::sum(seen.iter().copied(), looked_at);
                     sum.filter(|_| !seen.is_empty()).map_or(Value::Null, Value::Number)
                 }
+                WindowFunction::Held { of, first: is_first, nulls, frame } => {
+                    let end = if *frame == Frame::Rows { i } else { last };
+                    let mut values = part[..=end].iter().map(|row| value(of, schema, row));
+                    let counts = |value: &Value| *nulls || !value.is_null();
+                    let found = if *is_first { values.find(counts) } else { values.rfind(counts) };
+                    found.unwrap_or(Value::Null)
+                }
                 WindowFunction::Lag(e, by) => {
                     let at = usize::try_from(*by).ok().and_then(|by| i.checked_sub(by));
                     other(at, e)

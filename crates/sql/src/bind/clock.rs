@@ -1,0 +1,37 @@
+//! Binds the time of a query: a term that all members agree on, and no member's own clock.
+
+use super::Binder;
+use crate::{
+    Fault,
+    cell::DAY,
+    error::{At, fault, refused_at},
+};
+use hushwire_fault::code;
+use hushwire_tables::algebra::{ColumnType, Expr, Value};
+use sqlparser::ast;
+
+impl Binder<'_> {
+    /// The value of a function of the time; `None` if the name is another function's.
+    pub(super) fn of_clock(&self, name: &str, args: &[&ast::Expr], at: At) -> Result<Option<Expr>, Fault> {
+        let ty = match name {
+            "current_date" | "curdate" | "today" | "getdate" | "utc_date" => ColumnType::Date,
+            "now" | "current_timestamp" | "localtimestamp" | "transaction_timestamp" | "sysdate" => {
+                ColumnType::Timestamp
+            }
+            _ => return Ok(None),
+        };
+        if !args.is_empty() {
+            let (found, expected) = (args.len(), 0);
+            let fields: [(_, &dyn std::fmt::Display); 3] =
+                [("function", &name), ("found", &found), ("expected", &expected)];
+            return Err(fault(at, code::ARGUMENTS, &fields));
+        }
+        let Some(now) = self.now else {
+            let cause = format!("{} has no value here", name.to_uppercase());
+            let remedy = "give the query a time that all members agree on: now = \"2026-11-28 12:00:00\" in the job, or --now";
+            return Err(refused_at(at, cause, remedy));
+        };
+        let value = if ty == ColumnType::Date { now.div_euclid(DAY) } else { now };
+        Ok(Some(Expr::Literal(Value::Number(value), ty)))
+    }
+}

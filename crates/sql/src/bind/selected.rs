@@ -1,0 +1,33 @@
+//! The rows of a bound SELECT.
+
+use super::BoundQuery;
+use crate::{error::At, logical::Id};
+use hushwire_tables::algebra::{Aggregate, Expr};
+
+/// The rows of a SELECT.
+pub(super) struct Selected {
+    pub(super) bound: BoundQuery,
+    /// Conditions on columns of the enclosing query, with their places in the text.
+    pub(super) correlated: Vec<(Expr, At)>,
+    /// For an aggregate without GROUP BY: its rows if there are no input rows. Such an aggregate
+    /// has one row whatever the input, unless HAVING drops it.
+    pub(super) one: Option<Empty>,
+    /// The aggregates; a scalar subquery needs their values for an input of no rows.
+    pub(super) figures: Vec<(Id, Aggregate)>,
+    /// The list's expressions, before they are assigned to columns.
+    pub(super) list: Vec<Expr>,
+    /// Whether the list reads columns of subqueries, in addition to aggregates and keys of its
+    /// groups.
+    pub(super) beside: bool,
+}
+
+/// The rows of an aggregate over no input rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Empty {
+    /// One row, as over any input.
+    One,
+    /// No row, since HAVING is not true of it.
+    None,
+    /// One row, but HAVING may drop the row over other inputs; or not known before the query runs.
+    Unsure,
+}

@@ -1,0 +1,177 @@
+//! The words of SQL that queries may have: PostgreSQL's, with the operators and clauses that
+//! DuckDB and MySQL add and analysts expect.
+
+use core::any::TypeId;
+use sqlparser::{
+    ast::{BinaryOperator, Expr},
+    dialect::{Dialect, DuckDbDialect, PostgreSqlDialect, Precedence},
+    keywords::Keyword,
+    parser::{Parser, ParserError},
+    tokenizer::Token,
+};
+
+/// The dialect.
+#[derive(Debug)]
+pub(crate) struct Words;
+
+/// The dialect whose rules are the defaults.
+const POSTGRES: PostgreSqlDialect = PostgreSqlDialect {};
+
+/// Whether the next two tokens are `**`.
+fn is_power(parser: &Parser<'_>) -> bool {
+    *parser.peek_token_ref() == Token::Mul && *parser.peek_nth_token_ref(1) == Token::Mul
+}
+
+impl Dialect for Words {
+    /// The tokenizer and the parser know `//` of DuckDB alone.
+    fn dialect(&self) -> TypeId {
+        TypeId::of::<DuckDbDialect>()
+    }
+
+    fn identifier_quote_style(&self, identifier: &str) -> Option<char> {
+        POSTGRES.identifier_quote_style(identifier)
+    }
+
+    fn is_delimited_identifier_start(&self, ch: char) -> bool {
+        POSTGRES.is_delimited_identifier_start(ch)
+    }
+
+    fn is_identifier_start(&self, ch: char) -> bool {
+        POSTGRES.is_identifier_start(ch)
+    }
+
+    fn is_identifier_part(&self, ch: char) -> bool {
+        POSTGRES.is_identifier_part(ch)
+    }
+
+    fn is_reserved_for_identifier(&self, kw: Keyword) -> bool {
+        POSTGRES.is_reserved_for_identifier(kw)
+    }
+
+    fn is_table_alias(&self, kw: &Keyword, parser: &mut Parser<'_>) -> bool {
+        POSTGRES.is_table_alias(kw, parser)
+    }
+
+    fn prec_value(&self, precedence: Precedence) -> u8 {
+        POSTGRES.prec_value(precedence)
+    }
+
+    fn get_next_precedence(&self, parser: &Parser<'_>) -> Option<Result<u8, ParserError>> {
+        if is_power(parser) {
+            return Some(Ok(self.prec_value(Precedence::Caret)));
+        }
+        POSTGRES.get_next_precedence(parser)
+    }
+
+    /// `a ** b`, and `a DIV b` of MySQL.
+    fn parse_infix(
+        &self,
+        parser: &mut Parser<'_>,
+        left: &Expr,
+        precedence: u8,
+    ) -> Option<Result<Expr, ParserError>> {
+        let op = if is_power(parser) {
+            parser.advance_token();
+            parser.advance_token();
+            BinaryOperator::PGExp
+        } else if parser.parse_keyword(Keyword::DIV) {
+            BinaryOperator::MyIntegerDivide
+        } else {
+            return None;
+        };
+        let right = parser.parse_subexpr(precedence);
+        Some(right.map(|right| Expr::BinaryOp { left: Box::new(left.clone()), op, right: Box::new(right) }))
+    }
+
+    fn supports_filter_during_aggregation(&self) -> bool {
+        true
+    }
+
+    fn supports_group_by_expr(&self) -> bool {
+        true
+    }
+
+    fn supports_group_by_with_modifier(&self) -> bool {
+        true
+    }
+
+    fn supports_window_clause_named_window_reference(&self) -> bool {
+        true
+    }
+
+    fn supports_window_function_null_treatment_arg(&self) -> bool {
+        true
+    }
+
+    fn allow_extract_custom(&self) -> bool {
+        true
+    }
+
+    fn allow_extract_single_quotes(&self) -> bool {
+        true
+    }
+
+    fn supports_bitwise_shift_operators(&self) -> bool {
+        true
+    }
+
+    fn supports_empty_projections(&self) -> bool {
+        true
+    }
+
+    fn supports_nested_comments(&self) -> bool {
+        true
+    }
+
+    fn supports_unicode_string_literal(&self) -> bool {
+        true
+    }
+
+    fn supports_string_escape_constant(&self) -> bool {
+        true
+    }
+
+    fn supports_numeric_literal_underscores(&self) -> bool {
+        true
+    }
+
+    fn supports_order_by_using_operator(&self) -> bool {
+        true
+    }
+
+    fn supports_order_by_all(&self) -> bool {
+        true
+    }
+
+    fn supports_select_wildcard_exclude(&self) -> bool {
+        true
+    }
+
+    fn supports_select_wildcard_except(&self) -> bool {
+        true
+    }
+
+    fn supports_select_wildcard_replace(&self) -> bool {
+        true
+    }
+
+    fn supports_limit_comma(&self) -> bool {
+        true
+    }
+
+    fn supports_left_associative_joins_without_parens(&self) -> bool {
+        false
+    }
+
+    fn supports_comma_separated_trim(&self) -> bool {
+        true
+    }
+
+    fn supports_notnull_operator(&self) -> bool {
+        true
+    }
+
+    fn supports_interval_options(&self) -> bool {
+        true
+    }
+}

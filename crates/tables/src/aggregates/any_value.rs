@@ -1,0 +1,17 @@
+//! ANY_VALUE.
+
+use super::{AggregateDef, AggregateMeaning};
+use crate::algebra::Function;
+
+pub(super) static DEFINITION: AggregateDef = AggregateDef {
+    names: &["any_value", "arbitrary"],
+    arity: 1..=1,
+    usage: "ANY_VALUE(value)",
+    gives: "the value's type",
+    doc: "one of the values that are not NULL: the least",
+    distinct: true,
+    meaning: AggregateMeaning::Rewritten(|arguments| {
+        let [of] = arguments.exactly()?;
+        arguments.figure(Function::Min, of)
+    }),
+};

@@ -1,0 +1,17 @@
+//! APPROX_COUNT_DISTINCT.
+
+use super::{AggregateDef, AggregateMeaning};
+use crate::algebra::Function;
+
+pub(super) static DEFINITION: AggregateDef = AggregateDef {
+    names: &["approx_count_distinct", "approx_distinct"],
+    arity: 1..=1,
+    usage: "APPROX_COUNT_DISTINCT(value)",
+    gives: "BIGINT",
+    doc: "the exact number of different values",
+    distinct: true,
+    meaning: AggregateMeaning::Rewritten(|arguments| {
+        let [of] = arguments.exactly()?;
+        arguments.figures.figure(Function::Count, Some(of), true)
+    }),
+};

@@ -1,0 +1,17 @@
+//! BOOL_OR.
+
+use super::{AggregateDef, AggregateMeaning};
+use crate::algebra::Function;
+
+pub(super) static DEFINITION: AggregateDef = AggregateDef {
+    names: &["bool_or", "logical_or"],
+    arity: 1..=1,
+    usage: "BOOL_OR(condition)",
+    gives: "BOOLEAN",
+    doc: "whether a condition is true",
+    distinct: true,
+    meaning: AggregateMeaning::Rewritten(|arguments| {
+        let [of] = arguments.exactly()?;
+        arguments.figure(Function::Max, of)
+    }),
+};

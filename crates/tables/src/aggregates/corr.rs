@@ -1,0 +1,22 @@
+//! CORR.
+
+use super::{AggregateDef, AggregateMeaning, moments::Moments};
+use crate::algebra::Arithmetic;
+
+pub(super) static DEFINITION: AggregateDef = AggregateDef {
+    names: &["corr"],
+    arity: 2..=2,
+    usage: "CORR(y, x)",
+    gives: "DOUBLE",
+    doc: "the correlation of rows in which neither is NULL; NULL where one does not vary",
+    distinct: false,
+    meaning: AggregateMeaning::Rewritten(|arguments| {
+        let moments = Moments::of(arguments)?;
+        let [of_y, of_x] = [&moments.y, &moments.x].map(|one| moments.spread(arguments, one));
+        let y = arguments.call("sqrt", vec![of_y?])?;
+        let x = arguments.call("sqrt", vec![of_x?])?;
+        let by = arguments.arithmetic(Arithmetic::Multiply, y, x)?;
+        let mixed = moments.mixed(arguments)?;
+        arguments.arithmetic(Arithmetic::Divide, mixed, by)
+    }),
+};

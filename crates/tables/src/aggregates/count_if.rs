@@ -1,0 +1,20 @@
+//! COUNT_IF.
+
+use super::{
+    AggregateDef, AggregateMeaning,
+    definition::{when, whole},
+};
+use crate::algebra::Function;
+
+pub(super) static DEFINITION: AggregateDef = AggregateDef {
+    names: &["count_if", "countif"],
+    arity: 1..=1,
+    usage: "COUNT_IF(condition)",
+    gives: "BIGINT",
+    doc: "the number of rows for which the condition is true",
+    distinct: false,
+    meaning: AggregateMeaning::Rewritten(|arguments| {
+        let [of] = arguments.exactly()?;
+        arguments.figure(Function::Count, when(of, whole(1)))
+    }),
+};

@@ -1,0 +1,20 @@
+//! COVAR_SAMP.
+
+use super::{AggregateDef, AggregateMeaning, definition::whole, moments::Moments};
+use crate::algebra::Arithmetic;
+
+pub(super) static DEFINITION: AggregateDef = AggregateDef {
+    names: &["covar_samp"],
+    arity: 2..=2,
+    usage: "COVAR_SAMP(y, x)",
+    gives: "as COVAR_POP",
+    doc: "the same over one less than the number of rows; NULL of one row",
+    distinct: false,
+    meaning: AggregateMeaning::Rewritten(|arguments| {
+        let moments = Moments::of(arguments)?;
+        let less = arguments.arithmetic(Arithmetic::Subtract, moments.count.clone(), whole(1))?;
+        let by = arguments.arithmetic(Arithmetic::Multiply, moments.count.clone(), less)?;
+        let mixed = moments.mixed(arguments)?;
+        arguments.arithmetic(Arithmetic::Divide, mixed, by)
+    }),
+};

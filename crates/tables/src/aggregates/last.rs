@@ -1,0 +1,24 @@
+//! LAST.
+
+use super::{AggregateArguments, AggregateDef, AggregateMeaning, arg_max::extreme};
+
+pub(super) static DEFINITION: AggregateDef = AggregateDef {
+    names: &["last"],
+    arity: 1..=1,
+    usage: "LAST(value ORDER BY key)",
+    gives: "the value's type",
+    doc: "the last value in the order that is not NULL",
+    distinct: false,
+    meaning: AggregateMeaning::Rewritten(|arguments| {
+        let [of] = arguments.exactly()?;
+        let [(by, descending)] = &arguments.order[..] else {
+            let clause = "LAST without an ORDER BY of one key";
+            return Err(AggregateArguments::unsupported(
+                clause,
+                "write LAST(value ORDER BY key): rows have no order of their own",
+            ));
+        };
+        let (by, descending) = (by.clone(), *descending);
+        extreme(arguments, of, by, !descending)
+    }),
+};

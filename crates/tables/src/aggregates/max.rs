@@ -1,0 +1,14 @@
+//! MAX.
+
+use super::{AggregateDef, AggregateMeaning};
+use crate::algebra::Function;
+
+pub(super) static DEFINITION: AggregateDef = AggregateDef {
+    names: &["max"],
+    arity: 1..=1,
+    usage: "MAX(value)",
+    gives: "the value's type",
+    doc: "the greatest value",
+    distinct: true,
+    meaning: AggregateMeaning::Native(Function::Max),
+};

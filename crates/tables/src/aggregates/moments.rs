@@ -1,0 +1,60 @@
+//! Sums of pairs of numbers, from which correlations and lines are computed.
+
+use super::{AggregateArguments, definition::when};
+use crate::{
+    Fault,
+    algebra::{Arithmetic, Expr, Function},
+};
+
+/// The sums of one of two numbers.
+pub(super) struct Moment {
+    pub(super) sum: Expr,
+    pub(super) squares: Expr,
+}
+
+/// The sums of rows in which neither number is NULL.
+pub(super) struct Moments {
+    pub(super) count: Expr,
+    pub(super) y: Moment,
+    pub(super) x: Moment,
+    pub(super) products: Expr,
+}
+
+impl Moments {
+    /// The sums of an aggregate's two arguments.
+    pub(super) fn of(arguments: &mut AggregateArguments<'_>) -> Result<Moments, Fault> {
+        let [y, x] = arguments.exactly()?;
+        let (y, x) = (when(x.clone().is_null().not(), y.clone()), when(y.is_null().not(), x));
+        let product = arguments.arithmetic(Arithmetic::Multiply, y.clone(), x.clone())?;
+        let mut one = |of: &Expr| -> Result<Moment, Fault> {
+            let square = arguments.arithmetic(Arithmetic::Multiply, of.clone(), of.clone())?;
+            let squares = arguments.figure(Function::Sum, square)?;
+            Ok(Moment { sum: arguments.figure(Function::Sum, of.clone())?, squares })
+        };
+        let (of_y, of_x) = (one(&y)?, one(&x)?);
+        let count = arguments.figure(Function::Count, product.clone())?;
+        Ok(Moments { count, y: of_y, x: of_x, products: arguments.figure(Function::Sum, product)? })
+    }
+
+    /// n Σyx − Σy Σx.
+    pub(super) fn mixed(&self, arguments: &AggregateArguments<'_>) -> Result<Expr, Fault> {
+        self.less(arguments, &self.products, &self.y.sum, &self.x.sum)
+    }
+
+    /// n Σx² − (Σx)².
+    pub(super) fn spread(&self, arguments: &AggregateArguments<'_>, of: &Moment) -> Result<Expr, Fault> {
+        self.less(arguments, &of.squares, &of.sum, &of.sum)
+    }
+
+    fn less(
+        &self,
+        arguments: &AggregateArguments<'_>,
+        products: &Expr,
+        a: &Expr,
+        b: &Expr,
+    ) -> Result<Expr, Fault> {
+        let all = arguments.arithmetic(Arithmetic::Multiply, self.count.clone(), products.clone())?;
+        let means = arguments.arithmetic(Arithmetic::Multiply, a.clone(), b.clone())?;
+        arguments.arithmetic(Arithmetic::Subtract, all, means)
+    }
+}

@@ -1,0 +1,69 @@
+//! PERCENTILE_CONT.
+
+use super::{
+    AggregateArguments, AggregateDef, AggregateMeaning,
+    definition::{counted, whole},
+};
+use crate::{
+    Fault,
+    algebra::{Arithmetic, Expr, Function},
+};
+
+pub(super) static DEFINITION: AggregateDef = AggregateDef {
+    names: &["percentile_cont", "quantile_cont"],
+    arity: 1..=2,
+    usage: "PERCENTILE_CONT(share) WITHIN GROUP (ORDER BY number)",
+    gives: "as a quotient of the number's type",
+    doc: "the value in the place that the share names in the order, between its two neighbours; also `QUANTILE_CONT(number, share)`",
+    distinct: false,
+    meaning: AggregateMeaning::Rewritten(|arguments| {
+        let (argument, share) = match &arguments.all[..] {
+            [share] => (None, share.clone()),
+            [of, share] => (Some(of), share.clone()),
+            _ => return Err(arguments.wrong_count("1 or 2")),
+        };
+        let (of, descending) = arguments.ordered(argument)?;
+        let share = arguments.share(&share)?;
+        between(arguments, &of, descending, share)
+    }),
+};
+
+/// The value in the place p (n − 1) / q of n values, counted from 0: between its two neighbours.
+pub(super) fn between(
+    arguments: &mut AggregateArguments<'_>,
+    of: &Expr,
+    descending: bool,
+    (p, q): (i128, i128),
+) -> Result<Expr, Fault> {
+    use Arithmetic::{Add, Divide, DivideWhole, Multiply, Remainder, Subtract};
+    let ty = arguments.ty(of)?;
+    if !ty.is_numeric() {
+        let clause = format!("{} of {ty}", arguments.name.to_uppercase());
+        let remedy =
+            "write PERCENTILE_DISC(0.5) WITHIN GROUP (ORDER BY value), which takes values of any type";
+        return Err(AggregateArguments::unsupported(&clause, remedy));
+    }
+    let (place, count) = arguments.places(of, descending)?;
+    // q times the place.
+    let scaled = |arguments: &AggregateArguments<'_>, count: Expr| {
+        let before = arguments.arithmetic(Subtract, count, whole(1))?;
+        arguments.arithmetic(Multiply, before, whole(p))
+    };
+    let by_row = scaled(arguments, count)?;
+    let below = arguments.arithmetic(DivideWhole, by_row.clone(), whole(q))?;
+    let below = arguments.arithmetic(Add, below, whole(1))?;
+    // Rounded up.
+    let above = arguments.arithmetic(Add, by_row, whole(q - 1))?;
+    let above = arguments.arithmetic(DivideWhole, above, whole(q))?;
+    let above = arguments.arithmetic(Add, above, whole(1))?;
+    let low = arguments.at_place(of, descending, &place, below)?;
+    let high = arguments.at_place(of, descending, &place, above)?;
+    let all = arguments.figure(Function::Sum, counted(of))?;
+    let scaled = scaled(arguments, all)?;
+    let rest = arguments.arithmetic(Remainder, scaled, whole(q))?;
+    let other = arguments.arithmetic(Subtract, whole(q), rest.clone())?;
+    let low = arguments.arithmetic(Multiply, low, other)?;
+    let high = arguments.arithmetic(Multiply, high, rest)?;
+    let sum = arguments.arithmetic(Add, low, high)?;
+    arguments.arithmetic(Divide, sum, whole(q))
+}

@@ -1,0 +1,29 @@
+//! PERCENTILE_DISC.
+
+use super::{AggregateDef, AggregateMeaning, definition::whole};
+use crate::algebra::Arithmetic;
+
+pub(super) static DEFINITION: AggregateDef = AggregateDef {
+    names: &["percentile_disc", "quantile_disc", "quantile"],
+    arity: 1..=2,
+    usage: "PERCENTILE_DISC(share) WITHIN GROUP (ORDER BY value)",
+    gives: "the value's type",
+    doc: "the first value in the order that the share of all values does not exceed; also `QUANTILE(value, share)`",
+    distinct: false,
+    meaning: AggregateMeaning::Rewritten(|arguments| {
+        let (argument, share) = match &arguments.all[..] {
+            [share] => (None, share.clone()),
+            [of, share] => (Some(of), share.clone()),
+            _ => return Err(arguments.wrong_count("1 or 2")),
+        };
+        let (of, descending) = arguments.ordered(argument)?;
+        let (p, q) = arguments.share(&share)?;
+        let (place, count) = arguments.places(&of, descending)?;
+        // Rounded up, and at least 1.
+        let wanted = arguments.arithmetic(Arithmetic::Multiply, count, whole(p))?;
+        let wanted = arguments.arithmetic(Arithmetic::Add, wanted, whole(q - 1))?;
+        let wanted = arguments.arithmetic(Arithmetic::DivideWhole, wanted, whole(q))?;
+        let wanted = arguments.call("greatest", vec![wanted, whole(1)])?;
+        arguments.at_place(&of, descending, &place, wanted)
+    }),
+};

@@ -1,0 +1,18 @@
+//! STDDEV_POP.
+
+use super::{AggregateDef, AggregateMeaning};
+use crate::algebra::Function;
+
+pub(super) static DEFINITION: AggregateDef = AggregateDef {
+    names: &["stddev_pop"],
+    arity: 1..=1,
+    usage: "STDDEV_POP(number)",
+    gives: "DOUBLE",
+    doc: "the square root of VAR_POP",
+    distinct: true,
+    meaning: AggregateMeaning::Rewritten(|arguments| {
+        let [of] = arguments.exactly()?;
+        let variance = arguments.figure(Function::VariancePopulation, of)?;
+        arguments.call("sqrt", vec![variance])
+    }),
+};

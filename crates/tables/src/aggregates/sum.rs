@@ -1,0 +1,14 @@
+//! SUM.
+
+use super::{AggregateDef, AggregateMeaning};
+use crate::algebra::Function;
+
+pub(super) static DEFINITION: AggregateDef = AggregateDef {
+    names: &["sum"],
+    arity: 1..=1,
+    usage: "SUM(number)",
+    gives: "BIGINT; DECIMAL with ten digits more; DOUBLE",
+    doc: "the sum; a truth value counts as 1 or 0",
+    distinct: true,
+    meaning: AggregateMeaning::Native(Function::Sum),
+};

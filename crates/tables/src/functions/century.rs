@@ -1,0 +1,18 @@
+//! CENTURY.
+
+use super::{FnDef, Leaks, Meaning, calendar::floored, call, slice::whole};
+use crate::algebra::Arithmetic;
+
+pub(super) static DEFINITION: FnDef = FnDef {
+    names: &["century"],
+    arity: 1..=1,
+    usage: "EXTRACT(CENTURY FROM date)",
+    gives: "BIGINT",
+    doc: "the century: 21 from 2001 on",
+    leaks: Leaks::Nothing,
+    meaning: Meaning::Rewritten(|arguments| {
+        let year = call("year", arguments.all.clone(), arguments.reader)?;
+        let later = arguments.reader.arithmetic(Arithmetic::Add, year, whole(99))?;
+        floored(later, 100, arguments.reader)
+    }),
+};

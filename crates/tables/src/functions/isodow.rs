@@ -1,0 +1,16 @@
+//! ISODOW.
+
+use super::{FnDef, Leaks, Meaning, calendar::weekday};
+
+pub(super) static DEFINITION: FnDef = FnDef {
+    names: &["isodow"],
+    arity: 1..=1,
+    usage: "EXTRACT(ISODOW FROM date)",
+    gives: "BIGINT",
+    doc: "the weekday, 1 for Monday to 7 for Sunday",
+    leaks: Leaks::Nothing,
+    meaning: Meaning::Rewritten(|arguments| {
+        let [of] = arguments.exactly()?;
+        weekday(of, arguments.reader)
+    }),
+};

@@ -1,0 +1,107 @@
+//! PAD.
+
+use super::{
+    FnDef, Leaks, Meaning, Primitive,
+    text::{self, checked, literal, of_public, public, value, varchar},
+};
+use crate::{
+    algebra::{MAX_TEXT, Value},
+    lower::bytes::{NOTHING, choose_byte, circuit, count, is_some, joined, letter, read, to_back, write},
+};
+
+pub(super) static DEFINITION: FnDef = FnDef {
+    names: &["lpad", "rpad"],
+    arity: 2..=3,
+    usage: "LPAD(text, length, fill)",
+    gives: "VARCHAR(length)",
+    doc: "the text, cut or filled at its front with another one, a blank if it is left out, to a length in characters; RPAD fills the end; both are literals; ASCII alone",
+    leaks: Leaks::Nothing,
+    meaning: Meaning::Own(&PAD, |of, arguments| {
+        let length = text::literal_number(arguments, 1, 0)?;
+        let fill = if arguments.all.len() == 2 { b" ".to_vec() } else { literal(arguments, 2)? };
+        if !(1..=MAX_TEXT.into()).contains(&length) || fill.is_empty() || !fill.is_ascii() {
+            return Err(arguments.unsupported("LPAD or RPAD to no length, or by no character of ASCII"));
+        }
+        let all = [vec![length, i128::from(arguments.name == "lpad")], public(&fill)].concat();
+        Ok(of.call(vec![text::text(arguments.all[0].clone())], all))
+    }),
+};
+
+static PAD: Primitive = Primitive {
+    name: "PAD",
+    strict: true,
+    cuts_bytes: true,
+    check: |operands| {
+        checked(operands, 0)?;
+        Ok(varchar(operands.public[0] as usize))
+    },
+    plain: |typed, values| {
+        let (length, front, fill) = parts(typed.operands.public);
+        let text = value(&values, 0);
+        let text = &text[..text.len().min(length)];
+        let filling = fill.iter().cycle().take(length - text.len()).copied().collect();
+        Value::Text(if front { [filling, text.to_vec()].concat() } else { [text.to_vec(), filling].concat() })
+    },
+    lower: |typed, cells| {
+        let (length, front, fill) = parts(typed.operands.public);
+        typed.cell(circuit(&[cells[0].val], |c, bits| {
+            let mut text = read(&bits[0]);
+            text.resize(length, NOTHING);
+            let filling: Vec<_> = fill.iter().cycle().take(length).map(|byte| letter(*byte)).collect();
+            if !front {
+                let all = joined(c, &text, &filling, 2 * length);
+                return write(&all[..length], length);
+            }
+            // Moved to the end, by the bytes that are free.
+            let free: Vec<_> = text
+                .iter()
+                .map(|byte| {
+                    let some = is_some(c, *byte);
+                    c.not(some)
+                })
+                .collect();
+            let places = count(c, &free);
+            let mut moved = text;
+            for (bit, condition) in places.iter().enumerate() {
+                moved = to_back(c, &moved, 1 << bit, *condition);
+            }
+            let made = moved.iter().zip(filling).map(|(byte, fill)| {
+                let some = is_some(c, *byte);
+                choose_byte(c, some, *byte, fill)
+            });
+            let made: Vec<_> = made.collect();
+            write(&made, length)
+        }))
+    },
+    shown: |_, operands, public| {
+        let (length, front, fill) = parts(public);
+        let name = if front { "LPAD" } else { "RPAD" };
+        format!("{name}({}, {length}, '{}')", operands.join(", "), String::from_utf8_lossy(&fill))
+    },
+};
+
+/// The length, whether the front is filled, and with what.
+fn parts(public: &[i128]) -> (usize, bool, Vec<u8>) {
+    (public[0] as usize, public[1] == 1, of_public(&public[2..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{
+        algebra::{Column, ColumnType, Expr, Value},
+        functions::tests::{int, values},
+    };
+
+    #[test]
+    fn texts_are_filled_or_cut() {
+        let texts = |all: [&str; 4]| -> Vec<Value> { all.map(Value::text).to_vec() };
+        let fill = Expr::literal(Value::text("xy"), ColumnType::Varchar(2));
+        let column = Column::new("x", ColumnType::Varchar(6)).nullable();
+        let given = [(column, texts(["a", "", "abcd", "abcdef"]))];
+        assert_eq!(
+            values("lpad", &given, &[int(5), fill.clone()]),
+            texts(["xyxya", "xyxyx", "xabcd", "abcde"])
+        );
+        assert_eq!(values("rpad", &given, &[int(5), fill]), texts(["axyxy", "xyxyx", "abcdx", "abcde"]));
+    }
+}

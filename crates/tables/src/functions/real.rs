@@ -1,0 +1,74 @@
+//! What functions of real numbers have in common: they take DOUBLEs with 32 fractional bits, and
+//! give such.
+
+use super::{Arguments, Operands, Primitive, Typed};
+use crate::{
+    Fault,
+    algebra::{ColumnType, Expr, ExprType, Range, Value},
+    error::Refused,
+    fixed::Wide,
+    lower::{
+        cell::Cell,
+        numbers::{resized, width},
+    },
+};
+use hushwire_compute::Val;
+
+/// The type of arguments and results.
+pub(super) const REAL: ColumnType = ColumnType::Double { frac: crate::fixed::FRAC };
+/// 1 in its steps.
+pub(super) const UNIT: i128 = 1 << crate::fixed::FRAC;
+
+/// An argument as a real number; it is refused if its numbers may be too large.
+pub(super) fn real(arguments: &Arguments<'_>, of: Expr) -> Result<Expr, Fault> {
+    let null = Expr::Literal(Value::Null, REAL);
+    if matches!(of, Expr::Literal(Value::Null, _)) {
+        return Ok(null);
+    }
+    let ty = of.check(arguments.reader.schema)?;
+    if !ty.ty.is_numeric() {
+        let refused = Refused::operands(&[ty], "give it a number");
+        return Err(refused.of(arguments.name.to_uppercase()));
+    }
+    Ok(super::coalesce(vec![of, null]))
+}
+
+/// A call with real numbers as arguments.
+pub(super) fn of_reals(of: &'static Primitive, arguments: &Arguments<'_>) -> Result<Expr, Fault> {
+    let all = arguments.all.iter().map(|e| real(arguments, e.clone()));
+    Ok(of.call(all.collect::<Result<_, _>>()?, vec![]))
+}
+
+/// The type of results from `low` to `high`, which may be NULL if some arguments have none.
+pub(super) fn checked(operands: &Operands<'_>, range: Range, partial: bool) -> Result<ExprType, Refused> {
+    match operands.types.iter().all(|t| t.ty == REAL) {
+        true => Ok(ExprType { ty: REAL, nullable: partial, range }),
+        false => Err(operands.refused("give it a number")),
+    }
+}
+
+/// The result in the clear; `None` is NULL.
+pub(super) fn value(values: &[Value], of: impl Fn(&[i128]) -> Option<i128>) -> Value {
+    let numbers: Option<Vec<i128>> = values.iter().map(Value::number).collect();
+    numbers.and_then(|numbers| of(&numbers)).map_or(Value::Null, Value::Number)
+}
+
+/// The result on shares, and where it is NULL.
+pub(super) fn lowered<'b>(
+    typed: &Typed<'_>,
+    cells: &[Cell<'b>],
+    of: impl Fn(&[Wide<'b>]) -> (Wide<'b>, Option<Val<'b>>),
+) -> Cell<'b> {
+    let numbers: Vec<Wide<'b>> = cells.iter().map(|cell| Wide(resized(cell.val, 128))).collect();
+    let (made, null) = of(&numbers);
+    Cell { null, ..typed.cell(resized(made.0, width(typed.own.range))) }
+}
+
+/// The range of numbers that are not negative, as large as results become.
+pub(super) const POSITIVE: Range = Range { low: 0, high: 1 << 95 };
+
+/// A number in a width that holds another one, too.
+pub(super) fn wide_enough(val: Val<'_>, other: i128) -> Val<'_> {
+    let own = val.ty().map_or(64, |ty| ty.scalar.bits() as u8);
+    resized(val, own.max(width(Range { low: 0, high: other })))
+}

@@ -1,0 +1,103 @@
+//! What functions of strings have in common.
+
+use super::{Arguments, Operands, Primitive};
+use crate::{
+    Fault,
+    algebra::{ColumnType, Expr, ExprType, MAX_TEXT, Range, Value},
+    error::Refused,
+};
+
+/// The bytes of a string's type.
+pub(super) fn bytes(ty: ColumnType) -> usize {
+    match ty {
+        ColumnType::Varchar(bytes) => bytes.into(),
+        _ => 0,
+    }
+}
+
+/// A string of at most this many bytes.
+pub(super) fn varchar(bytes: usize) -> ExprType {
+    let ty = ColumnType::Varchar(bytes.clamp(1, MAX_TEXT.into()) as u16);
+    ExprType { ty, nullable: false, range: ty.range() }
+}
+
+/// A whole number from 0 on.
+pub(super) fn number(most: usize) -> ExprType {
+    let range = Range { low: 0, high: most as i128 };
+    ExprType { ty: ColumnType::BigInt, nullable: false, range }
+}
+
+/// The bytes of the operand in this place.
+pub(super) fn checked(operands: &Operands<'_>, place: usize) -> Result<usize, Refused> {
+    match operands.types[place].ty {
+        ColumnType::Varchar(bytes) => Ok(bytes.into()),
+        _ => Err(operands.refused("give it a VARCHAR(n): CAST other values to VARCHAR")),
+    }
+}
+
+/// An argument as a string: a bare NULL gets that type.
+pub(super) fn text(of: Expr) -> Expr {
+    match of {
+        Expr::Literal(Value::Null, _) => Expr::Literal(Value::Null, ColumnType::Varchar(1)),
+        of => of,
+    }
+}
+
+/// A call on strings.
+pub(super) fn of_texts(of: &'static Primitive, arguments: &Arguments<'_>) -> Result<Expr, Fault> {
+    Ok(of.call(arguments.all.iter().cloned().map(text).collect(), vec![]))
+}
+
+/// The bytes of an argument that must be a literal; a remedy says how to do without.
+pub(super) fn literal(arguments: &Arguments<'_>, place: usize) -> Result<Vec<u8>, Fault> {
+    match arguments.all.get(place) {
+        Some(Expr::Literal(Value::Text(bytes), _)) => Ok(bytes.clone()),
+        _ => {
+            let clause = format!(
+                "{} with a text in place {} that is no literal",
+                arguments.name.to_uppercase(),
+                place + 1
+            );
+            Err(arguments.unsupported(&clause))
+        }
+    }
+}
+
+/// The whole number of an argument that must be a literal, from `least` on.
+pub(super) fn literal_number(arguments: &Arguments<'_>, place: usize, least: i128) -> Result<i128, Fault> {
+    match arguments.all.get(place) {
+        Some(Expr::Literal(Value::Number(n), ty)) if ty.is_integer() && *n >= least => Ok(*n),
+        _ => {
+            let clause = format!(
+                "{} with a number in place {} that is no literal from {least} on",
+                arguments.name.to_uppercase(),
+                place + 1
+            );
+            Err(arguments.unsupported(&clause))
+        }
+    }
+}
+
+/// Bytes as public arguments.
+pub(super) fn public(bytes: &[u8]) -> Vec<i128> {
+    bytes.iter().map(|byte| i128::from(*byte)).collect()
+}
+
+/// Public arguments as bytes.
+pub(super) fn of_public(public: &[i128]) -> Vec<u8> {
+    public.iter().map(|n| *n as u8).collect()
+}
+
+/// A string's bytes; none for any other value.
+pub(super) fn value(values: &[Value], place: usize) -> &[u8] {
+    match values.get(place) {
+        Some(Value::Text(bytes)) => bytes,
+        _ => &[],
+    }
+}
+
+/// A call in a plan, with its public text.
+pub(super) fn shown(of: &Primitive, operands: &[String], public: &[i128]) -> String {
+    let text = of_public(public);
+    format!("{}({}, '{}')", of.name, operands.join(", "), String::from_utf8_lossy(&text))
+}
