@@ -55,7 +55,9 @@ const TOKENS: &str = "/v1/tokens";
 
 /// Whether the other end has another certificate than the pinned one.
 fn is_stranger(e: &Error) -> bool {
-    matches!(e, Error::Io(e) if e.to_string().contains("is not listed"))
+    let Error::Io(e) = e else { return false };
+    let tls = e.get_ref().and_then(|e| e.downcast_ref::<rustls::Error>());
+    matches!(tls, Some(rustls::Error::InvalidCertificate(_)))
 }
 
 /// The body of a request.
@@ -112,7 +114,7 @@ impl PartyClient {
                 ("its host has no address".to_owned(), "correct its `url` in the file of the service")
             }
             e if is_stranger(e) => (
-                format!("another certificate answers there: {e}"),
+                "another certificate answers there than the pinned one, or an expired one".to_owned(),
                 "if its key was rotated, ask its operator for the new pin; else somebody else answers",
             ),
             e => (e.to_string(), "see that it runs, and that its `url` in the file of the service is right"),

@@ -168,8 +168,11 @@ fn a_request_is_repeated_and_a_token_is_not_asked_for_twice() {
     assert_eq!(times.lock().expect("a lock").get("POST /v1/tokens HTTP/1.1\r\n"), Some(&1));
 }
 
+/// What parties keep, by party and path.
+type Kept = Arc<Mutex<BTreeMap<String, Vec<u8>>>>;
+
 /// A group whose parties keep what they are given, and whose party 1 hangs up once.
-fn keeping(keys: &[SealTo; 3]) -> (Service, Arc<Mutex<BTreeMap<String, Vec<u8>>>>) {
+fn keeping(keys: &[SealTo; 3]) -> (Service, Kept) {
     let kept = Arc::new(Mutex::new(BTreeMap::new()));
     let (keys, store) = (keys.clone(), kept.clone());
     let service = alike(move |i, heard| {

@@ -65,7 +65,7 @@ pub struct Put {
     pub rows: u64,
     /// Bytes of sealed parts, at all parties together.
     pub bytes: u64,
-    /// The bytes of them that were sent now.
+    /// The bytes that were sent now.
     pub sent: u64,
 }
 

@@ -210,13 +210,14 @@ pub fn fetch(service: &Service, id: &str, output: Option<&str>, person: &Person)
     Ok(Fetched { output, key, opened })
 }
 
-/// The one output that is sealed to a key of this person.
+/// The only output, or the only one that is sealed to a key of this person.
 fn only_output(view: &Value, person: &Person) -> Result<String, Fault> {
     let ids: Vec<String> = person.ids().iter().map(ToString::to_string).collect();
     let outputs = view.get("outputs").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let mine = outputs.iter().filter(|output| ids.iter().any(|id| id == text(output, "key")));
     let mine: Vec<_> = mine.map(|output| text(output, "output")).collect();
     match mine[..] {
+        _ if outputs.len() == 1 => Ok(text(&outputs[0], "output").to_owned()),
         [one] => Ok(one.to_owned()),
         [] => {
             let cause = "no result of it is sealed to a key of this file";

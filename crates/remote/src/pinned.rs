@@ -67,8 +67,7 @@ impl Transport for PinnedLink {
     fn await_input(&mut self, timeout: NextTimeout) -> Result<bool, Error> {
         self.stream.get_mut().set_timeout(timeout);
         let read = match self.stream.read(self.buffers.input_append_buf()) {
-            // The other end left without a goodbye. Whether the answer is whole shows by its
-            // length.
+            // The other end left without a goodbye. Its length shows whether an answer is whole.
             Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => 0,
             read => read?,
         };

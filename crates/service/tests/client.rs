@@ -166,7 +166,7 @@ fn a_table_becomes_a_result_by_commands_alone() {
     assert!(shown.contains("reserve") && !shown.contains("green"), "{shown}");
 
     // A token is given, works, and ends.
-    let given = shell.json("token give --role auditor --tenant heart --days 1 --to operator.toml");
+    let given = shell.json("token give --role auditor --days 1 --to operator.toml");
     assert_eq!(given.as_array().map(Vec::len), Some(3));
     let auditor = shell.read("auditor.toml");
     let own: Vec<&str> = auditor.lines().filter_map(|line| line.strip_prefix("token = ")).collect();

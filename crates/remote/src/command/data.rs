@@ -88,7 +88,7 @@ pub struct GrantArgs {
     id: BlakeName,
     /// A tenant, or the digest of a job's terms
     #[arg(long = "for", value_name = "TENANT|DIGEST")]
-    to: String,
+    whom: String,
     /// The date or time at which the grant ends
     #[arg(long, value_name = "DATE")]
     expires: Option<String>,
@@ -103,7 +103,7 @@ pub struct RevokeArgs {
     id: BlakeName,
     /// The tenant or digest
     #[arg(long = "for", value_name = "TENANT|DIGEST")]
-    to: String,
+    whom: String,
     #[command(flatten)]
     reach: Reach,
 }
@@ -126,15 +126,15 @@ impl DataCommand {
                 let views: Vec<Value> = reach.service()?.get(&Service::data_path(&id))?;
                 if reach.json { out::json(&views) } else { describe(&views) }
             }
-            Self::Grant(GrantArgs { id, to, expires, reach }) => {
+            Self::Grant(GrantArgs { id, whom, expires, reach }) => {
                 let expires = expires.as_deref().map(moment).transpose()?.map(moment_text);
                 let body = json!({ "expires": expires });
-                reach.service()?.each(|party| party.put(&grants(&id, &to), &body))?;
-                reach.done(format_args!("{to} may use it at all parties"))
+                reach.service()?.each(|party| party.put(&grants(&id, &whom), &body))?;
+                reach.done(format_args!("{whom} may use it at all parties"))
             }
-            Self::Revoke(RevokeArgs { id, to, reach }) => {
-                reach.service()?.each(|party| party.delete(&grants(&id, &to)))?;
-                reach.done(format_args!("{to} may not use it any more"))
+            Self::Revoke(RevokeArgs { id, whom, reach }) => {
+                reach.service()?.each(|party| party.delete(&grants(&id, &whom)))?;
+                reach.done(format_args!("{whom} may not use it any more"))
             }
             Self::Delete(DataArgs { id, reach }) => {
                 reach.service()?.each(|party| party.delete(&Service::data_path(&id)))?;

@@ -33,7 +33,7 @@ pub enum ClientCommand {
     Propose(proposals::ProposeArgs),
     /// Proposals, newest first
     Proposals(ListArgs),
-    /// A proposal in words: what it computes, and the verdict of each party
+    /// A proposal in words: what it computes, and what each party decided
     Explain(proposals::ProposalArgs),
     /// Take a proposal back
     Withdraw(proposals::ProposalArgs),

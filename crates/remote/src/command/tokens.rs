@@ -35,9 +35,9 @@ pub struct GiveArgs {
     /// What it may do
     #[arg(long)]
     role: TokenRole,
-    /// The tenant, which is made where it is new
-    #[arg(long)]
-    tenant: String,
+    /// The tenant of an owner or analyst, which is made where it is new
+    #[arg(long, required_if_eq_any = [("role", "owner"), ("role", "analyst")])]
+    tenant: Option<String>,
     /// A remark
     #[arg(long, default_value = "")]
     label: String,
@@ -84,7 +84,9 @@ impl GiveArgs {
             TokenRole::Operator => "operator",
             TokenRole::Auditor => "auditor",
         };
-        let body = json!({ "role": role, "tenant": self.tenant, "label": self.label, "days": self.days });
+        // Operators and auditors are of one tenant at every party.
+        let tenant = self.tenant.as_deref().unwrap_or("operators");
+        let body = json!({ "role": role, "tenant": tenant, "label": self.label, "days": self.days });
         let service = self.reach.service()?;
         let only = |party: u8| self.party.is_none_or(|only| only == party);
         let mut given = vec![];
