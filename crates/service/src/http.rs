@@ -295,6 +295,10 @@ pub(crate) fn status(fault: &Fault) -> StatusCode {
         code::STORE if full() => StatusCode::INSUFFICIENT_STORAGE,
         code::STORE | code::GROUP_PEER | code::DRAINING => StatusCode::SERVICE_UNAVAILABLE,
         _ => match fault.kind() {
+            // Files of a request, such as a job; our own are read and written under these codes.
+            Kind::File if !matches!(fault.code(), code::READ | code::WRITE | code::FILE) => {
+                StatusCode::BAD_REQUEST
+            }
             Kind::Usage => StatusCode::BAD_REQUEST,
             Kind::Refused => StatusCode::FORBIDDEN,
             Kind::Network => StatusCode::BAD_GATEWAY,
