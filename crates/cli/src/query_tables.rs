@@ -5,6 +5,7 @@ use crate::{
     files::{is_stream, stream},
     log,
     read_args::{self, ReadArgs},
+    table_cmd::is_identifier,
 };
 use hushwire::job::{
     Column, ColumnSurvey, Dialect, Fault, InputPlace, Member, Pad, Partners, QueryPartOf, QueryTable,
@@ -145,6 +146,13 @@ impl QueryTables {
             }
             for remark in remarks {
                 log::note!("note: {remark}");
+            }
+            let names = columns.iter().filter_map(|text| column_of(text)).map(|column| column.name);
+            let odd: Vec<String> = names.filter(|name| !is_identifier(name)).collect();
+            if known.is_none() && !odd.is_empty() {
+                let odd = odd.iter().map(|name| format!("\"{}\"", name.replace('"', "\"\"")));
+                let odd = odd.collect::<Vec<_>>().join(", ");
+                log::note!("note: queries must write these names of table {name} with their quotes: {odd}");
             }
             // Told once: the owner's process needs not say it again.
             for part in &mut parts {

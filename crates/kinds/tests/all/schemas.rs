@@ -1,7 +1,7 @@
 //! CircuitJob, party and client files: what is read, and what every mistake is told.
 
 use hushwire_kinds::{BitOrderChoice, CircuitJob, CircuitSource, Parameters};
-use hushwire_session::{ClientFile, InputPlace, Member, OutputPlace, PartyFile};
+use hushwire_session::{ClientFile, Dialect, InputPlace, Member, OutputPlace, PartyFile};
 use std::{path::Path, time::Duration};
 
 const JOB: &str = r#"
@@ -197,5 +197,38 @@ proptest::proptest! {
         let _ = CircuitJob::parse(&text, Path::new("j"));
         let _ = PartyFile::parse(&text, Path::new("p"));
         let _ = ClientFile::parse(&text, Path::new("c"));
+    }
+}
+
+/// Options of a table's file are keys beside it, and mistakes in them name their line.
+#[test]
+fn a_file_with_a_table_has_options_beside_it() {
+    let with =
+        |place: &str| party(|text| text.replace("a = { file = \"a.bin\" }", &format!("a = {{ {place} }}")));
+    let Ok(file) =
+        with("file = [\"a.csv\", \"b.csv.gz\"], header = false, null = [\"NA\", \"-\"], decimal = \",\"")
+    else {
+        panic!("it is read");
+    };
+    let InputPlace::Table(places, dialect) = &file.member.inputs["a"] else { panic!("a table") };
+    assert!(matches!(&places[..], [InputPlace::File(a), InputPlace::File(b)]
+        if *a == Path::new("dir/a.csv") && *b == Path::new("dir/b.csv.gz")));
+    let mut wanted = Dialect::default();
+    for (name, value) in [("header", "no"), ("null", "NA,-"), ("decimal", ",")] {
+        wanted.set(name, value).unwrap_or_else(|e| panic!("{e}"));
+    }
+    assert_eq!(*dialect, wanted);
+    for (place, words) in [
+        (
+            "file = \"a.csv\", decimal = \"x\"",
+            "`decimal` cannot be used: decimal is a point or a comma",
+        ),
+        ("file = \"a.csv\", header = \"maybe\"", "header is yes, no or auto"),
+        ("file = \"a.csv\", trim = 3", "`trim` is integer, where a list is wanted"),
+        ("hex = \"ff\", null = \"NA\"", "options of a table's file are set, and no such file is named"),
+        ("file = \"a.csv\", seperator = \";\"", "`separator`"),
+    ] {
+        let error = with(place).err().unwrap_or_else(|| panic!("{place} was taken"));
+        assert!(error.contains("dir/party.toml, line") && error.contains(words), "{error}");
     }
 }
