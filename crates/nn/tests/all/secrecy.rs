@@ -1,7 +1,11 @@
 //! The agreement of members, and how much it tells of a model.
 
 use super::{fixed::every_operator, network, sample};
-use hushwire_nn::{INPUT, Kind, Members, Network, Numbers, Secure, onnx::Data};
+use hushwire_nn::{
+    INPUT, Kind, Members, Network, Numbers, Secure,
+    onnx::{Attribute, Data},
+    zoo::Writer,
+};
 use std::sync::Arc;
 
 fn computation(network: &Network) -> Vec<u8> {
@@ -24,6 +28,33 @@ fn the_computation_is_the_architectures() {
             }
         }
         assert_eq!(computation(&network(&other, None)), expected);
+    }
+}
+
+/// Folded constants, an embedding and moves: the values of weights, even where they are compared with
+/// each other, decide nothing.
+#[test]
+fn folded_weights_decide_nothing() {
+    let model = |by: fn(f32) -> f32| {
+        let mut w = Writer::new("m", 3, &[1, 4]);
+        let weights = |w: &mut Writer, lengths: &[usize]| {
+            let n: usize = lengths.iter().product();
+            w.weights(lengths, (0..n).map(|i| by(0.3 * i as f32 - 0.5)).collect())
+        };
+        let [a, b, table] = [&[4][..], &[4], &[6, 4]].map(|lengths| weights(&mut w, lengths));
+        let more = w.op("Greater", &[&a, &b], &[]);
+        let more = w.op("Cast", &[&more], &[("to", Attribute::Int(1))]);
+        let sum = w.op("Sub", &[&more, &a], &[]);
+        let x = w.op("Mul", &["input", &sum], &[]);
+        let places = w.op("Constant", &[], &[("value_ints", Attribute::Ints(vec![2, 0, 1, 3]))]);
+        let x = w.op("Gather", &[&x, &places], &[("axis", Attribute::Int(1))]);
+        let place = w.op("Floor", &[&x], &[]);
+        let rows = w.op("Gather", &[&table, &place], &[]);
+        w.finish(&rows)
+    };
+    let expected = computation(&network(&model(|x| x), None));
+    for by in [|_: f32| 0.0, |x: f32| -x, |x: f32| x * 1e-20, |_: f32| 1.0] {
+        assert_eq!(computation(&network(&model(by), None)), expected);
     }
 }
 
