@@ -199,7 +199,9 @@ impl LocalQueryArgs {
         let to = self.to.iter().map(|name| member("--to", name)).collect::<Result<_, _>>()?;
         let (tables, guessed) = self.declared(given)?;
         let (min_group, join_bound, tag_joins) = (self.min_group, self.join_bound, self.tag_join);
-        let job = QueryJob { sql, to, min_group, join_bound, tag_joins, tables };
+        // All members run here, by one clock.
+        let now = hushwire_kinds::query_now(&sql);
+        let job = QueryJob { sql, to, min_group, join_bound, tag_joins, now, tables };
         Ok(QueryTask::new(&job).map_err(|e| with_guesses(e, &job.sql, &guessed))?)
     }
 }

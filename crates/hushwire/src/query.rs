@@ -39,6 +39,7 @@ impl Local {
             min_group: 0,
             join_bound: None,
             tag_joins: false,
+            now: hushwire_kinds::query_now(sql),
             tables: vec![],
         };
         let mut query = LocalQuery { job, rows: vec![], wrong: None };

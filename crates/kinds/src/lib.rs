@@ -48,7 +48,7 @@ pub use psi::{
 #[cfg(feature = "sql")]
 pub use query::{
     Answer, InferredTable, Pad, QueryPart, QueryTask, StoredTable, aligned, check_output, count, declaration,
-    infer,
+    infer, query_now,
 };
 pub use query::{QueryJob, QueryPartOf, QueryTable};
 pub use sealed::OpenedResult;

@@ -35,6 +35,9 @@ pub struct QueryJob {
     /// Whether joins with a unique side go by tags of keys, which show parties 1 and 2 how often
     /// keys repeat.
     pub tag_joins: bool,
+    /// The time that NOW and CURRENT_DATE mean, in UTC, as `2026-11-28 12:00:00`.
+    #[serde(default)]
+    pub now: Option<String>,
     /// The tables that it may name.
     pub tables: Vec<QueryTable>,
 }
@@ -143,6 +146,7 @@ impl JobKind for QueryJob {
         let min_group = top.take("min-group").map_or(Ok(0), |v| v.number(0..=1 << 40))?;
         let join_bound = top.number("join-bound", 1..=1 << 40)?;
         let tag_joins = top.flag("tag-joins")?;
+        let now = top.take("now").map(|v| v.text().map(str::to_owned)).transpose()?;
         let mut tables = vec![];
         for mut table in top.need("tables", "[[tables]] with name, columns and parts")?.sections()? {
             let declared = QueryTable::declared(&mut table)?;
@@ -155,6 +159,6 @@ impl JobKind for QueryJob {
             tables.push(QueryTable { parts, padded, ..declared });
         }
         top.finish()?;
-        Ok(QueryJob { sql, to, min_group, join_bound, tag_joins, tables })
+        Ok(QueryJob { sql, to, min_group, join_bound, tag_joins, now, tables })
     }
 }
