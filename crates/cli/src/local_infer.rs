@@ -16,7 +16,7 @@ use clap::Args;
 use hushwire::LocalJob;
 use hushwire::job::{
     ComputationSource, Fault, InferJob, InferTask, Inferred, InputPlace, Job, Linear, Link, Member,
-    OutputPlace, Protocol, Task, Words, array_in, inferred_lines, network_in, read_array, samples,
+    OutputPlace, Protocol, RunValues, Task, Words, array_in, inferred_lines, network_in, read_array, samples,
 };
 use hushwire_nn::{Array, Floats, Labels, Network, Numbers, Samples, Secure, judged};
 use serde::Serialize;
@@ -141,7 +141,9 @@ pub(crate) fn run(args: &LocalInferArgs) -> Result<(), Error> {
         bits: None,
         owner: member(owner)?,
         client: member(client)?,
+        to: None,
         threads: args.threads,
+        values: RunValues::default(),
     };
     let task = InferTask::new(&job)?;
     if args.explain {

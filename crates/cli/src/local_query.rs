@@ -14,8 +14,8 @@ use crate::{
 use clap::Args;
 use hushwire::LocalJob;
 use hushwire::job::{
-    Answer, Fault, InputPlace, Job, Member, OutputPlace, Pad, QueryJob, QueryPartOf, QueryTable, QueryTask,
-    Task, Words, aligned, check_output, count, declaration, infer,
+    Answer, Fault, InputPlace, Job, Member, OutputPlace, Pad, Parameter, QueryJob, QueryPartOf, QueryTable,
+    QueryTask, Task, Words, aligned, check_output, count, declaration, infer,
 };
 use std::{
     fmt::Write,
@@ -61,6 +61,9 @@ pub(crate) struct LocalQueryArgs {
     /// The file with the query; - is standard input
     #[arg(long, value_name = "FILE")]
     sql_file: Option<PathBuf>,
+    /// The value of a parameter of the query, which has :NAME in its place, or ? for each in turn
+    #[arg(long = "param", value_name = "NAME=VALUE")]
+    params: Vec<String>,
     /// Who learns the result
     #[arg(long, value_name = "MEMBER", default_value = "analyst")]
     to: Vec<String>,
@@ -201,7 +204,8 @@ impl LocalQueryArgs {
         let (min_group, join_bound, tag_joins) = (self.min_group, self.join_bound, self.tag_join);
         // All members run here, by one clock.
         let now = hushwire_kinds::query_now(&sql);
-        let job = QueryJob { sql, to, min_group, join_bound, tag_joins, now, tables };
+        let (values, parameters) = Parameter::of_values(&self.params)?;
+        let job = QueryJob { sql, to, min_group, join_bound, tag_joins, now, tables, parameters, values };
         Ok(QueryTask::new(&job).map_err(|e| with_guesses(e, &job.sql, &guessed))?)
     }
 }

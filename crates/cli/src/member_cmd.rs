@@ -12,7 +12,7 @@ use crate::{
 use hushwire::Member;
 use hushwire::job::{
     Agreement, Allowed, ClientFile, Event, Fault, Forecast, Job, MemberConfig, MemberFile, Observer,
-    PartyFile, Phase, Runs, Visitor, Words, excuse, size,
+    PartyFile, Phase, RunValues, Runs, Visitor, Words, excuse, size,
 };
 use hushwire_aes::{Backend, Tier};
 use hushwire_machine::Excuse;
@@ -87,7 +87,8 @@ struct Ahead<'a> {
 
 /// Plans a job of any kind, and runs it, or preprocessing for it.
 fn run_job(args: &MemberArgs, ahead: Option<&Ahead<'_>>, config: MemberConfig) -> Result<(), Error> {
-    let job = or_excuse(Job::read(&args.job).map_err(Error::Job), &config, None)?;
+    let read = RunValues::of_texts(&args.params).and_then(|values| Job::read(&args.job)?.with(&values));
+    let job = or_excuse(read.map_err(Error::Job), &config, None)?;
     job.visit(Planned { args, ahead, config })?
 }
 

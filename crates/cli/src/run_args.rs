@@ -175,6 +175,9 @@ pub(crate) struct MemberArgs {
     /// The run's label, the same at every member: a run with another one is not joined
     #[arg(long, value_name = "LABEL", default_value = "")]
     pub(crate) run: String,
+    /// The value of a parameter of the job, the same at every member
+    #[arg(long = "param", value_name = "NAME=VALUE")]
+    pub(crate) params: Vec<String>,
     /// Take part over tcp-insecure if the member's file says so: everybody between the hosts reads
     /// and changes everything
     #[arg(long)]

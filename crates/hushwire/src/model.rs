@@ -1,7 +1,8 @@
 //! A neural network on an input, by all members in this process.
 
 use crate::job::{
-    ComputationSource, Fault, InferJob, InferTask, InputPlace, Member, Protocol, network_in, samples,
+    ComputationSource, Fault, InferJob, InferTask, InputPlace, Member, Protocol, RunValues, network_in,
+    samples,
 };
 use crate::{Local, LocalJob};
 use hushwire_nn::{Array, Members, Secure, Wanted, npy};
@@ -60,7 +61,9 @@ impl LocalModel {
             bits: None,
             owner: owner.clone(),
             client: client.clone(),
+            to: None,
             threads: None,
+            values: RunValues::default(),
         })?;
         let input = InputPlace::memory(npy::write(&self.input));
         let ended = LocalJob::new(&task)

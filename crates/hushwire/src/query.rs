@@ -1,7 +1,8 @@
 //! A query over tables in memory, by all members in this process.
 
 use crate::job::{
-    Answer, Fault, InputPlace, Member, QueryJob, QueryPartOf, QueryTable, QueryTask, declaration, infer,
+    Answer, Fault, InputPlace, Member, Parameter, QueryJob, QueryPartOf, QueryTable, QueryTask, RunValues,
+    declaration, infer,
 };
 use crate::{Local, LocalJob};
 
@@ -41,6 +42,8 @@ impl Local {
             tag_joins: false,
             now: hushwire_kinds::query_now(sql),
             tables: vec![],
+            parameters: vec![],
+            values: RunValues::default(),
         };
         let mut query = LocalQuery { job, rows: vec![], wrong: None };
         for (name, csv) in tables {
@@ -53,6 +56,19 @@ impl Local {
 }
 
 impl LocalQuery {
+    /// The value of a parameter, which the query has as `:name`, or as `?` in the order of calls.
+    #[must_use]
+    pub fn parameter(mut self, name: &str, value: &str) -> Self {
+        match Parameter::of_values(&[format!("{name}={value}")]) {
+            Ok((values, parameters)) => {
+                self.job.values.parameters.extend(values.parameters);
+                self.job.parameters.extend(parameters);
+            }
+            Err(e) => self.wrong = self.wrong.or(Some(e)),
+        }
+        self
+    }
+
     fn table(&mut self, name: &str, csv: &str) -> Result<(), Fault> {
         let place = InputPlace::memory(csv);
         let found = infer(&[&place])?;

@@ -1,7 +1,7 @@
 //! A job of any kind, and the table of kinds.
 
 use crate::{
-    CircuitJob, ComputeJob, DrawJob, InferJob, PsiJob, QueryJob,
+    CircuitJob, ComputeJob, DrawJob, InferJob, JobParameters, PsiJob, QueryJob, RunValues,
     encrypt::AesCtrJob,
     kind::{JobKind, Runs, Words},
 };
@@ -67,6 +67,24 @@ macro_rules! kinds {
                 let how = format!("cargo build --release -p hushwire-cli --features {feature}");
                 let cause = format!("this hushwire was built without jobs of {}: build it with `{how}`", self.kind());
                 Fault::of(code::COMMAND_LINE, &[("cause", cause.into())])
+            }
+
+            /// Its parameters, in the order of its file.
+            #[must_use]
+            pub fn parameters(&self) -> &JobParameters {
+                match self {
+                    $(Self::$kind(job) => job.parameters(),)+
+                }
+            }
+
+            /// The same job with the values of a run, which all members give alike.
+            ///
+            /// # Errors
+            /// A value is of no parameter or data set of the job, or is out of its range.
+            pub fn with(self, values: &RunValues) -> Result<Self, Fault> {
+                match self {
+                    $(Self::$kind(job) => job.with(values).map(Self::$kind),)+
+                }
             }
 
             /// The name of its kind.

@@ -1,6 +1,7 @@
 //! What a kind of job has besides its [`Task`]: its table in a job file, words for people, fields
 //! for programs.
 
+use crate::{JobParameters, RunValues};
 use hushwire_fault::code;
 use hushwire_machine::PartyId;
 use hushwire_session::{
@@ -25,6 +26,21 @@ pub trait JobKind: Sized {
     /// # Errors
     /// A line of it does not make sense; the message names the line.
     fn from_section(top: Section<'_>) -> Result<Self, Fault>;
+
+    /// Its parameters, in the order of its file.
+    fn parameters(&self) -> &JobParameters {
+        const NONE: &JobParameters = &vec![];
+        NONE
+    }
+
+    /// The same job with the values of a run.
+    ///
+    /// # Errors
+    /// A value is of no parameter or out of its range; jobs of this kind have none.
+    fn with(self, values: &RunValues) -> Result<Self, Fault> {
+        values.known(self.parameters(), &[])?;
+        Ok(self)
+    }
 
     /// The command that runs the job in the file `path` on this machine.
     fn command(path: &str) -> String;

@@ -20,6 +20,7 @@ pub mod encrypt;
 mod infer;
 mod job;
 mod kind;
+mod parameter;
 mod psi;
 mod query;
 mod sealed;
@@ -37,10 +38,11 @@ pub use infer::InferJob;
 #[cfg(feature = "nn")]
 pub use infer::{
     InferPart, InferTask, Inferred, array_in, inferred_lines, model, network_in, network_of, read_array,
-    samples,
+    samples, stored_inference,
 };
 pub use job::{Job, Visitor};
 pub use kind::{JobKind, Opened, Runs, Words};
+pub use parameter::{JobParameters, Parameter, ParameterRange, RunValues};
 pub use psi::{
     Common, Intersection, PsiJob, PsiMethod, PsiPart, PsiReport, PsiReveal, PsiSecurity, PsiTask, PsiTries,
     Stamp,

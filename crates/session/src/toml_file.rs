@@ -190,6 +190,13 @@ impl<'a> Section<'a> {
         all.collect()
     }
 
+    /// The same in the order of the file.
+    pub fn in_order(self) -> Vec<(String, TomlValue<'a>)> {
+        let mut all = self.rest();
+        all.sort_by_key(|(_, value)| value.span.start);
+        all
+    }
+
     /// The first key that nobody took is an error.
     pub fn finish(self) -> Result<(), Fault> {
         let first = self.table.get_ref().keys().min_by_key(|k| k.span().start);
@@ -243,6 +250,30 @@ impl<'a> TomlValue<'a> {
     /// `true` or `false`.
     pub fn flag(&self) -> Result<bool, Fault> {
         self.value.as_bool().ok_or_else(|| self.wrong("true or false"))
+    }
+
+    /// A value as text: text in quotes as it is, a number, a truth value or a date as it is
+    /// written.
+    ///
+    /// # Errors
+    /// It is a list or a table.
+    pub fn written(&self) -> Result<String, Fault> {
+        Ok(match &self.value {
+            DeValue::String(text) => text.to_string(),
+            DeValue::Integer(number) => {
+                let number = i128::from_str_radix(number.as_str(), number.radix());
+                number.map_err(|_| self.wrong("a whole number"))?.to_string()
+            }
+            DeValue::Float(number) => number.as_str().to_owned(),
+            DeValue::Boolean(truth) => truth.to_string(),
+            DeValue::Datetime(time) => time.to_string(),
+            _ => return Err(self.wrong("text in quotes, or a number")),
+        })
+    }
+
+    /// Whether it is a table.
+    pub fn is_table(&self) -> bool {
+        matches!(self.value, DeValue::Table(_))
     }
 
     /// A whole number within `range`.

@@ -20,6 +20,7 @@ pub mod cell;
 mod dialect;
 mod error;
 mod logical;
+mod parameter;
 pub mod schema;
 #[doc(hidden)]
 pub mod test_support;
@@ -31,12 +32,13 @@ pub mod tpch;
 pub use catalog::Catalog;
 pub use hushwire_tables::Fault;
 pub use logical::Options;
+pub use parameter::Parameter;
 
 use bind::Binder;
 use error::{At, of_parser, refused, too_large};
 use hushwire_fault::code;
 use hushwire_tables::algebra::Relation;
-use sqlparser::{ast::Statement, parser::Parser};
+use sqlparser::{ast::Statement, parser::Parser, tokenizer::Tokenizer};
 
 /// LOCAL: the largest length of a query's text.
 const LONGEST: usize = 1 << 16;
@@ -72,6 +74,19 @@ const STACK: usize = 256 << 20;
 /// The text is not SQL, is more than one query, names something that does not exist, or has an
 /// unsupported clause.
 pub fn relation(sql: &str, catalog: &Catalog, options: Options) -> Result<Relation, Fault> {
+    relation_with(sql, catalog, options, &[])
+}
+
+/// The relation of a query with these values in place of `:name`, and of each `?` in turn.
+///
+/// # Errors
+/// As [`relation`]; the query names another parameter.
+pub fn relation_with(
+    sql: &str,
+    catalog: &Catalog,
+    options: Options,
+    parameters: &[Parameter],
+) -> Result<Relation, Fault> {
     if sql.len() > LONGEST {
         let remedy = "check that it is the right text";
         return Err(too_large(At::default(), "the query is longer than 64 KiB", remedy));
@@ -79,16 +94,32 @@ pub fn relation(sql: &str, catalog: &Catalog, options: Options) -> Result<Relati
     // The parser's stack frames are large, and a chain of operators is as deep as it is long.
     std::thread::scope(|scope| {
         let planner = std::thread::Builder::new().name("planner".into()).stack_size(STACK);
-        let planner = planner.spawn_scoped(scope, || planned(sql, catalog, options));
+        let planner = planner.spawn_scoped(scope, || planned(sql, catalog, options, parameters));
         let planner =
             planner.map_err(|e| refused(format!("no thread could be started: {e}"), "try again"))?;
         planner.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })
 }
 
-fn planned(sql: &str, catalog: &Catalog, options: Options) -> Result<Relation, Fault> {
-    let statements = Parser::parse_sql(&dialect::Words, sql);
-    let statements = statements.map_err(|e| of_parser(e, sql))?;
+/// The statements of a text.
+fn parsed(sql: &str, parameters: &[Parameter]) -> Result<Vec<Statement>, Fault> {
+    let dialect = dialect::Words;
+    if parameters.is_empty() {
+        return Parser::parse_sql(&dialect, sql).map_err(|e| of_parser(e, sql));
+    }
+    let tokens = Tokenizer::new(&dialect, sql).tokenize_with_location();
+    let tokens = parameter::filled(tokens.map_err(|e| of_parser(e.into(), sql))?, parameters)?;
+    let mut parser = Parser::new(&dialect).with_tokens_with_locations(tokens);
+    parser.parse_statements().map_err(|e| of_parser(e, sql))
+}
+
+fn planned(
+    sql: &str,
+    catalog: &Catalog,
+    options: Options,
+    parameters: &[Parameter],
+) -> Result<Relation, Fault> {
+    let statements = parsed(sql, parameters)?;
     let no = |cause: &str| Err(Fault::filled(code::STATEMENT, &[("cause", &cause)]));
     let query = match &statements[..] {
         [Statement::Query(query)] => query,

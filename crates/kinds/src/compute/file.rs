@@ -1,6 +1,7 @@
 //! The job file of a computation.
 
 use super::PublicPlace;
+use crate::{JobParameters, RunValues, parameter::read_parameters};
 use hushwire_compute::{Computation, ComputeError};
 use hushwire_fault::{Excuse, code};
 use hushwire_garble::Scheme;
@@ -110,6 +111,10 @@ pub struct ComputeJob {
     /// Who brings each secret input.
     #[serde(default)]
     pub owners: BTreeMap<String, Member>,
+    /// Who learns what a member of the computation does, where that is another member of the job
+    /// than the one who brings its inputs.
+    #[serde(default)]
+    pub learns: BTreeMap<String, Member>,
     /// Compute threads of each of three or n parties; two have one.
     #[serde(default)]
     pub threads: Option<u16>,
@@ -119,6 +124,12 @@ pub struct ComputeJob {
     /// 2 GiB where owners say lengths that nobody bounds.
     #[serde(default)]
     pub memory: Option<u64>,
+    /// Public inputs whose type and range are terms, and whose value belongs to a run.
+    #[serde(default)]
+    pub parameters: JobParameters,
+    /// What belongs to a run: the values of parameters, and which data sets are its own.
+    #[serde(default)]
+    pub values: RunValues,
 }
 
 impl ComputeJob {
@@ -137,8 +148,11 @@ impl ComputeJob {
             bounds: BTreeMap::new(),
             public: BTreeMap::new(),
             owners: BTreeMap::new(),
+            learns: BTreeMap::new(),
             threads: None,
             memory: None,
+            parameters: vec![],
+            values: RunValues::default(),
         }
     }
 
@@ -162,7 +176,8 @@ impl ComputeJob {
         }
         let public = table(&mut top, "public", PublicPlace::of)?;
         let owners = table(&mut top, "owners", who)?;
-        let (threads, memory) = top.take("parameters").map(parameters).transpose()?.unwrap_or_default();
+        let (threads, memory, parameters) =
+            top.take("parameters").map(parameters).transpose()?.unwrap_or_default();
         top.finish()?;
         let computation = ComputationSource::File(computation);
         Ok(Self {
@@ -177,8 +192,11 @@ impl ComputeJob {
             bounds,
             public,
             owners,
+            learns: BTreeMap::new(),
             threads,
             memory,
+            parameters,
+            values: RunValues::default(),
         })
     }
 }
@@ -199,13 +217,13 @@ fn length(value: &TomlValue<'_>) -> Result<Length, Fault> {
     most.filter(|n| *n <= 1 << 40).map(Length::AtMost).ok_or_else(wrong)
 }
 
-/// Compute threads, and bytes of memory, where a job says so.
-fn parameters(value: TomlValue<'_>) -> Result<(Option<u16>, Option<u64>), Fault> {
+/// Compute threads, and bytes of memory, where a job says so, and parameters of a run.
+fn parameters(value: TomlValue<'_>) -> Result<(Option<u16>, Option<u64>, JobParameters), Fault> {
     let mut section = value.section()?;
     let threads = section.number("threads", 1..=128)?;
     let memory = section.number("memory", 1..=1 << 50)?;
-    section.finish()?;
-    Ok((threads.map(|n| n as u16), memory))
+    let parameters = read_parameters(section.in_order(), &["threads", "memory"])?;
+    Ok((threads.map(|n| n as u16), memory, parameters))
 }
 
 /// A table whose keys are the computation's names.

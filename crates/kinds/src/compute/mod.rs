@@ -55,5 +55,7 @@ pub use part::ComputePart;
 pub use plan::ComputeTask;
 pub use public::PublicPlace;
 pub use session::{ComputeSession, Value};
+#[cfg(feature = "nn")]
+pub(crate) use stored::column;
 pub use stored::{ColumnInParts, stored_input};
 pub use values::read_input;

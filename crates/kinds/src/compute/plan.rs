@@ -1,7 +1,7 @@
 //! The agreement on a computation, and what its members bring and learn.
 
 use super::{
-    BoundComputation, ComputationSource, ComputeJob,
+    BoundComputation, ComputationSource, ComputeJob, PublicPlace,
     bound::{fits, plannable, within},
     file::{self, refused},
     lengths::{Open, Told, says},
@@ -87,7 +87,8 @@ impl ComputeTask {
             let remedy = "let a party, a client or a data set bring its inputs, as \"data:stays\"";
             return Err(wrong(format!("{odd} is not connected, and brings inputs"), remedy));
         }
-        let public = Arc::new(Public::read(&job.public, &computation, &job.symbols)?);
+        let public = given(job, &computation)?;
+        let public = Arc::new(Public::read(&public, &computation, &job.symbols)?);
         for (symbol, most) in &job.bounds {
             if let Some(n) = public.symbols.get(symbol).filter(|n| *n > most) {
                 let cause = format!("{symbol} is {n}, and {most} is the most that was agreed on");
@@ -95,7 +96,11 @@ impl ComputeTask {
             }
         }
         let learn = |to: &[hushwire_compute::Member]| {
-            let mut to: Vec<_> = to.iter().map(|of| members[usize::from(of.0)].clone()).collect();
+            let of = |of: &hushwire_compute::Member| {
+                let at = usize::from(of.0);
+                job.learns.get(&names[at]).unwrap_or(&members[at]).clone()
+            };
+            let mut to: Vec<_> = to.iter().map(of).collect();
             to.sort();
             to.dedup();
             to
@@ -109,7 +114,11 @@ impl ComputeTask {
         let takes_part =
             |member: &&Member| owners.iter().flatten().chain(learns.clone()).any(|other| other == *member);
         let mut clients: Vec<String> = vec![];
-        for member in members.iter().chain(job.owners.values()).filter(takes_part) {
+        for to in job.learns.values() {
+            job.protocol.keeps(to).map_err(|(cause, remedy)| wrong(cause, remedy))?;
+        }
+        let named = members.iter().chain(job.owners.values()).chain(job.learns.values());
+        for member in named.filter(takes_part) {
             if let Member::Client(name) = member
                 && !clients.contains(name)
             {
@@ -264,6 +273,7 @@ impl ComputeTask {
     pub(crate) fn complete(&self) -> Result<(), Fault> {
         let mut inputs = self.computation.inputs().zip(&self.owners);
         let missing = inputs.find(|((name, _), owner)| owner.is_none() && !self.public.has(name));
+        self.job.values.complete(&self.job.parameters)?;
         missing.map_or(Ok(()), |((name, ty), _)| {
             let remedy = format!("write {name} = {{ values = \"…\" }} under [public] of the job");
             Err(Fault::new(
@@ -404,7 +414,18 @@ impl ComputeTask {
         let symbols = self.job.symbols.iter().map(|(name, n)| format!("{name} = {n}")).chain(bounds);
         let owners = self.job.owners.iter().map(|(name, is)| format!("{name}: {}", is.key()));
         let public = self.public.digests();
-        Agreement {
+        // The values of parameters belong to a run, and are no terms.
+        let is_parameter = |name: &str| self.job.parameters.iter().any(|(of, _)| of == name);
+        let lasting = public.iter().filter(|(name, _)| !is_parameter(name));
+        let lasting = join(lasting.map(|(name, hex)| format!("{name}: {hex}")).collect());
+        let more = self.job.parameters.iter();
+        let more = more.map(|(name, is)| AgreedField::new("parameter", format!("{name} {is}")));
+        let values = self.job.values.agreed(&self.job.parameters);
+        let values = values.map(|values| AgreedField::size("values of parameters", values));
+        let data = self.job.values.agreed_data().map(|data| AgreedField::size("data sets", data));
+        // Few fields are named where members differ: these come first.
+        let first: Vec<AgreedField> = values.into_iter().chain(data).collect();
+        let mut agreement = Agreement {
             kind: "compute",
             title: name.to_owned(),
             protocol: self.job.protocol,
@@ -442,12 +463,49 @@ impl ComputeTask {
                         "public values",
                         join(public.iter().map(|(name, hex)| format!("{name}: {hex}")).collect()),
                     )
+                    .meaning(lasting)
                 },
             ],
             lanes: lanes(self.job.protocol, self.threads),
             client_lanes: 1,
+        };
+        agreement.fields.splice(1..1, first);
+        agreement.fields.extend(more);
+        agreement
+    }
+}
+
+/// The job's public values, and those of parameters that a run gives, within their ranges.
+fn given(job: &ComputeJob, computation: &Computation) -> Result<BTreeMap<String, PublicPlace>, Fault> {
+    let mut public = job.public.clone();
+    for (name, is) in &job.parameters {
+        let refused = |cause: String, remedy: &str| {
+            Err(Fault::new(code::PARAMETER, "planning the job", format!("parameter {name} {cause}"), remedy))
+        };
+        let declared = computation.inputs().find(|(input, _)| input == name);
+        let declared = declared.filter(|(_, ty)| ty.visibility == Visibility::Public && ty.shape.rank() == 0);
+        let Some((_, ty)) = declared else {
+            let cause = "is no public input of the computation that is one number";
+            return refused(cause.into(), "declare it there, as in input limit: u32 public");
+        };
+        if is.ty != ty.scalar.to_string() {
+            let cause = format!("is a {}, and the computation takes a {}", is.ty, ty.scalar);
+            return refused(cause, "write the computation's type");
+        }
+        if job.public.contains_key(name) {
+            return refused("has a value under [public]".into(), "leave it out there: the value is a run's");
+        }
+        let read = |text: &str| {
+            let tensor = PublicPlace::Values(text.to_owned()).tensor(name, ty).map_err(|e| e.cause())?;
+            let number = tensor.number(0).or_else(|| i128::try_from(tensor.get(0)).ok());
+            number.ok_or_else(|| "it is no number".to_owned())
+        };
+        is.checked(name, &job.values, read)?;
+        if let Some(value) = job.values.parameters.get(name) {
+            public.insert(name.clone(), PublicPlace::Values(value.clone()));
         }
     }
+    Ok(public)
 }
 
 /// Whether a symbol is a length of values of this type.

@@ -67,6 +67,11 @@ impl PublicPlace {
         }
     }
 
+    /// The value of one public input without symbols.
+    pub(super) fn tensor(&self, name: &str, ty: &Type) -> Result<Tensor, Fault> {
+        Ok(self.read(name, ty, &BTreeMap::new())?.tensor())
+    }
+
     fn read(&self, name: &str, ty: &Type, symbols: &BTreeMap<String, u64>) -> Result<Values, Fault> {
         let place = match self {
             Self::File(path) => InputPlace::File(path.clone()),

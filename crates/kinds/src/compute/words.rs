@@ -2,6 +2,7 @@
 
 use super::{ComputeJob, ComputeTask, Computed, Shown};
 use crate::{
+    JobParameters, RunValues,
     kind::{JobKind, Opened, Runs, Words, inputs},
     sealed::tensors,
 };
@@ -26,6 +27,19 @@ impl JobKind for ComputeJob {
 
     fn command(path: &str) -> String {
         format!("`hushwire local compute {path} --in …`")
+    }
+
+    fn parameters(&self) -> &JobParameters {
+        &self.parameters
+    }
+
+    fn with(self, values: &RunValues) -> Result<Self, Fault> {
+        let job = Self { values: values.clone(), ..self };
+        let task = job.task()?;
+        let absent = task.absent();
+        let data: Vec<&str> = absent.iter().filter_map(Member::name).collect();
+        values.known(&job.parameters, &data)?;
+        Ok(job)
     }
 
     fn lines_for(&self, me: &Member) -> Vec<String> {

@@ -1,6 +1,6 @@
 //! The job file of an inference.
 
-use crate::{ComputationSource, kind::JobKind};
+use crate::{ComputationSource, RunValues, kind::JobKind};
 use hushwire_ot::Protocol as Extension;
 use hushwire_session::{
     Fault, Linear, Link, Member, Protocol,
@@ -43,10 +43,16 @@ pub struct InferJob {
     pub bits: Option<u8>,
     /// The model's owner.
     pub owner: Member,
-    /// The one who brings the input and learns the output.
+    /// The one who brings the input, and learns the output unless another does.
     pub client: Member,
+    /// The one who learns the output, where that is not the client.
+    #[serde(default)]
+    pub to: Option<Member>,
     /// Compute threads of each of three parties.
     pub threads: Option<u16>,
+    /// What belongs to a run: which data sets are its own.
+    #[serde(default)]
+    pub values: RunValues,
 }
 
 /// Bits of numbers, or `"auto"`.
@@ -64,6 +70,15 @@ impl JobKind for InferJob {
     const NAME: &'static str = "infer";
     const KEY: Option<&'static str> = Some("network");
     const WHOSE: &'static str = "an inference's";
+
+    fn with(self, values: &RunValues) -> Result<Self, Fault> {
+        let data = [&self.owner, &self.client].into_iter().filter_map(|member| match member {
+            Member::Data(name) => Some(name.as_str()),
+            _ => None,
+        });
+        values.known(&vec![], &data.collect::<Vec<_>>())?;
+        Ok(Self { values: values.clone(), ..self })
+    }
 
     fn command(_: &str) -> String {
         "`hushwire local infer --model MODEL.onnx --input INPUT.npy`".to_owned()
@@ -93,6 +108,7 @@ impl JobKind for InferJob {
         let who = "write \"party0\" or \"client:hospital\"";
         let owner = top.need("owner", "owner = \"client:hospital\"")?.parsed(str::parse, who)?;
         let client = top.need("client", "client = \"client:patient\"")?.parsed(str::parse, who)?;
+        let to = top.parsed("to", str::parse, "write \"party0\" or \"recipient:anna\"")?;
         let bits = top.take("bits").map(|v| bits(&v)).transpose()?.flatten();
         let threads = top.number("threads", 1..=128)?.map(|n| n as u16);
         top.finish()?;
@@ -106,7 +122,9 @@ impl JobKind for InferJob {
             bits,
             owner,
             client,
+            to,
             threads,
+            values: RunValues::default(),
         })
     }
 }

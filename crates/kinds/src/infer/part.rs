@@ -1,14 +1,17 @@
 //! One member's part of an inference.
 
-use super::{InferTask, Inferred};
-use crate::ComputePart;
+use super::{InferJob, InferTask, Inferred};
+use crate::{
+    ComputePart,
+    compute::{ColumnInParts, column},
+};
 use hushwire_compute::Tensor;
 use hushwire_fault::code;
 use hushwire_nn::{
     Array, INPUT, Members, Network, SampleRange, Samples, Secure, decode, encode, npy, onnx::Model,
 };
 use hushwire_session::{
-    Fault, InputPlace, MemberConfig, NewFile, OutputPlace, Part, open_input,
+    Fault, InputPlace, Member, MemberConfig, NewFile, OutputPlace, Part, open_input,
     run::{Links, MemberSession},
     suggest,
 };
@@ -155,9 +158,13 @@ fn range(place: &InputPlace) -> Result<SampleRange, Fault> {
 }
 
 /// The owner's inputs of the computation.
-fn weights(task: &InferTask, config: &MemberConfig) -> Result<BTreeMap<String, Tensor>, Fault> {
-    let place = config.inputs.get(MODEL).ok_or_else(|| {
-        let cause = format!("{} has no model", config.me);
+fn weights(
+    task: &InferTask,
+    me: &Member,
+    inputs: &BTreeMap<String, InputPlace>,
+) -> Result<BTreeMap<String, Tensor>, Fault> {
+    let place = inputs.get(MODEL).ok_or_else(|| {
+        let cause = format!("{me} has no model");
         Fault::new(
             code::MODEL,
             "reading the model",
@@ -165,7 +172,7 @@ fn weights(task: &InferTask, config: &MemberConfig) -> Result<BTreeMap<String, T
             "add model = { file = \"model.onnx\" } under [inputs]",
         )
     })?;
-    let calibration = config.inputs.get(CALIBRATION).map(|place| array(CALIBRATION, place)).transpose()?;
+    let calibration = inputs.get(CALIBRATION).map(|place| array(CALIBRATION, place)).transpose()?;
     let input = task.computation().inputs().find(|(name, _)| *name == INPUT);
     let lengths = input.and_then(|(_, ty)| ty.shape.lengths());
     let read = Model::read(&bytes(MODEL, place)?).map_err(|e| of_file(place, e))?;
@@ -176,7 +183,7 @@ fn weights(task: &InferTask, config: &MemberConfig) -> Result<BTreeMap<String, T
         let remedy = "write the network anew with `hushwire model plan`, and agree on that";
         return Err(Fault::new(code::MODEL, "reading the model", cause, remedy));
     }
-    let range = config.inputs.get(RANGE).map(range).transpose()?;
+    let range = inputs.get(RANGE).map(range).transpose()?;
     if calibration.is_some() && range.is_some() {
         let remedy = "leave out one of `calibration` and `range`";
         return Err(Fault::new(
@@ -191,11 +198,47 @@ fn weights(task: &InferTask, config: &MemberConfig) -> Result<BTreeMap<String, T
     secure.weights(&network, greatest, samples.headroom()).map_err(|e| of_file(place, e))
 }
 
+/// The input of the computation.
+fn input(task: &InferTask, me: &Member, inputs: &BTreeMap<String, InputPlace>) -> Result<Tensor, Fault> {
+    let place = inputs.get(INPUT).ok_or_else(|| {
+        let remedy = "add input = { file = \"input.npy\" } under [inputs]";
+        Fault::new(code::MODEL, "reading the input", format!("{me} has no input"), remedy)
+    })?;
+    encode(task.computation(), &array(INPUT, place)?).map_err(|e| of_file(place, e))
+}
+
+/// Reads what a member of an inference brings as columns of a data set, in parts: a model, or an
+/// input, at the places that the member has under `[inputs]`.
+///
+/// # Errors
+/// A file cannot be read, or is another model's; `me` brings nothing.
+pub fn stored_inference(
+    job: &InferJob,
+    me: &Member,
+    inputs: &BTreeMap<String, InputPlace>,
+) -> Result<Vec<ColumnInParts>, Fault> {
+    let task = InferTask::new(job)?;
+    let tensors = if *me == job.owner {
+        weights(&task, me, inputs)?
+    } else if *me == job.client {
+        BTreeMap::from([(INPUT.to_owned(), input(&task, me, inputs)?)])
+    } else {
+        let remedy = "name the model's owner or the client";
+        return Err(Fault::new(code::MODEL, "reading inputs", format!("{me} brings nothing"), remedy));
+    };
+    let column = |(name, tensor): (&String, &Tensor)| {
+        let records = Zeroizing::new(tensor.records());
+        column(name, tensor.scalar(), tensor.lengths(), &records)
+    };
+    Ok(tensors.iter().map(column).collect())
+}
+
 impl InferPart {
     pub(super) fn open(task: &InferTask, config: &mut MemberConfig) -> Result<Self, Fault> {
         let (me, job) = (config.me.clone(), task.job());
-        let (owns, learns) = (me == job.owner, me == job.client);
-        let known: &[&str] = match (owns, learns) {
+        let (owns, brings) = (me == job.owner, me == job.client);
+        let learns = me == *job.to.as_ref().unwrap_or(&job.client);
+        let known: &[&str] = match (owns, brings) {
             (true, _) => &[MODEL, CALIBRATION, RANGE],
             (_, true) => &[INPUT],
             _ => &[],
@@ -206,15 +249,10 @@ impl InferPart {
         }
         let mut inputs = BTreeMap::new();
         if owns {
-            inputs = weights(task, config)?;
+            inputs = weights(task, &me, &config.inputs)?;
         }
-        if learns {
-            let place = config.inputs.get(INPUT).ok_or_else(|| {
-                let remedy = "add input = { file = \"input.npy\" } under [inputs]";
-                Fault::new(code::MODEL, "reading the input", format!("{me} has no input"), remedy)
-            })?;
-            let tensor = encode(task.computation(), &array(INPUT, place)?).map_err(|e| of_file(place, e))?;
-            inputs.insert(INPUT.to_owned(), tensor);
+        if brings {
+            inputs.insert(INPUT.to_owned(), input(task, &me, &config.inputs)?);
         }
         config.protect_inputs();
         let records = |tensor: Tensor| Zeroizing::new(tensor.records());

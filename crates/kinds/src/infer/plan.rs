@@ -7,7 +7,8 @@ use hushwire_fault::code;
 use hushwire_nn::{Members, Numbers};
 use hushwire_ot::Protocol as Extension;
 use hushwire_session::{
-    Agreement, Chosen, Fault, Forecast, FromDisk, Linear, MemberConfig, Preparable, Protocol, Task, Wants,
+    AgreedField, Agreement, Chosen, Fault, Forecast, FromDisk, Linear, MemberConfig, Preparable, Protocol,
+    Task, Wants,
 };
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
@@ -67,13 +68,15 @@ impl InferTask {
         let mut compute = ComputeJob::new(job.protocol, job.network.clone());
         let Members { owner, client } = Members::default();
         compute.members = BTreeMap::from([(owner, job.owner.clone()), (client, job.client.clone())]);
+        compute.learns = job.to.iter().map(|to| (Members::default().client, to.clone())).collect();
+        compute.values = job.values.clone();
         (compute.threads, compute.ot, compute.linear) = (job.threads, job.ot, job.linear);
         compute.ahead = job.ahead;
         if job.protocol == Protocol::Two {
             compute.linear = Some(job.linear.unwrap_or(Linear::He));
         }
         let compute = ComputeTask::of(&compute, computation)?;
-        if !compute.agreement().members().contains(&job.owner) {
+        if job.owner.is_connected() && !compute.agreement().members().contains(&job.owner) {
             let cause =
                 "the network has no weights, so that its owner has nothing to bring and takes no part";
             let remedy = "let the client compute it alone: there is nothing to hide from it";
@@ -174,6 +177,7 @@ impl Task for InferTask {
         // release.
         let protocol = agreement.fields.iter_mut().filter(|field| field.name == "protocol");
         protocol.for_each(|field| field.text += &format!(", inference version {VERSION}"));
+        agreement.fields.extend(self.job.to.iter().map(|to| AgreedField::new("to", to.key())));
         Agreement { kind: "infer", title: "inference".to_owned(), ..agreement }
     }
 
@@ -219,7 +223,9 @@ mod tests {
             bits: None,
             owner: Member::Party(0),
             client: Member::Party(1),
+            to: None,
             threads: None,
+            values: crate::RunValues::default(),
         }
     }
 

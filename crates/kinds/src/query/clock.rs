@@ -17,8 +17,8 @@ const WORDS: [&str; 9] = [
     "sysdate",
 ];
 
-/// The time now, in UTC and in whole seconds, as a job declares it; `None` for a query that does not
-/// ask for the time, so that its digest is the same tomorrow.
+/// The time now, in UTC and in whole seconds, as a job declares it; `None` for a query that does
+/// not ask for the time, so that its digest is the same tomorrow.
 #[must_use]
 pub fn now(sql: &str) -> Option<String> {
     let sql = sql.to_ascii_lowercase();

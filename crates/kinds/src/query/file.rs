@@ -1,10 +1,14 @@
 //! The job file of a query.
 
-use crate::kind::{JobKind, inputs, quoted};
+use crate::{
+    JobParameters, RunValues,
+    kind::{JobKind, inputs, quoted},
+    parameter::read_parameters,
+};
 use hushwire_fault::code;
 use hushwire_session::{
     Fault, Member,
-    toml_file::{Section, Source},
+    toml_file::{Section, Source, TomlValue},
 };
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -40,6 +44,12 @@ pub struct QueryJob {
     pub now: Option<String>,
     /// The tables that it may name.
     pub tables: Vec<QueryTable>,
+    /// Its parameters, `:name` and `?` in the query, in order.
+    #[serde(default)]
+    pub parameters: JobParameters,
+    /// What belongs to a run: the values of parameters, and which data sets are its own.
+    #[serde(default)]
+    pub values: RunValues,
 }
 
 /// A table of a query.
@@ -78,7 +88,7 @@ impl QueryPartOf {
 }
 
 /// Texts of a list.
-fn texts(value: hushwire_session::toml_file::TomlValue<'_>) -> Result<Vec<String>, Fault> {
+fn texts(value: TomlValue<'_>) -> Result<Vec<String>, Fault> {
     value.list()?.iter().map(|v| Ok(v.text()?.to_owned())).collect()
 }
 
@@ -158,7 +168,27 @@ impl JobKind for QueryJob {
             table.finish()?;
             tables.push(QueryTable { parts, padded, ..declared });
         }
+        let parameters = top.take("parameters").map(TomlValue::section).transpose()?;
+        let parameters = parameters.map_or(Ok(vec![]), |section| read_parameters(section.in_order(), &[]))?;
         top.finish()?;
-        Ok(QueryJob { sql, to, min_group, join_bound, tag_joins, now, tables })
+        let values = RunValues::default();
+        Ok(QueryJob { sql, to, min_group, join_bound, tag_joins, now, tables, parameters, values })
+    }
+
+    fn parameters(&self) -> &JobParameters {
+        &self.parameters
+    }
+
+    fn with(self, values: &RunValues) -> Result<Self, Fault> {
+        let parts = self.tables.iter().flat_map(|table| &table.parts);
+        let data = parts.filter_map(|part| match &part.owner {
+            Member::Data(name) => Some(name.as_str()),
+            _ => None,
+        });
+        values.known(&self.parameters, &data.collect::<Vec<_>>())?;
+        let job = Self { values: values.clone(), ..self };
+        #[cfg(feature = "sql")]
+        super::parameters::parameters(&job)?;
+        Ok(job)
     }
 }

@@ -18,6 +18,8 @@
 mod clock;
 mod file;
 #[cfg(feature = "sql")]
+mod parameters;
+#[cfg(feature = "sql")]
 mod part;
 #[cfg(feature = "sql")]
 mod plan;

@@ -1,12 +1,12 @@
 //! The agreement on a query, and the computation that it is.
 
-use super::{QueryJob, QueryPart, stored};
+use super::{QueryJob, QueryPart, parameters::parameters, stored};
 use crate::{BoundComputation, ComputationSource, ComputeJob, ComputeTask};
 use hushwire_fault::code;
 use hushwire_session::{
     AgreedField, Agreement, Fault, Forecast, Member, MemberConfig, Protocol, Task, Terms, suggest,
 };
-use hushwire_sql::{Catalog, Options, relation, schema};
+use hushwire_sql::{Catalog, Options, relation_with, schema};
 use hushwire_tables::{
     Query,
     algebra::{ColumnType, Schema, Table, TablePart},
@@ -110,7 +110,7 @@ impl QueryTask {
         let now = now.transpose().map_err(of_query)?;
         let now = now.and_then(|now| now.number()).and_then(|now| i64::try_from(now).ok());
         let options = Options { min_group: job.min_group, join_bound: job.join_bound, now };
-        let relation = relation(&job.sql, &catalog, options).map_err(of_query)?;
+        let relation = relation_with(&job.sql, &catalog, options, &parameters(job)?).map_err(of_query)?;
         if let Some(column) =
             relation.schema().columns().iter().find(|c| matches!(c.ty, ColumnType::Digest { .. }))
         {
@@ -267,14 +267,19 @@ impl Task for QueryTask {
         let tables = format!("{:?}", self.job.tables);
         let tables =
             AgreedField { shown: Some(begin(&names.join(", "))), ..AgreedField::new("tables", tables) };
-        let fields = [sql, tables].into_iter().chain(inner.fields).collect();
+        // They belong to a run, and are no terms.
+        let values = self.job.values.agreed(&self.job.parameters);
+        let values = values.map(|values| AgreedField::size("values of parameters", values));
+        let data = self.job.values.agreed_data().map(|data| AgreedField::size("data sets", data));
+        let fields = [sql, tables].into_iter().chain(values).chain(data).chain(inner.fields).collect();
         Agreement { kind: "query", title: "query".to_owned(), fields, ..inner }
     }
 
     /// The query and its options, the tables that are declared, their owners, and who learns the
     /// result. No row counts, and nothing of how this release plans it.
     fn terms(&self) -> Terms {
-        let QueryJob { sql, to, min_group, join_bound, tag_joins, now, tables } = &self.job;
+        let QueryJob { sql, to, min_group, join_bound, tag_joins, now, tables, parameters, values: _ } =
+            &self.job;
         let sorted = |mut keys: Vec<String>| {
             keys.sort();
             keys
@@ -300,10 +305,12 @@ impl Task for QueryTask {
             terms.extend(owners.into_iter().map(|owner| ("owner", owner)));
             terms.push(("padded", table.padded.to_string()));
         }
+        terms.extend(parameters.iter().map(|(name, is)| ("parameter", format!("{name} {is}"))));
         Terms::new("query", terms)
     }
 
     fn open(&self, config: &mut MemberConfig) -> Result<QueryPart, Fault> {
+        self.job.values.complete(&self.job.parameters)?;
         QueryPart::open(self, config)
     }
 }
@@ -329,6 +336,8 @@ mod tests {
                 tag_joins: false,
                 now: None,
                 tables: vec![table],
+                parameters: vec![],
+                values: crate::RunValues::default(),
             };
             QueryTask::new(&job).unwrap_or_else(|e| panic!("{e}")).agreement()
         };

@@ -4,7 +4,7 @@
 //! takes it as what its owner declared and checked, and as nothing else. Flags beside it are called
 //! `null of days`, and the validity of padded rows `valid rows`.
 
-use super::{QueryJob, plan::of_query, rows::read};
+use super::{QueryJob, rows::read};
 use hushwire_circuit::Planes;
 use hushwire_fault::code;
 use hushwire_rep3::stored::{PART, StoredColumn, parts};
@@ -59,7 +59,7 @@ impl StoredTable {
         let wrong =
             |cause: String, remedy: &str| Fault::new(code::DATA_SET, format!("table {name}"), cause, remedy);
         let columns = columns.iter().map(|text| schema::column(text)).collect::<Result<Vec<_>, _>>();
-        let schema = Schema(columns.map_err(of_query)?);
+        let schema = Schema(columns.map_err(|e| e.during(format_args!("table {name}")))?);
         let digest = schema.columns().iter().find(|column| matches!(column.ty, ColumnType::Digest { .. }));
         if let Some(column) = digest {
             let cause = format!("column {} is a DIGEST, whose key is a query's own", column.name);

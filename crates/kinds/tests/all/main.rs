@@ -16,6 +16,7 @@ mod memory;
 mod n_party;
 #[cfg(feature = "two")]
 mod pair;
+mod parameters;
 mod plans;
 mod psi;
 mod run;
