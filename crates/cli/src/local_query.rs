@@ -148,8 +148,10 @@ impl LocalQueryArgs {
         found.take_partners(&sql);
         let tables = std::mem::take(&mut found.tables);
         let (min_group, join_bound, tag_joins) = (self.min_group, self.join_bound, self.tag_join);
+        // All members run here, by one clock.
+        let now = hushwire_kinds::query_now(&sql);
         let (values, parameters) = Parameter::of_values(&self.params)?;
-        let job = QueryJob { sql, to, min_group, join_bound, tag_joins, tables, parameters, values };
+        let job = QueryJob { sql, to, min_group, join_bound, tag_joins, now, tables, parameters, values };
         let task = QueryTask::new(&job).map_err(|e| found.explained(e, &job.sql))?;
         found.tell_doubts(&job.sql);
         Ok(task)

@@ -40,6 +40,7 @@ impl Local {
             min_group: 0,
             join_bound: None,
             tag_joins: false,
+            now: hushwire_kinds::query_now(sql),
             tables: vec![],
             parameters: vec![],
             values: RunValues::default(),

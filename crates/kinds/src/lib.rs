@@ -51,7 +51,7 @@ pub use psi::{
 pub use query::{
     Answer, Column, ColumnSurvey, Depth, Doubt, Family, FoundForm, InferredTable, Misfit, Pad, Partners,
     QueryPart, QueryTask, Spelling, StoredTable, aligned, check_output, column_of, count, declaration, infer,
-    survey,
+    query_now, survey,
 };
 pub use query::{QueryJob, QueryPartOf, QueryTable};
 pub use sealed::OpenedResult;

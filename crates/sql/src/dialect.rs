@@ -170,8 +170,4 @@ impl Dialect for Words {
     fn supports_notnull_operator(&self) -> bool {
         true
     }
-
-    fn supports_interval_options(&self) -> bool {
-        true
-    }
 }

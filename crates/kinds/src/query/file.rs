@@ -39,6 +39,9 @@ pub struct QueryJob {
     /// Whether joins with a unique side go by tags of keys, which show parties 1 and 2 how often
     /// keys repeat.
     pub tag_joins: bool,
+    /// The time that NOW and CURRENT_DATE mean, in UTC, as `2026-11-28 12:00:00`.
+    #[serde(default)]
+    pub now: Option<String>,
     /// The tables that it may name.
     pub tables: Vec<QueryTable>,
     /// Its parameters, `:name` and `?` in the query, in order.
@@ -163,6 +166,7 @@ impl JobKind for QueryJob {
         let min_group = top.take("min-group").map_or(Ok(0), |v| v.number(0..=1 << 40))?;
         let join_bound = top.number("join-bound", 1..=1 << 40)?;
         let tag_joins = top.flag("tag-joins")?;
+        let now = top.take("now").map(|v| v.text().map(str::to_owned)).transpose()?;
         let mut tables = vec![];
         for mut table in top.need("tables", "[[tables]] with name, columns and parts")?.sections()? {
             let declared = QueryTable::declared(&mut table)?;
@@ -178,7 +182,7 @@ impl JobKind for QueryJob {
         let parameters = parameters.map_or(Ok(vec![]), |section| read_parameters(section.in_order(), &[]))?;
         top.finish()?;
         let values = RunValues::default();
-        Ok(QueryJob { sql, to, min_group, join_bound, tag_joins, tables, parameters, values })
+        Ok(QueryJob { sql, to, min_group, join_bound, tag_joins, now, tables, parameters, values })
     }
 
     fn parameters(&self) -> &JobParameters {

@@ -16,6 +16,8 @@
 //! Row counts, columns and their types are in the job, so that all members plan the same
 //! computation; the digest of that is agreed on.
 
+#[cfg(feature = "sql")]
+mod clock;
 mod file;
 #[cfg(all(test, feature = "sql"))]
 mod messy_tests;
@@ -38,6 +40,8 @@ mod survey;
 #[cfg(feature = "sql")]
 mod words;
 
+#[cfg(feature = "sql")]
+pub use clock::now as query_now;
 pub use file::{QueryJob, QueryPartOf, QueryTable};
 #[cfg(feature = "sql")]
 pub use hushwire_sql::schema::declaration;

@@ -106,7 +106,10 @@ impl QueryTask {
             ));
         }
         let catalog = catalog(job)?;
-        let options = Options { min_group: job.min_group, join_bound: job.join_bound, now: None };
+        let now = job.now.as_deref().map(|now| hushwire_sql::cell::read(now, ColumnType::Timestamp));
+        let now = now.transpose().map_err(of_query)?;
+        let now = now.and_then(|now| now.number()).and_then(|now| i64::try_from(now).ok());
+        let options = Options { min_group: job.min_group, join_bound: job.join_bound, now };
         let relation = relation_with(&job.sql, &catalog, options, &parameters(job)?).map_err(of_query)?;
         if let Some(column) =
             relation.schema().columns().iter().find(|c| matches!(c.ty, ColumnType::Digest { .. }))
@@ -275,7 +278,8 @@ impl Task for QueryTask {
     /// The query and its options, the tables that are declared, their owners, and who learns the
     /// result. No row counts, and nothing of how this release plans it.
     fn terms(&self) -> Terms {
-        let QueryJob { sql, to, min_group, join_bound, tag_joins, tables, parameters, values: _ } = &self.job;
+        let QueryJob { sql, to, min_group, join_bound, tag_joins, now, tables, parameters, values: _ } =
+            &self.job;
         let sorted = |mut keys: Vec<String>| {
             keys.sort();
             keys
@@ -286,6 +290,7 @@ impl Task for QueryTask {
         terms.push(("min-group", (*min_group).max(1).to_string()));
         terms.push(("join-bound", join_bound.map_or("none".to_owned(), |bound| bound.to_string())));
         terms.push(("tag-joins", tag_joins.to_string()));
+        terms.extend(now.iter().map(|now| ("now", now.clone())));
         let mut tables: Vec<_> = tables.iter().collect();
         tables.sort_by(|a, b| a.name.cmp(&b.name));
         for table in tables {
@@ -331,6 +336,7 @@ mod tests {
                 min_group: 0,
                 join_bound: None,
                 tag_joins: false,
+                now: None,
                 tables: vec![table],
                 parameters: vec![],
                 values: crate::RunValues::default(),

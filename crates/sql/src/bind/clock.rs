@@ -28,7 +28,8 @@ impl Binder<'_> {
         }
         let Some(now) = self.now else {
             let cause = format!("{} has no value here", name.to_uppercase());
-            let remedy = "give the query a time that all members agree on: now = \"2026-11-28 12:00:00\" in the job, or --now";
+            let remedy =
+                "give the query a time that all members agree on, in the job: now = \"2026-11-28 12:00:00\"";
             return Err(refused_at(at, cause, remedy));
         };
         let value = if ty == ColumnType::Date { now.div_euclid(DAY) } else { now };

@@ -2,7 +2,8 @@
 
 use super::{
     Binder, Env,
-    literal::{interval, literal, moved, typed},
+    interval::is_interval,
+    literal::{literal, typed},
     scope::means,
     subquery::Subquery,
 };
@@ -197,7 +198,10 @@ impl<'q> Binder<'q> {
                 let (text, ty, at) = typed(value)?;
                 self.read_as(text, ty, at)?
             }
-            E::Interval(_) => return no("an interval that is not added to a date"),
+            E::Interval(_) => {
+                let of = self.interval(env, calls, expr)?;
+                self.as_micros(of, at)?
+            }
             E::BinaryOp { left, op, right } => self.binary(env, calls, left, op, right, at)?,
             E::UnaryOp { op: U::Not, expr } => self.condition(env, calls, expr)?.not(),
             E::UnaryOp { op: U::Plus, expr } => of!(expr),
@@ -300,6 +304,11 @@ impl<'q> Binder<'q> {
                         let text = String::from_utf8_lossy(text);
                         Expr::Literal(placed(self.reader().literal(&text, ty), at)?, ty)
                     }
+                    _ if !matches!(ty, ColumnType::Varchar(_))
+                        && matches!(self.ty(&inner, at)?, ColumnType::Varchar(_)) =>
+                    {
+                        self.read_text(inner, ty, at)?
+                    }
                     _ if matches!(ty, ColumnType::Varchar(_)) => {
                         self.call("to_text", vec![inner], at)?.cast(ty)
                     }
@@ -376,26 +385,20 @@ impl<'q> Binder<'q> {
             let (a, b) = (self.condition(env, calls, left)?, self.condition(env, calls, right)?);
             return Ok(if *op == B::And { a.and(b) } else { a.or(b) });
         }
-        let turned = |span| match span {
-            super::literal::Span::Days(n) => super::literal::Span::Days(-n),
-            super::literal::Span::Months(n) => super::literal::Span::Months(-n),
-        };
         match (left, op, right) {
             (ast::Expr::Tuple(_), B::Eq | B::NotEq, ast::Expr::Tuple(_)) => {
                 let equal = self.rows_equal(env, calls, left, right, at)?;
                 return Ok(negate(equal, *op == B::NotEq));
             }
-            (_, B::Plus | B::Minus, ast::Expr::Interval(by)) => {
-                let by = interval(by)?;
-                let expr = self.expr(env, calls, left)?;
-                let ty = self.dated(&expr, at)?;
-                return moved(expr, ty, if *op == B::Plus { by } else { turned(by) }, at);
+            (_, B::Plus | B::Minus, by) if is_interval(by) && !is_interval(left) => {
+                let of = self.expr(env, calls, left)?;
+                let by = self.interval(env, calls, by)?;
+                return self.moved(of, by, *op == B::Minus, at);
             }
-            (ast::Expr::Interval(by), B::Plus, _) => {
-                let by = interval(by)?;
-                let expr = self.expr(env, calls, right)?;
-                let ty = self.dated(&expr, at)?;
-                return moved(expr, ty, by, at);
+            (by, B::Plus, _) if is_interval(by) && !is_interval(right) => {
+                let by = self.interval(env, calls, by)?;
+                let of = self.expr(env, calls, right)?;
+                return self.moved(of, by, false, at);
             }
             _ => {}
         }
@@ -490,7 +493,7 @@ impl<'q> Binder<'q> {
         Reader { schema: &self.columns.0, read: crate::cell::read }
     }
 
-    fn arithmetic(&self, op: Arithmetic, a: Expr, b: Expr, at: At) -> Result<Expr, Fault> {
+    pub(super) fn arithmetic(&self, op: Arithmetic, a: Expr, b: Expr, at: At) -> Result<Expr, Fault> {
         placed(self.reader().arithmetic(op, a, b), at)
     }
 
@@ -498,7 +501,7 @@ impl<'q> Binder<'q> {
         placed(self.reader().read_as(expr, ty), at)
     }
 
-    fn dated(&self, expr: &Expr, at: At) -> Result<ColumnType, Fault> {
+    pub(super) fn dated(&self, expr: &Expr, at: At) -> Result<ColumnType, Fault> {
         match self.ty(expr, at)? {
             ty @ (ColumnType::Date | ColumnType::Timestamp) => Ok(ty),
             ty => Err(refused_at(
@@ -515,10 +518,38 @@ impl<'q> Binder<'q> {
     }
 
     /// The value of an expression without columns.
-    fn constant(&self, of: &Expr) -> Result<Value, Fault> {
+    pub(super) fn constant(&self, of: &Expr) -> Result<Value, Fault> {
         let one = Relation::values(Schema::default(), vec![vec![]])?;
         let made = evaluate(&one.project(vec![("constant".into(), of.clone())])?, &Tables::new())?;
         Ok(made.into_iter().flatten().next().unwrap_or(Value::Null))
+    }
+
+    /// A text as a value of another type; NULL where it is none.
+    fn read_text(&self, of: Expr, ty: ColumnType, at: At) -> Result<Expr, Fault> {
+        let number = |scale: u8, of: Expr| {
+            let scale = Expr::Literal(Value::Number(scale.into()), ColumnType::Integer);
+            self.call("to_number", vec![of, scale], at)
+        };
+        match ty {
+            // One digit more than are kept, by which it is rounded.
+            ty if ty.is_integer() => Ok(number(1, of)?.cast(ty)),
+            ColumnType::Decimal { scale, .. } if scale < 12 => Ok(number(scale + 1, of)?.cast(ty)),
+            ColumnType::Double { .. } => Ok(number(9, of)?.cast(ty)),
+            ColumnType::Date => {
+                let whole = |n| Expr::Literal(Value::Number(n), ColumnType::BigInt);
+                let part = |from, length| {
+                    let text = self.call("substring", vec![of.clone(), whole(from), whole(length)], at)?;
+                    Ok::<_, Fault>(number(0, text)?.cast(ColumnType::Integer))
+                };
+                let made = self.call("make_date", vec![part(1, 4)?, part(6, 2)?, part(9, 2)?], at)?;
+                let alike = of.clone().like("____-__-__");
+                Ok(Expr::Case { branches: vec![(alike, made)], otherwise: None })
+            }
+            ty => {
+                let cause = format!("a text of a column is read as {ty}");
+                Err(refused_at(at, cause, "declare the column as this type in its schema"))
+            }
+        }
     }
 
     /// The type that a CAST names; `None` for a text without a length.

@@ -4,6 +4,7 @@
 use super::{
     Binder, Env,
     expr::{Calls, Staged, placed},
+    interval::is_interval,
     sort_key,
 };
 use crate::{
@@ -14,7 +15,7 @@ use crate::{
 use hushwire_fault::code;
 use hushwire_tables::{
     aggregates::{self, AggregateArguments, AggregateDef, AggregateMeaning, Figures},
-    algebra::{Aggregate, Column, ColumnType, Expr, Function, Relation, Value, WindowFunction},
+    algebra::{Aggregate, Arithmetic, Column, ColumnType, Expr, Function, Relation, Value, WindowFunction},
     functions::{self, Arguments, Reader, coalesce},
 };
 use sqlparser::ast::{self, FunctionArg, FunctionArgExpr, FunctionArguments};
@@ -160,6 +161,19 @@ impl<'q> Binder<'q> {
         let Some(args) = all else { return no(&format!("{name}(*)")) };
         if let Some(made) = self.of_clock(&name, &args, at)? {
             return Ok(made);
+        }
+        if let ("date_add" | "adddate" | "date_sub" | "subdate", [of, by]) = (name.as_str(), &args[..]) {
+            // A number counts days.
+            let back = name.contains("sub");
+            let of = self.expr(env, calls, of)?;
+            let of = placed(self.reader().read_as(of, ColumnType::Date), at)?;
+            if is_interval(by) {
+                let by = self.interval(env, calls, by)?;
+                return self.moved(of, by, back, at);
+            }
+            let by = self.expr(env, calls, by)?;
+            let op = if back { Arithmetic::Subtract } else { Arithmetic::Add };
+            return self.arithmetic(op, of, by, at);
         }
         let args = args.into_iter().map(|e| self.expr(env, calls, e)).collect::<Result<Vec<_>, _>>()?;
         self.call(&name, args, at)

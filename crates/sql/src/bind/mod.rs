@@ -4,7 +4,7 @@
 //! mod         whole queries: WITH, set operations, ORDER BY, LIMIT
 //! from        tables, derived tables, joins     values: rows that are written
 //! select      WHERE, HAVING, the list, QUALIFY, DISTINCT     groups: GROUP BY
-//! expr        expressions and their types     literal, function, window: their parts
+//! expr        expressions and their types     literal, interval, function, window: their parts
 //! subquery    EXISTS, IN and scalar subqueries as joins
 //! scope       which names there are
 //! ```
@@ -14,6 +14,7 @@ mod expr;
 mod from;
 mod function;
 mod groups;
+mod interval;
 mod literal;
 mod scope;
 mod select;

@@ -3,7 +3,7 @@
 use super::{AggregateArguments, definition::when};
 use crate::{
     Fault,
-    algebra::{Arithmetic, Expr, Function},
+    algebra::{Arithmetic, ColumnType, Expr, Function, Value},
 };
 
 /// The sums of one of two numbers.
@@ -56,5 +56,16 @@ impl Moments {
         let all = arguments.arithmetic(Arithmetic::Multiply, self.count.clone(), products.clone())?;
         let means = arguments.arithmetic(Arithmetic::Multiply, a.clone(), b.clone())?;
         arguments.arithmetic(Arithmetic::Subtract, all, means)
+    }
+}
+
+/// An integer with three digits after the point, so that a root of its variance has more digits.
+pub(super) fn finer(arguments: &AggregateArguments<'_>, of: Expr) -> Result<Expr, Fault> {
+    match arguments.ty(&of)? {
+        ColumnType::SmallInt | ColumnType::Integer => {
+            let one = Expr::Literal(Value::Number(1000), ColumnType::Decimal { precision: 4, scale: 3 });
+            arguments.arithmetic(Arithmetic::Multiply, of, one)
+        }
+        _ => Ok(of),
     }
 }

@@ -1,6 +1,6 @@
 //! STDDEV_SAMP.
 
-use super::{AggregateDef, AggregateMeaning};
+use super::{AggregateDef, AggregateMeaning, moments};
 use crate::algebra::Function;
 
 pub(super) static DEFINITION: AggregateDef = AggregateDef {
@@ -12,6 +12,7 @@ pub(super) static DEFINITION: AggregateDef = AggregateDef {
     distinct: true,
     meaning: AggregateMeaning::Rewritten(|arguments| {
         let [of] = arguments.exactly()?;
+        let of = moments::finer(arguments, of)?;
         let variance = arguments.figure(Function::VarianceSample, of)?;
         arguments.call("sqrt", vec![variance])
     }),

@@ -8,7 +8,7 @@ use crate::{
 use hushwire_compute::Comparison;
 
 pub(super) static DEFINITION: FnDef = FnDef {
-    names: &["ceil"],
+    names: &["ceil", "ceiling"],
     arity: 1..=1,
     usage: "CEIL(number)",
     gives: "DECIMAL without digits after the point; the same type for a whole number",

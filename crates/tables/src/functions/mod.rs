@@ -53,6 +53,7 @@ functions! {
     date_sub
     date_trunc
     day
+    dayname
     decade
     degrees
     dow
@@ -79,6 +80,7 @@ functions! {
     minute
     modulo
     month
+    monthname
     nullif
     nvl2
     octet_length
@@ -104,6 +106,7 @@ functions! {
     strftime
     substring
     tan
+    to_number
     to_text
     trim
     trunc

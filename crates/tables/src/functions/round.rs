@@ -1,25 +1,45 @@
 //! ROUND.
 
-use super::{Arguments, FnDef, Leaks, Meaning};
+use super::{Arguments, FnDef, Leaks, Meaning, call, slice::whole};
 use crate::{
     Fault,
-    algebra::{ColumnType, Expr, Value},
+    algebra::{Arithmetic, ColumnType, Expr, Value},
 };
+use hushwire_compute::Comparison;
 
 pub(super) static DEFINITION: FnDef = FnDef {
     names: &["round"],
     arity: 1..=2,
     usage: "ROUND(number, digits)",
     gives: "DECIMAL with `digits` digits after the point; the number's own type if it has no more",
-    doc: "the nearest number with `digits` digits after the point; `digits` is a literal, 0 if left out; halves are rounded away from 0",
+    doc: "the nearest number with `digits` digits after the point; `digits` is a literal, 0 if left out, and below 0 for tens; halves are rounded away from 0",
     leaks: Leaks::Nothing,
     meaning: Meaning::Rewritten(bind),
 };
+
+/// The nearest multiple of a power of ten.
+fn tens(arguments: &Arguments<'_>, of: &Expr, digits: u32) -> Result<Expr, Fault> {
+    use Arithmetic::{Add, Divide, Multiply, Subtract};
+    let reader = arguments.reader;
+    let unit = 10i128.pow(digits);
+    let below = reader.compared(Comparison::Less, of.clone(), whole(0))?;
+    let far = [Subtract, Add].map(|op| reader.arithmetic(op, of.clone(), whole(unit / 2)));
+    let [down, up] = far;
+    let mut both = reader.united(vec![up?, down?])?;
+    let down = both.pop().unwrap_or(whole(0));
+    let otherwise = both.pop().map(Box::new);
+    let far = Expr::Case { branches: vec![(below, down)], otherwise };
+    let cut = call("trunc", vec![reader.arithmetic(Divide, far, whole(unit))?], reader)?;
+    reader.arithmetic(Multiply, cut, whole(unit))
+}
 
 fn bind(arguments: &Arguments<'_>) -> Result<Expr, Fault> {
     let (a, scale) = match &arguments.all[..] {
         [a] => (a, 0),
         [a, Expr::Literal(Value::Number(n @ 0..=38), ty)] if ty.is_integer() => (a, *n as u8),
+        [a, Expr::Literal(Value::Number(n @ -18..=-1), _)] => {
+            return tens(arguments, a, n.unsigned_abs() as u32);
+        }
         [_, _] => return Err(arguments.unsupported("ROUND to digits that are no literal")),
         _ => return Err(arguments.wrong_count("1 or 2")),
     };
@@ -55,7 +75,12 @@ mod tests {
         let tenths = numbers([Some(1000), Some(-1000), Some(25), Some(-25), Some(24), None]);
         assert_eq!(values("round", &given, &[int(1)]), tenths);
         assert_eq!(values("round", &given, &[int(2)]), given[0].1);
-        let minus = refused("round", &[int(5), int(-1)]);
+        let hundreds = numbers([Some(0), Some(0), Some(0), Some(0), Some(0), None]);
+        assert_eq!(values("round", &given[..1], &[int(-3)]), hundreds);
+        let tens = values("round", &given, &[int(-1)]);
+        let expected = [Some(100), Some(-100), Some(0), Some(0), Some(0), None];
+        assert_eq!(tens, numbers(expected));
+        let minus = refused("round", &[int(5), int(-20)]);
         assert_eq!(minus.map(|e| e.code()), Some(code::SQL_UNSUPPORTED));
     }
 }

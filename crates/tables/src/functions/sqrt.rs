@@ -10,7 +10,6 @@ use crate::{
     fixed::{self, Fixed, Wide},
     lower::{
         cell::Cell,
-        divide::{Divisor, divided},
         numbers::{number, resized, width},
     },
 };
@@ -41,48 +40,39 @@ static SQRT: Primitive = Primitive {
         if !of.ty.is_numeric() {
             return Err(operands.refused("give it a number"));
         }
-        let (left, unit, right) = steps(of);
-        let high = ((of.range.high.max(0) << left) / unit).isqrt() << right;
+        // A smaller number may have more bits behind the point, and be rounded down less.
+        let high = root(of.range.high.max(0), of.ty) + (1 << fixed::FRAC);
         Ok(ExprType { ty: REAL, nullable: of.range.low < 0, range: Range { low: 0, high } })
     },
-    plain: |typed, values| {
-        let (left, unit, right) = steps(typed.operands.types[0]);
-        real::value(&values, |x| (x[0] >= 0).then(|| ((x[0] << left) / unit).isqrt() << right))
-    },
+    plain: |typed, values| real::value(&values, |x| (x[0] >= 0).then(|| root(x[0], typed.ty(0)))),
     lower: |typed, cells| {
         let of = typed.operands.types[0];
-        let (left, unit, right) = steps(of);
-        let x = Wide(resized(cells[0].val, 128)).left(left);
-        let x = match unit {
-            1 => x,
-            unit => {
-                let all = Range { low: 0, high: i128::MAX };
-                Wide(resized(divided(x.0, all, Divisor::Known(unit)).whole, 128))
-            }
-        };
+        let made = root(Wide(resized(cells[0].val, 128)), of.ty);
         let null = (of.range.low < 0).then(|| cells[0].val.less(number(cells[0].val, 0)));
-        let made = resized(x.whole_root().left(right).0, width(typed.own.range));
-        Cell { null, ..typed.cell(made) }
+        Cell { null, ..typed.cell(resized(made.0, width(typed.own.range))) }
     },
     shown: as_call,
 };
 
-/// How many bits numbers move to the left, what they are then divided by, and how many bits their
-/// root moves: the root has as many of the 32 fractional bits as 128 bits leave space for.
-fn steps(of: ExprType) -> (u8, i128, u8) {
-    let space = of.range.high.max(1).leading_zeros() as u8 - 2;
-    match of.ty {
-        ColumnType::Double { frac } => {
-            // An even number of bits stays behind the point.
-            let left = (64 - frac).min(space);
-            let left = left - (left + frac) % 2;
-            (left, 1, fixed::FRAC - (left + frac) / 2)
-        }
-        ty => {
-            let left = space.min(64) / 2 * 2;
-            (left, 10i128.pow(ty.scale().into()), fixed::FRAC - left / 2)
-        }
+/// The steps by which a number moves to the left, half of them: 32 in all.
+const STEPS: [u8; 6] = [16, 8, 4, 2, 1, 1];
+
+/// The root of a number of a type, with as many of the 32 fractional bits as 126 bits leave space
+/// for: a number moves to the left first, as far as it may, and its root then by half of the rest.
+fn root<F: Fixed>(of: F, ty: ColumnType) -> F {
+    let (mut x, mut moved) = (of, vec![]);
+    for step in STEPS {
+        let fits = x.below(x.same(1 << (126 - 2 * step)));
+        x = F::choose(fits, x.left(2 * step), x);
+        moved.push(fits);
     }
+    let x = match ty {
+        ColumnType::Double { frac } => x.right(frac),
+        ty if ty.scale() == 0 => x,
+        ty => x.part(10i128.pow(ty.scale().into())),
+    };
+    let root = x.whole_root();
+    STEPS.iter().zip(moved).fold(root, |root, (step, moved)| F::choose(moved, root, root.left(*step)))
 }
 
 #[cfg(test)]

@@ -1,9 +1,12 @@
 //! SUBSTRING.
 
-use super::{Arguments, FnDef, Leaks, Meaning, Primitive};
+use super::{
+    Arguments, FnDef, Leaks, Meaning, Primitive, call,
+    slice::{slice, whole},
+};
 use crate::{
     Fault,
-    algebra::{ColumnType, Expr, ExprType, Value},
+    algebra::{Arithmetic, ColumnType, Expr, ExprType, Value},
 };
 use hushwire_fault::code;
 
@@ -12,7 +15,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     arity: 2..=3,
     usage: "SUBSTRING(text FROM first FOR length)",
     gives: "VARCHAR of the largest length that the result can have",
-    doc: "`length` bytes of the text from byte `first` on, counted from 1; both are literals; without `length`, all bytes that follow",
+    doc: "`length` bytes of the text from byte `first` on, counted from 1; without `length`, all bytes that follow; where one of them is no literal, or below 0 and counted from the end, characters",
     leaks: Leaks::Nothing,
     meaning: Meaning::Own(&SUBSTRING, bind),
 };
@@ -59,7 +62,32 @@ fn part(ty: ColumnType, public: &[i128]) -> Option<(u16, u16)> {
     (before < bytes && length > 0).then(|| (before, length.min(bytes - before)))
 }
 
+/// Characters from a place on that is no literal from 1 on, or that many that are none.
+fn by_characters(arguments: &Arguments<'_>) -> Result<Expr, Fault> {
+    let reader = arguments.reader;
+    let (text, from) = (arguments.all[0].clone(), arguments.all[1].clone());
+    let length = call("length", vec![text.clone()], reader)?;
+    let skip = match &from {
+        // Counted from the end.
+        Expr::Literal(Value::Number(..0), _) => reader.arithmetic(Arithmetic::Add, length.clone(), from)?,
+        _ => reader.arithmetic(Arithmetic::Subtract, from, whole(1))?,
+    };
+    let end = match arguments.all.get(2) {
+        Some(count) => reader.arithmetic(Arithmetic::Add, skip.clone(), count.clone())?,
+        None => length,
+    };
+    slice(text, skip, end, reader)
+}
+
 fn bind(of: &'static Primitive, arguments: &Arguments<'_>) -> Result<Expr, Fault> {
+    let from_1 = |place: usize, least: i128| match arguments.all.get(place) {
+        Some(Expr::Literal(Value::Number(n), ty)) => ty.is_integer() && *n >= least,
+        Some(_) => false,
+        None => true,
+    };
+    if !from_1(1, 0) || !from_1(2, i128::MIN) {
+        return by_characters(arguments);
+    }
     let number = |e: &Expr| match e {
         // No string is longer than 16 bits can express.
         Expr::Literal(Value::Number(n @ 0..), ty) if ty.is_integer() => Ok((*n).min(u16::MAX.into())),
@@ -105,6 +133,6 @@ mod tests {
         assert_eq!(values("substr", &given, &[int(3)]), texts(["cd", "", ""]));
         assert_eq!(values("substring", &given, &[int(5), int(1)]), texts(["", "", ""]));
         let place = refused("substring", &[int(1), int(-1)]);
-        assert_eq!(place.map(|e| e.code()), Some(code::SQL_UNSUPPORTED));
+        assert_eq!(place.map(|e| e.code()), Some(code::OPERANDS));
     }
 }
