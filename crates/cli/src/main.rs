@@ -32,6 +32,7 @@ mod member;
 mod member_cmd;
 #[cfg(feature = "nn")]
 mod model_cmd;
+mod model_given;
 mod oprf_cmd;
 mod options;
 mod ot_cmd;
@@ -47,6 +48,7 @@ mod report;
 mod run_args;
 mod run_report;
 mod secrecy;
+mod service;
 mod supervisor;
 #[cfg(feature = "sql")]
 mod table_cmd;
@@ -74,6 +76,11 @@ fn main() -> ExitCode {
     let result = match command {
         Command::Local { job: LocalJob::AesCtr(args) } => local::aes_ctr(&args),
         Command::Bench(args) => bench::run(&args),
+        Command::Serve(args) => service::run(Some("serve"), &args),
+        Command::Service(args) => service::run(None, &args),
+        Command::Data(args) => service::run(Some("data"), &args),
+        Command::Audit(args) => service::run(Some("audit"), &args),
+        Command::Local { job: LocalJob::Up(args) } => service::run(Some("local-up"), &args),
         Command::Circuit(args) => circuit_cmd::run(&args),
         Command::Compute(args) => compute_cmd::run(&args),
         Command::Local { job: LocalJob::Run(args) } => local_run::run(&args),

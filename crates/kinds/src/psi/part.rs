@@ -167,6 +167,7 @@ impl Part for PsiPart {
 
     fn compute(&mut self, member: &mut MemberSession) -> Result<Links, Fault> {
         self.remarks().into_iter().for_each(|remark| (member.observer)(Event::Note(remark)));
+        member.enter(STEP);
         let (agreement, peer) = (member.agreement.clone(), PartyId(1 - self.index));
         let (Seat { context, .. }, control) = Seat::take(member)?;
         let mut channel = member.channel(0, 0, Some(peer), Some(peer))?;

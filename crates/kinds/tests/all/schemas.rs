@@ -219,10 +219,7 @@ fn a_file_with_a_table_has_options_beside_it() {
     }
     assert_eq!(*dialect, wanted);
     for (place, words) in [
-        (
-            "file = \"a.csv\", decimal = \"x\"",
-            "`decimal` cannot be used: decimal is a point or a comma",
-        ),
+        ("file = \"a.csv\", decimal = \"x\"", "`decimal` cannot be used: decimal is a point or a comma"),
         ("file = \"a.csv\", header = \"maybe\"", "header is yes, no or auto"),
         ("file = \"a.csv\", trim = 3", "`trim` is integer, where a list is wanted"),
         ("hex = \"ff\", null = \"NA\"", "options of a table's file are set, and no such file is named"),
