@@ -85,6 +85,10 @@ pub(crate) enum Command {
     #[cfg(feature = "nn")]
     #[command(arg_required_else_help = true, after_help = crate::model_cmd::HELP)]
     Model(crate::model_cmd::ModelArgs),
+    /// Look at the files of a table before a query takes them.
+    #[cfg(feature = "sql")]
+    #[command(arg_required_else_help = true, after_help = crate::table_cmd::HELP)]
+    Table(crate::table_cmd::TableArgs),
     /// Look at a job before taking part: its terms, and the digest by which an operator allows it.
     #[command(arg_required_else_help = true, after_help = job_cmd::HELP)]
     Job(job_cmd::JobArgs),

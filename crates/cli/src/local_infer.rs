@@ -7,6 +7,7 @@ use crate::{
     log,
     member_cmd::has_aes,
     model_cmd::{NumbersArgs, Ring, SamplesArgs, Warned, of_file, planned, wrapped},
+    model_given::{Named, PublicArgs, all_by_name, by_name, in_its_way, input_names},
     options::{Between, CommonArgs},
     out, price, progress,
     run_report::{KindReport, deliver},
@@ -16,9 +17,9 @@ use clap::Args;
 use hushwire::LocalJob;
 use hushwire::job::{
     ComputationSource, Fault, InferJob, InferTask, Inferred, InputPlace, Job, Linear, Link, Member,
-    OutputPlace, Protocol, RunValues, Task, Words, array_in, inferred_lines, network_in, read_array, samples,
+    OutputPlace, Protocol, RunValues, Task, Words, array_in, inferred_lines, model_in, read_array, samples,
 };
-use hushwire_nn::{Array, Floats, Labels, Network, Numbers, Samples, Secure, judged};
+use hushwire_nn::{Array, Floats, Labels, Network, Numbers, OUTPUT, Samples, Secure, judged};
 use serde::Serialize;
 use std::{
     fmt::Write,
@@ -56,12 +57,16 @@ pub(crate) struct LocalInferArgs {
     /// The model's ONNX file; - is standard input
     #[arg(long, value_name = "FILE")]
     model: PathBuf,
-    /// The input's NumPy file, or -: one input or several along the first axis
-    #[arg(long, value_name = "FILE")]
-    input: PathBuf,
-    /// The NumPy file of the output, which appears when it is whole; - is standard output
-    #[arg(long, value_name = "FILE")]
-    output: Option<PathBuf>,
+    /// The input's NumPy file, or -: one input or several along the first axis. A model with
+    /// several inputs takes NAME=FILE for each
+    #[arg(long, value_name = "[NAME=]FILE", required = true)]
+    input: Vec<Named>,
+    /// The NumPy file of the output, which appears when it is whole; - is standard output.
+    /// NAME=FILE is for one of several outputs, and FILE for the first
+    #[arg(long, value_name = "[NAME=]FILE")]
+    output: Vec<Named>,
+    #[command(flatten)]
+    public: PublicArgs,
     /// The file of the classes' names, one a line, or -
     #[arg(long, value_name = "FILE")]
     labels: Option<PathBuf>,
@@ -116,12 +121,23 @@ pub(crate) fn run(args: &LocalInferArgs) -> Result<(), Error> {
     let backend = args.common.backend()?;
     let shape = crate::options::net(&args.net)?;
     streams(args)?;
-    let (model, input) = (files::input(&args.model)?, files::input(&args.input)?);
-    let calibration = args.samples.calibrate.as_deref().map(files::input).transpose()?;
-    let array = array_in(&input)?;
-    let network = Arc::new(network_in(&model, Some(&array.lengths))?);
-    let given = calibration.as_ref().map(array_in).transpose()?;
-    let samples = samples(&network, given.as_ref(), args.samples.range)?;
+    let model = files::input(&args.model)?;
+    let read = model_in(&model)?;
+    let mut given = args.public.given()?;
+    let names = input_names(&read, &given);
+    let input_files = all_by_name("--input", &args.input, &names)?;
+    let inputs = input_files.iter().map(|path| files::input(path)).collect::<Result<Vec<_>, _>>()?;
+    let arrays = inputs.iter().map(array_in).collect::<Result<Vec<Array>, _>>()?;
+    given.shapes = names.into_iter().zip(arrays.iter().map(|array| array.lengths.clone())).collect();
+    let network = Network::with(read, &given).map_err(|faults| in_its_way(&args.model, faults))?;
+    let network = Arc::new(network);
+    let outputs: Vec<String> = network.outputs.iter().map(|(name, _)| name.clone()).collect();
+    let output_files = by_name("--output", &args.output, &outputs)?;
+    let calibration_files = args.samples.files(&network)?.unwrap_or_default();
+    let calibration =
+        calibration_files.iter().map(|path| files::input(path)).collect::<Result<Vec<_>, _>>()?;
+    let given = calibration.iter().map(array_in).collect::<Result<Vec<Array>, _>>()?;
+    let samples = samples(&network, (!given.is_empty()).then_some(&given[..]), args.samples.range)?;
     let wanted = args.numbers.wanted()?;
     // A network that cannot be computed is refused before anything is evaluated.
     planned(&args.model, &network, wanted.usual())?;
@@ -151,28 +167,40 @@ pub(crate) fn run(args: &LocalInferArgs) -> Result<(), Error> {
         return out::text(explained(&task, &network, &secure, has_aes(backend))?);
     }
     let labels = labels(args.labels.as_deref(), &network)?;
-    secure.input(&array).map_err(|e| of_file(&args.input, e))?;
+    secure.inputs(&network, &arrays).map_err(|e| of_file(input_files[0], e))?;
     let mut run = RunFiles::new(args.common.replace.force);
-    for (role, path) in [
-        ("the model", Some(&args.model)),
-        ("the input", Some(&args.input)),
-        ("the calibration inputs", args.samples.calibrate.as_ref()),
-        ("the labels", args.labels.as_ref()),
-    ] {
+    let roles = [("the model", Some(args.model.as_path())), ("the labels", args.labels.as_deref())];
+    let ins = input_files.iter().map(|path| ("the input", Some(*path)));
+    let calibrated = calibration_files.iter().map(|path| ("the calibration inputs", Some(*path)));
+    for (role, path) in roles.into_iter().chain(ins).chain(calibrated) {
         path.into_iter().for_each(|path| reads(&mut run, role, path));
     }
-    let passing =
-        args.output.as_deref().filter(|path| is_stream(path)).map(|_| Passing::new()).transpose()?;
-    let output = passing.as_ref().map(Passing::file).or_else(|| args.output.clone());
-    if let (Some(path), None) = (&args.output, &passing) {
-        run.check("with --output", path, &task.writer())?;
+    let plain = network.output_names();
+    let (mut passing, mut kept) = (None, vec![]);
+    for (name, path) in plain.iter().zip(&output_files) {
+        let Some(path) = path else { continue };
+        if is_stream(path) {
+            let through = Passing::new()?;
+            kept.push((name, through.file()));
+            passing = Some(through);
+        } else {
+            run.check("with --output", path, &task.writer_of(name))?;
+            kept.push((name, path.to_path_buf()));
+        }
     }
     let json = args.common.json_file(&mut run, "local infer")?;
     let mut local = LocalJob::new(&task).transport(args.between.kind()?).shape(shape).backend(backend);
     local = local.force(args.common.replace.force);
     local = local.bring(job.owner.clone(), "model", model);
-    if let Some(place) = calibration {
-        local = local.bring(job.owner.clone(), "calibration", place);
+    if !args.public.text().is_empty() {
+        let place = InputPlace::Values(Zeroizing::new(args.public.text()));
+        local = local.bring(job.owner.clone(), "public", place);
+    }
+    let input_names = network.input_names();
+    if !calibration.is_empty() {
+        for (name, place) in input_names.iter().zip(calibration) {
+            local = local.bring(job.owner.clone(), &name.replacen("input", "calibration", 1), place);
+        }
     } else {
         log::note!("note: scales come from inputs that are made up; --calibrate takes real ones");
         if let Some(range) = args.samples.range {
@@ -180,20 +208,22 @@ pub(crate) fn run(args: &LocalInferArgs) -> Result<(), Error> {
             local = local.bring(job.owner.clone(), "range", place);
         }
     }
-    local = local.bring(job.client.clone(), "input", input);
-    let written = output.clone();
-    if let Some(path) = output {
-        local = local.keep(job.client.clone(), "output", OutputPlace::File(path));
+    for (name, place) in input_names.iter().zip(inputs) {
+        local = local.bring(job.client.clone(), name, place);
+    }
+    let written = kept.first().filter(|(name, _)| *name == OUTPUT).map(|(_, path)| path.clone());
+    for (name, path) in kept {
+        local = local.keep(job.client.clone(), name, OutputPlace::File(path));
     }
     let bar = progress::bar(0, "layers");
     // Here alone one process has both files. A run that fails does not wait for it.
-    let (numbers, aside) = (choice.numbers, (args.model.clone(), Arc::clone(&network), samples, array));
+    let (numbers, aside) = (choice.numbers, (args.model.clone(), Arc::clone(&network), samples, arrays));
     let aside = Arc::new(aside);
     let room = {
         let aside = Arc::clone(&aside);
         thread::spawn(move || {
-            let (model, network, samples, array) = &*aside;
-            overflow(model, network, &secure, array, samples)
+            let (model, network, samples, arrays) = &*aside;
+            overflow(model, network, &secure, arrays, samples)
         })
     };
     let ended = run_all(
@@ -227,16 +257,19 @@ pub(crate) fn run(args: &LocalInferArgs) -> Result<(), Error> {
         deliver(None, &report, json, args.common.json.as_deref())?;
         return told;
     }
-    if let Some(path) = &args.output {
-        log::note!("the output is in {}", path.display());
+    for (name, path) in outputs.iter().zip(output_files).filter_map(|(name, path)| Some((name, path?))) {
+        match outputs.len() {
+            1 => log::note!("the output is in {}", path.display()),
+            _ => log::note!("the output {name} is in {}", path.display()),
+        }
     }
-    let printed = args.output.is_none() || args.labels.is_some();
+    let printed = args.output.is_empty() || args.labels.is_some();
     let printed = if printed { inferred_lines(&task, &learnt, &labels) } else { String::new() };
     deliver(Some(printed.into_bytes()), &report, json, args.common.json.as_deref())
 }
 
-/// A model's file, its network, the inputs from which scales come, and the input.
-type Aside = (PathBuf, Arc<Network>, Samples, Array);
+/// A model's file, its network, the inputs from which scales come, and the inputs.
+type Aside = (PathBuf, Arc<Network>, Samples, Vec<Array>);
 
 /// The warning about values that wrap on this input: in floating point, which takes about as long
 /// as a fast run.
@@ -244,11 +277,11 @@ fn overflow(
     model: &Path,
     network: &Network,
     secure: &Secure,
-    array: &Array,
+    arrays: &[Array],
     samples: &Samples,
 ) -> Result<Option<Warned>, Error> {
     let of_model = |e: Fault| of_file(model, e);
-    let floats = Floats::new(network, array, false).map_err(of_model)?;
+    let floats = Floats::new(network, arrays, false).map_err(of_model)?;
     let greatest = samples.greatest(network, secure);
     let rooms = secure.rooms(network, greatest, samples.headroom(), &floats).map_err(of_model)?;
     Ok(wrapped(network.layers.iter().map(|layer| layer.name.as_str()).zip(rooms)))
@@ -262,26 +295,30 @@ fn off(
     learnt: &Inferred,
     file: Option<&Path>,
 ) -> Result<Option<Warned>, Error> {
-    let (model, network, samples, array) = aside;
+    let (model, network, samples, arrays) = aside;
     let found = match (&learnt.lengths, file) {
         (Some(lengths), _) if !learnt.elements.is_empty() => Array::new(lengths, learnt.elements.clone()),
         // What is no regular file cannot be read again.
         (Some(_), Some(path)) if path.is_file() => read_array(path)?,
         _ => return Ok(None),
     };
-    let finding = judged(network, numbers, samples, array, &found).map_err(|e| of_file(model, e))?;
+    // The further outputs, as far as they have come back.
+    let more = learnt.more.iter().take_while(|(_, elements)| !elements.is_empty());
+    let mut all = vec![found];
+    all.extend(more.map(|(lengths, elements)| Array::new(lengths, elements.clone())));
+    let finding = judged(network, numbers, samples, arrays, &all).map_err(|e| of_file(model, e))?;
     Ok(finding.as_ref().map(Warned::of))
 }
 
 /// Standard input and output are one file each.
 fn streams(args: &LocalInferArgs) -> Result<(), Error> {
-    let [calibrate, labels] = [args.samples.calibrate.as_deref(), args.labels.as_deref()];
-    let [model, input] = [&args.model, &args.input].map(|path| Some(path.as_path()));
-    let ins = [("--model", model), ("--input", input), ("--calibrate", calibrate), ("--labels", labels)];
-    one_stream("standard input", ins)?;
-    let outs = [("--output", args.output.as_deref()), ("--json", args.common.json.as_deref())];
-    one_stream("standard output", outs)?;
-    if labels.is_some() && args.output.as_deref().is_some_and(is_stream) {
+    let labels = args.labels.as_deref();
+    let ins = [("--model", Some(args.model.as_path())), ("--labels", labels)].into_iter();
+    let ins = ins.chain(args.input.iter().map(|input| ("--input", Some(input.whole()))));
+    one_stream("standard input", ins.chain(args.samples.paths().map(|path| ("--calibrate", Some(path)))))?;
+    let outs = args.output.iter().map(|output| ("--output", Some(output.whole())));
+    one_stream("standard output", outs.chain([("--json", args.common.json.as_deref())]))?;
+    if labels.is_some() && args.output.iter().any(|output| is_stream(output.whole())) {
         let what = "--output and the classes of --labels are both standard output; give --output a file";
         return Err(Error::Usage(what.into()));
     }

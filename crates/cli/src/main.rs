@@ -32,6 +32,7 @@ mod member;
 mod member_cmd;
 #[cfg(feature = "nn")]
 mod model_cmd;
+mod model_given;
 mod oprf_cmd;
 mod options;
 mod ot_cmd;
@@ -40,12 +41,17 @@ mod places;
 mod price;
 mod progress;
 mod psi_cmd;
+#[cfg(feature = "sql")]
+mod query_tables;
+mod read_args;
 mod report;
 mod run_args;
 mod run_report;
 mod secrecy;
 mod service;
 mod supervisor;
+#[cfg(feature = "sql")]
+mod table_cmd;
 mod version;
 
 use args::{Cli, Command, LocalJob};
@@ -87,6 +93,8 @@ fn main() -> ExitCode {
         Command::Local { job: LocalJob::Infer(args) } => local_infer::run(&args),
         #[cfg(feature = "nn")]
         Command::Model(args) => model_cmd::run(&args),
+        #[cfg(feature = "sql")]
+        Command::Table(args) => table_cmd::run(&args),
         Command::Job(args) => job_cmd::run(&args),
         Command::Party(args) => member_cmd::party(&args),
         Command::Client(args) => member_cmd::client(&args),

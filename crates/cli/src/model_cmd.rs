@@ -1,5 +1,6 @@
 //! `hushwire model`: look at models, check them, plan their networks, and make some to try.
 
+use crate::model_given::{GivenArgs, Named, all_by_name, assumed, in_its_way, input_names};
 use crate::{
     error::Error,
     files::{NewFile, Replace, RunFiles, is_stream, json_file, one_stream, reads},
@@ -7,10 +8,10 @@ use crate::{
     run_report::deliver,
 };
 use clap::{Args, Subcommand};
-use hushwire::job::{Fault, network_of, read_array, samples};
+use hushwire::job::{Fault, InputPlace, model, network_given, read_array, samples};
 use hushwire_nn::{
-    Array, Choice, Distance, Finding, LayerReport, Members, Network, NetworkReport, Numbers, SampleRange,
-    Samples, Secure, Wanted, judged, npy, zoo,
+    Array, Choice, DataReport, DataResult, Distance, Finding, LayerReport, Members, Network, NetworkReport,
+    Numbers, SampleRange, Samples, Secure, Wanted, judged, npy, zoo,
 };
 use serde::Serialize;
 use std::{
@@ -26,6 +27,8 @@ Examples:
   hushwire model check m.onnx         every operator is known, and what fixed point costs on an input made up
   hushwire model check m.onnx --input x.npy
                                       the fixed-point result against floating point, layer by layer
+  hushwire model check m.onnx --data x.npy --labels y.npy
+                                      accuracy in both, and the fewest bits that lose none of it
   hushwire model plan m.onnx --out network.hwc
                                       the network without weights: what members of a job agree on
   hushwire model explain m.onnx       what members bring and learn";
@@ -95,10 +98,10 @@ impl NumbersArgs {
 /// The inputs from which scales and the number of bits come.
 #[derive(Args, Clone)]
 pub(crate) struct SamplesArgs {
-    /// Inputs from which scales and the number of bits come, as a NumPy file [default: inputs that
-    /// are made up]
-    #[arg(long, value_name = "FILE")]
-    pub(crate) calibrate: Option<PathBuf>,
+    /// Inputs from which scales and the number of bits come, as a NumPy file; NAME=FILE for one of
+    /// several inputs [default: inputs that are made up]
+    #[arg(long, value_name = "[NAME=]FILE")]
+    pub(crate) calibrate: Vec<Named>,
     /// The range of made-up inputs, as in 0,255 [default: normally distributed, of mean 0 and
     /// deviation 1]
     #[arg(long, value_name = "LOW,HIGH", allow_hyphen_values = true, conflicts_with = "calibrate")]
@@ -107,8 +110,24 @@ pub(crate) struct SamplesArgs {
 
 impl SamplesArgs {
     fn samples(&self, network: &Network) -> Result<Samples, Error> {
-        let calibration = self.calibrate.as_deref().map(read_array).transpose()?;
-        Ok(samples(network, calibration.as_ref(), self.range)?)
+        let calibration = self.files(network)?;
+        let calibration =
+            calibration.map(|files| files.into_iter().map(read_array).collect::<Result<Vec<_>, _>>());
+        Ok(samples(network, calibration.transpose()?.as_deref(), self.range)?)
+    }
+
+    /// The files of calibration inputs, in the network's order.
+    pub(crate) fn files(&self, network: &Network) -> Result<Option<Vec<&Path>>, Error> {
+        if self.calibrate.is_empty() {
+            return Ok(None);
+        }
+        let names: Vec<String> = network.inputs.iter().map(|(name, _)| name.clone()).collect();
+        all_by_name("--calibrate", &self.calibrate, &names).map(Some)
+    }
+
+    /// All files, as they were given.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &Path> {
+        self.calibrate.iter().map(Named::whole)
     }
 }
 
@@ -116,9 +135,8 @@ impl SamplesArgs {
 struct OneArgs {
     /// The model's ONNX file
     model: PathBuf,
-    /// The shape of its input, where the model leaves it open
-    #[arg(long, value_name = "N,…", value_delimiter = ',')]
-    shape: Option<Vec<usize>>,
+    #[command(flatten)]
+    given: GivenArgs,
     #[command(flatten)]
     numbers: NumbersArgs,
     #[command(flatten)]
@@ -129,10 +147,20 @@ struct OneArgs {
 struct CheckArgs {
     /// The model's ONNX file
     model: PathBuf,
-    /// A sample input as a NumPy file, or several along the first axis [default: one that is made
-    /// up]
-    #[arg(long, value_name = "FILE")]
-    input: Option<PathBuf>,
+    /// A sample input as a NumPy file, or several along the first axis; NAME=FILE for one of
+    /// several inputs [default: one that is made up]
+    #[arg(long, value_name = "[NAME=]FILE")]
+    input: Vec<Named>,
+    /// Data as a NumPy file, samples along the first axis: accuracy in floating point and in fixed
+    /// point, and the fewest bits that lose at most a thousandth of the decisions; NAME=FILE for
+    /// one of several inputs. Scales come from it, too, unless --calibrate or --range names others
+    #[arg(long, value_name = "[NAME=]FILE", conflicts_with = "input")]
+    data: Vec<Named>,
+    /// The class of each sample of --data, as a NumPy file
+    #[arg(long, value_name = "FILE", requires = "data")]
+    labels: Option<PathBuf>,
+    #[command(flatten)]
+    given: GivenArgs,
     #[command(flatten)]
     numbers: NumbersArgs,
     #[command(flatten)]
@@ -238,16 +266,21 @@ pub(crate) fn wrapped<'a>(rooms: impl Iterator<Item = (&'a str, f32)>) -> Option
 pub(crate) fn run(args: &ModelArgs) -> Result<(), Error> {
     match &args.command {
         ModelCommand::Info(args) => {
-            let network = network_of(&args.model, args.shape.as_deref())?;
+            let read = model(&args.model)?;
+            let found = assumed(&read, &args.given.given()?);
+            let (network, notes) = found.map_err(|faults| in_its_way(&args.model, faults))?;
             planned(&args.model, &network, args.numbers.wanted()?.usual())?;
+            if !notes.is_empty() {
+                log::note!("note: the model leaves open what is taken as {}", notes.join(" "));
+            }
             out::text(info(&network))
         }
         ModelCommand::Check(args) => check(args),
         ModelCommand::Explain(args) => {
-            let network = network_of(&args.model, args.shape.as_deref())?;
+            let network = network_of(&args.model, &args.given)?;
             let secure = planned(&args.model, &network, chosen(args, &network)?.0.numbers)?;
             let told = secure.computation().explain();
-            let weights = "a name that begins with weights, bias, terms, low, high or align is the owner's; shapes show, values do not\n";
+            let weights = "a name that begins with weights, bias, terms, low, high, align, rows, select, bounds, paths, counts or leaves is the owner's; shapes show, values do not\n";
             out::text(told + weights)
         }
         ModelCommand::Plan(args) => plan(args),
@@ -268,6 +301,11 @@ pub(crate) fn run(args: &ModelArgs) -> Result<(), Error> {
             write(to, &npy::write(&sample))
         }
     }
+}
+
+/// The network of a model's file.
+fn network_of(path: &Path, given: &GivenArgs) -> Result<Network, Error> {
+    Ok(network_given(&InputPlace::File(path.to_owned()), &given.given()?)?)
 }
 
 /// Starts an output; none is standard output.
@@ -304,17 +342,16 @@ fn info(network: &Network) -> String {
 }
 
 fn plan(args: &PlanArgs) -> Result<(), Error> {
-    let OneArgs { model, shape, samples, .. } = &args.one;
+    let OneArgs { model, given, samples, .. } = &args.one;
     let outs = [("--out", Some(args.out.as_path())), ("--json", args.json.as_deref())];
     one_stream("standard output", outs)?;
-    one_stream(
-        "standard input",
-        [("the model", Some(model.as_path())), ("--calibrate", samples.calibrate.as_deref())],
-    )?;
-    let network = network_of(model, shape.as_deref())?;
+    let ins = samples.paths().map(|path| ("--calibrate", Some(path)));
+    one_stream("standard input", ins.chain([("the model", Some(model.as_path()))]))?;
+    let network = network_of(model, given)?;
     let mut run = RunFiles::new(args.replace.force);
     reads(&mut run, "the model", model);
-    samples.calibrate.iter().for_each(|path| reads(&mut run, "the calibration inputs", path));
+    let calibration = samples.files(&network)?.unwrap_or_default();
+    calibration.into_iter().for_each(|path| reads(&mut run, "the calibration inputs", path));
     let (choice, warnings) = chosen(&args.one, &network)?;
     let secure = planned(model, &network, choice.numbers)?;
     let out = output(&mut run, "with --out", &args.out, "a network")?;
@@ -367,6 +404,8 @@ struct Checked {
     classes: usize,
     agree: usize,
     layers: Vec<CheckedLayer>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    data: Option<CheckedData>,
 }
 
 #[derive(Serialize)]
@@ -379,26 +418,184 @@ struct CheckedLayer {
     room: f32,
 }
 
-fn check(args: &CheckArgs) -> Result<(), Error> {
-    let [input, calibrate] = [args.input.as_deref(), args.samples.calibrate.as_deref()];
-    let ins = [("the model", Some(args.model.as_path())), ("--input", input), ("--calibrate", calibrate)];
-    one_stream("standard input", ins)?;
-    let given = args.input.as_deref().map(read_array).transpose()?;
-    let lengths = given.as_ref().map(|input: &Array| input.lengths.as_slice());
-    let network = network_of(&args.model, lengths)?;
+/// What is checked on data.
+#[derive(Serialize)]
+struct CheckedData {
+    samples: usize,
+    /// Decisions that are right, if there are labels, in floating point and in fixed point.
+    right_clear: Option<usize>,
+    right: Option<usize>,
+    /// The greatest error of an output, and the range of outputs.
+    error: f32,
+    range: f32,
+    /// The samples on which rings were tried, and the fewest bits that are enough.
+    tried_samples: usize,
+    enough_bits: Option<u8>,
+    tried: Vec<CheckedRing>,
+}
+
+#[derive(Serialize)]
+struct CheckedRing {
+    bits: u8,
+    /// Null where the ring has no room for the network's values.
+    differ: Option<usize>,
+    right: Option<usize>,
+    error: Option<f32>,
+}
+
+/// The results of a network on data.
+fn check_data(args: &CheckArgs) -> Result<(), Error> {
+    let read = model(&args.model)?;
+    let mut known = args.given.given()?;
+    let names = input_names(&read, &known);
+    let files = all_by_name("--data", &args.data, &names)?;
+    let data = files.iter().map(|path| read_array(path)).collect::<Result<Vec<Array>, _>>()?;
+    // A model for any number of samples takes one at a time.
+    let one = |array: &Array| [&[1][..], array.lengths.get(1..).unwrap_or_default()].concat();
+    let set = known.shapes.clone();
+    let open = names.iter().zip(&data).filter(|(name, _)| !set.contains_key(*name));
+    known.shapes.extend(open.map(|(name, array)| (name.clone(), one(array))));
+    let network = Network::with(read, &known).map_err(|faults| in_its_way(&args.model, faults))?;
     let of_model = |e: Fault| of_file(&args.model, e);
     let wanted = args.numbers.wanted()?;
     planned(&args.model, &network, wanted.usual())?;
     let mut run = RunFiles::new(args.replace.force);
-    for path in [Some(args.model.as_path()), input, calibrate].into_iter().flatten() {
+    let calibration = args.samples.files(&network)?;
+    let others = calibration.iter().flatten().copied().chain(args.labels.as_deref());
+    for path in files.iter().copied().chain(others).chain([args.model.as_path()]) {
+        reads(&mut run, "a file of the check", path);
+    }
+    let json = json_file(&mut run, args.json.as_deref(), "model check", 0o644)?;
+    let labels = args.labels.as_deref().map(read_array).transpose()?;
+    let samples = match (calibration, args.samples.range) {
+        (None, None) => samples(&network, Some(&data[..]), None)?,
+        _ => args.samples.samples(&network)?,
+    };
+    let choice = wanted.chosen(&network, &samples).map_err(of_model)?;
+    let secure = planned(&args.model, &network, choice.numbers)?;
+    let report = DataReport::new(&network, choice.numbers, &wanted, &samples, &data, labels.as_ref());
+    let report = report.map_err(of_model)?;
+    let rooms = report.layers.iter().map(|layer| (layer.name.as_str(), layer.room));
+    let mut warnings: Vec<Warned> = wrapped(rooms).into_iter().collect();
+    if warnings.is_empty() {
+        warnings.extend(choice.finding.iter().map(Warned::of));
+    }
+    warnings.iter().for_each(Warned::note);
+    let text = data_table(&report, &choice);
+    let ring = |(bits, result): &(u8, Option<DataResult>)| CheckedRing {
+        bits: *bits,
+        differ: result.map(|result| result.differ),
+        right: result.and_then(|result| result.right),
+        error: result.map(|result| result.error),
+    };
+    let data = CheckedData {
+        samples: report.samples,
+        right_clear: report.right,
+        right: report.fixed.right,
+        error: report.fixed.error,
+        range: report.range,
+        tried_samples: report.tried.0,
+        enough_bits: report.enough,
+        tried: report.tried.1.iter().map(ring).collect(),
+    };
+    let checked = Checked {
+        planned: Planned {
+            command: "model check",
+            version: env!("CARGO_PKG_VERSION"),
+            network: hex::encode(secure.computation().digest()),
+            numbers: Ring::of(&choice),
+            warnings,
+        },
+        classes: report.fixed.decisions,
+        agree: report.fixed.decisions - report.fixed.differ,
+        layers: report.layers.iter().map(CheckedLayer::of).collect(),
+        data: Some(data),
+    };
+    deliver(Some(text.into_bytes()), &checked, json, args.json.as_deref())
+}
+
+/// A part of all, in percent.
+fn percent(part: usize, all: usize) -> String {
+    format!("{:.1} %", 100.0 * part as f64 / all.max(1) as f64)
+}
+
+/// The layers one by one, the results on data, and the rings that were tried.
+fn data_table(report: &DataReport, choice: &Choice) -> String {
+    let mut text = layer_table(&report.layers);
+    let (all, fixed) = (report.fixed.decisions, &report.fixed);
+    let Numbers { bits, frac, cut } = choice.numbers;
+    // Writing to a string does not fail.
+    let _ = writeln!(
+        text,
+        "{} samples; numbers of {bits} bits, {frac} behind the point, {cut} cut",
+        report.samples
+    );
+    if let (Some(clear), Some(right)) = (report.right, fixed.right) {
+        let _ = writeln!(
+            text,
+            "accuracy {} in floating point ({clear} of {all}), {} in fixed point ({right})",
+            percent(clear, all),
+            percent(right, all)
+        );
+    }
+    if all > 0 {
+        let _ = writeln!(text, "{} of {all} decisions differ from those in floating point", fixed.differ);
+    }
+    let _ = writeln!(text, "outputs are off by at most {:.6} of a range of {:.6}", fixed.error, report.range);
+    let _ = writeln!(text, "\nbits   differ    right        error  (on {} samples)", report.tried.0);
+    for (bits, result) in &report.tried.1 {
+        let _ = match result {
+            None => writeln!(text, "{bits:>4}  no room for the network's values"),
+            Some(DataResult { differ, right, error, .. }) => {
+                let right = right.map_or_else(|| "–".to_owned(), |right| right.to_string());
+                writeln!(text, "{bits:>4} {differ:>8} {right:>8} {error:>12.6}")
+            }
+        };
+    }
+    let what = if all > 0 { "decisions" } else { "range" };
+    let _ = match report.enough {
+        Some(bits) => writeln!(text, "{bits} bits are enough: they lose at most 0.1 % of the {what}"),
+        None => writeln!(text, "no ring up to 64 bits loses at most 0.1 % of the {what}"),
+    };
+    text
+}
+
+fn check(args: &CheckArgs) -> Result<(), Error> {
+    if !args.data.is_empty() {
+        let data = args.data.iter().map(|data| ("--data", Some(data.whole())));
+        let calibrate = args.samples.paths().map(|path| ("--calibrate", Some(path)));
+        let rest = [("--labels", args.labels.as_deref()), ("the model", Some(args.model.as_path()))];
+        one_stream("standard input", data.chain(calibrate).chain(rest))?;
+        return check_data(args);
+    }
+    let ins = args.input.iter().map(|input| ("--input", Some(input.whole())));
+    let calibrate = args.samples.paths().map(|path| ("--calibrate", Some(path)));
+    one_stream("standard input", ins.chain(calibrate).chain([("the model", Some(args.model.as_path()))]))?;
+    let read = model(&args.model)?;
+    let mut known = args.given.given()?;
+    let names = input_names(&read, &known);
+    let files = match args.input[..] {
+        [] => vec![],
+        _ => all_by_name("--input", &args.input, &names)?,
+    };
+    let given = files.iter().map(|path| read_array(path)).collect::<Result<Vec<Array>, _>>()?;
+    known.shapes.extend(names.iter().cloned().zip(given.iter().map(|input| input.lengths.clone())));
+    let network = Network::with(read, &known).map_err(|faults| in_its_way(&args.model, faults))?;
+    let of_model = |e: Fault| of_file(&args.model, e);
+    let wanted = args.numbers.wanted()?;
+    planned(&args.model, &network, wanted.usual())?;
+    let mut run = RunFiles::new(args.replace.force);
+    let calibration = args.samples.files(&network)?.unwrap_or_default();
+    for path in files.iter().copied().chain(calibration).chain([args.model.as_path()]) {
         reads(&mut run, "a file of the check", path);
     }
     let json = json_file(&mut run, args.json.as_deref(), "model check", 0o644)?;
     let samples = args.samples.samples(&network)?;
     let choice = wanted.chosen(&network, &samples).map_err(of_model)?;
     let secure = planned(&args.model, &network, choice.numbers)?;
-    let input = given.unwrap_or_else(|| samples.first().clone());
-    secure.input(&input).map_err(|e| of_file(args.input.as_deref().unwrap_or(&args.model), e))?;
+    let input = if given.is_empty() { samples.first().to_vec() } else { given };
+    let inputs = secure.inputs(&network, &input);
+    inputs.map_err(|e| of_file(files.first().copied().unwrap_or(&args.model), e))?;
     let greatest = samples.greatest(&network, &secure);
     let report = NetworkReport::new(&network, secure.numbers(), greatest, samples.headroom(), &input);
     let report = report.map_err(of_model)?;
@@ -406,7 +603,8 @@ fn check(args: &CheckArgs) -> Result<(), Error> {
     // The input itself first: what wraps there is the cause of all else.
     let mut warnings: Vec<Warned> = wrapped(rooms).into_iter().collect();
     if warnings.is_empty() {
-        let finding = judged(&network, choice.numbers, &samples, &input, &report.output).map_err(of_model)?;
+        let finding =
+            judged(&network, choice.numbers, &samples, &input, &report.outputs).map_err(of_model)?;
         warnings.extend(finding.or_else(|| choice.finding.clone()).iter().map(Warned::of));
     }
     warnings.iter().for_each(Warned::note);
@@ -422,6 +620,7 @@ fn check(args: &CheckArgs) -> Result<(), Error> {
         classes: report.places,
         agree: report.agree,
         layers: report.layers.iter().map(CheckedLayer::of).collect(),
+        data: None,
     };
     deliver(Some(text.into_bytes()), &report, json, args.json.as_deref())
 }
@@ -433,13 +632,13 @@ impl CheckedLayer {
     }
 }
 
-/// The layers one by one, and the result.
-fn table(network: &Network, report: &NetworkReport, choice: &Choice) -> String {
+/// The layers one by one.
+fn layer_table(layers: &[LayerReport]) -> String {
     let mut text = format!(
         "{:<20} {:>12} {:>12} {:>12} {:>6}  layer\n",
         "operator", "greatest", "error", "deviation", "room"
     );
-    for layer in &report.layers {
+    for layer in layers {
         // Writing to a string does not fail.
         let _ = writeln!(
             text,
@@ -447,6 +646,12 @@ fn table(network: &Network, report: &NetworkReport, choice: &Choice) -> String {
             layer.op, layer.greatest, layer.error, layer.deviation, layer.room, layer.name
         );
     }
+    text
+}
+
+/// The layers one by one, and the result.
+fn table(network: &Network, report: &NetworkReport, choice: &Choice) -> String {
+    let mut text = layer_table(&report.layers);
     let of_model = network.places(network.outputs[0].1).is_some();
     let what = if of_model { "the place that the model finds" } else { "the first class" };
     if report.places > 0 {

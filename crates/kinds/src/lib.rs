@@ -37,8 +37,8 @@ pub use draw::{DrawJob, DrawPart, DrawReport, DrawTask, Drawn};
 pub use infer::InferJob;
 #[cfg(feature = "nn")]
 pub use infer::{
-    InferPart, InferTask, Inferred, array_in, inferred_lines, model, network_in, network_of, read_array,
-    samples, stored_inference,
+    InferPart, InferTask, Inferred, array_in, inferred_lines, model, model_in, network_given, network_in,
+    network_of, public_values, read_array, samples, stored_inference,
 };
 pub use job::{Job, Visitor};
 pub use kind::{JobKind, Opened, Runs, Words};
@@ -49,8 +49,9 @@ pub use psi::{
 };
 #[cfg(feature = "sql")]
 pub use query::{
-    Answer, InferredTable, Pad, QueryPart, QueryTask, StoredTable, aligned, check_output, count, declaration,
-    infer,
+    Answer, Column, ColumnSurvey, Depth, Doubt, Family, FoundForm, InferredTable, Misfit, Pad, Partners,
+    QueryPart, QueryTask, Spelling, StoredTable, aligned, check_output, column_of, count, declaration, infer,
+    survey,
 };
 pub use query::{QueryJob, QueryPartOf, QueryTable};
 pub use sealed::OpenedResult;

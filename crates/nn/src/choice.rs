@@ -9,7 +9,7 @@
 //! ```
 
 use crate::{
-    Array, Fault, Members, Network, NetworkReport, Numbers, Secure,
+    Array, Fault, Inputs, Members, Network, NetworkReport, Numbers, Secure,
     distance::{Distance, Judge},
     report::LayerReport,
     samples::Samples,
@@ -211,7 +211,7 @@ fn fault(judge: &Judge<'_>, numbers: Numbers) -> (String, String) {
 
 /// The error of the output as a part of its greatest element, and the layer at which results of one
 /// input become wrong, with the cause.
-fn faulty(judge: &Judge<'_>, numbers: Numbers, input: &Array) -> Result<(f32, (String, String)), Fault> {
+fn faulty(judge: &Judge<'_>, numbers: Numbers, input: &[Array]) -> Result<(f32, (String, String)), Fault> {
     let network = &judge.network;
     let secure = Secure::new(network, numbers, &Members::default())?;
     let greatest = judge.samples.greatest(network, &secure);
@@ -261,7 +261,8 @@ fn faulty(judge: &Judge<'_>, numbers: Numbers, input: &Array) -> Result<(f32, (S
 
 /// For the place along the samples' first axis whose elements are least: the greatest of these
 /// elements, and its number of steps.
-fn least_input(input: &Array, numbers: Numbers) -> Option<(f32, f64)> {
+fn least_input(inputs: &[Array], numbers: Numbers) -> Option<(f32, f64)> {
+    let input = inputs.first()?;
     let each = input.data.len() / input.lengths.first().copied().unwrap_or(1).max(1);
     let column = |k: usize| input.data.iter().skip(k).step_by(each).fold(0f32, |most, x| most.max(x.abs()));
     let least = (0..each).map(column).filter(|x| *x > 0.0).fold(f32::INFINITY, f32::min);
@@ -277,15 +278,15 @@ pub fn judged(
     network: &Network,
     numbers: Numbers,
     samples: &Samples,
-    input: &Array,
-    found: &Array,
+    input: &(impl Inputs + ?Sized),
+    found: &(impl Inputs + ?Sized),
 ) -> Result<Option<Finding>, Fault> {
+    let (input, found) = (input.arrays(), found.arrays());
     let distance = Distance::of_run(network, input, found)?;
     if distance.is_near() {
         return Ok(None);
     }
-    let inputs = std::slice::from_ref(input);
-    let Some(judge) = Judge::of(network, samples, vec![inputs])? else {
+    let Some(judge) = Judge::of(network, samples, vec![vec![input]])? else {
         let cause = format!("it is the output{}", off(distance));
         let remedy = "take more bits (--bits), or scales from inputs like these (--calibrate FILE)".into();
         return Ok(Some(Finding { layer: network.outputs[0].0.clone(), cause, remedy }));

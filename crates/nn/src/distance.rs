@@ -3,7 +3,7 @@
 use crate::{
     Array, Fault, Floats, Kind, Network, Numbers, Secure,
     array::{lines, places, steps},
-    numbers::{INPUT, Members},
+    numbers::Members,
     operators::{ScaleRole, Transpose},
     samples::Samples,
     secure::decode,
@@ -57,27 +57,42 @@ impl Distance {
         if !a.0 && (b.0 || a.1 >= b.1) || (a.0 && b.0 && a.1 >= b.1) { self } else { other }
     }
 
-    /// The distance of a run's result on an input.
-    pub(crate) fn of_run(network: &Network, input: &Array, found: &Array) -> Result<Self, Fault> {
-        let (judged, axis) = network.judged();
-        let floats = Floats::new(&judged, input, false)?;
-        let float = floats.value(judged.outputs[0].1);
-        let Some(axis) = axis else {
-            return Ok(Self::between(std::iter::once((found, float)), None));
-        };
+    /// The distance of a run's results on inputs: the greatest of all outputs.
+    pub(crate) fn of_run(network: &Network, inputs: &[Array], found: &[Array]) -> Result<Self, Fault> {
+        let (judged, axes) = network.judged();
+        let floats = Floats::new(&judged, inputs, false)?;
+        let mut all: Option<Distance> = None;
+        for (k, found) in found.iter().enumerate().take(axes.len()) {
+            let float = floats.value(judged.outputs[k].1);
+            let of = match axes[k] {
+                None => Self::between(std::iter::once((found, float)), None),
+                Some(axis) => Self::of_places(network, k, found, float, axis),
+            };
+            all = Some(all.map_or(of, |other| other.further(of)));
+        }
+        Ok(all.unwrap_or_default())
+    }
+
+    /// The distance of places that a run found among values.
+    fn of_places(network: &Network, k: usize, found: &Array, float: &Array, axis: usize) -> Self {
         // Instead of values among which places are found, a run outputs only the places.
-        let (lines, order) = (classes(&float.lengths, Some(axis)), network.order_of_places());
+        let (lines, order) = (classes(&float.lengths, Some(axis)), network.order_of_places(k));
+        let names = network.names_of_places(k);
         let (low, high) = (float.data.iter())
             .fold((f32::INFINITY, f32::NEG_INFINITY), |(low, high), x| (low.min(*x), high.max(*x)));
         let range = (f64::from(high) - f64::from(low)).max(f64::from(float.greatest()) * ALIKE);
-        let differs = |(place, line): (&f32, &usize)| {
+        let place = |x: f32| match &names {
+            Some(names) => names.iter().position(|name| name.total_cmp(&x).is_eq()).unwrap_or(usize::MAX),
+            None => x as usize,
+        };
+        let differs = |(x, line): (&f32, &usize)| {
             let line = &lines[*line];
             let best = line.iter().map(|at| float.data[*at]).fold(f32::NEG_INFINITY, f32::max);
-            let own = line.get(*place as usize).map_or(f32::NEG_INFINITY, |at| float.data[*at]);
+            let own = line.get(place(*x)).map_or(f32::NEG_INFINITY, |at| float.data[*at]);
             f64::from(best) - f64::from(own) > TIED * range
         };
         let differ = found.data.iter().zip(&order).filter(|pair| differs(*pair)).count();
-        Ok(Distance { error: 0.0, range: range as f32, classes: found.data.len(), differ })
+        Distance { error: 0.0, range: range as f32, classes: found.data.len(), differ }
     }
 
     /// The distance between an array in fixed point and one in floating point. Classes lie along
@@ -127,29 +142,47 @@ fn classes(lengths: &[usize], axis: Option<usize>) -> Vec<Vec<usize>> {
 }
 
 impl Network {
-    /// The network whose result is compared. If the network itself ends in places of greatest
+    /// The network whose results are compared. If the network itself ends in places of greatest
     /// values, these are the values, with their axis.
-    pub(crate) fn judged(&self) -> (Network, Option<usize>) {
+    pub(crate) fn judged(&self) -> (Network, Vec<Option<usize>>) {
         let mut judged = self.clone();
-        let Some((_, at)) = judged.outputs.first_mut() else { return (judged, None) };
-        let mut from = *at;
-        loop {
-            let layer = &self.layers[from];
-            match layer.kind.def().role() {
-                ScaleRole::Places(axis) => {
-                    *at = layer.reads[0];
-                    return (judged, Some(axis));
+        let one = |(_, at): &mut (String, usize)| {
+            let mut from = *at;
+            loop {
+                let layer = &self.layers[from];
+                match layer.kind.def().role() {
+                    ScaleRole::Places(axis) => {
+                        *at = layer.reads[0];
+                        return Some(axis);
+                    }
+                    ScaleRole::Moves => from = layer.reads[0],
+                    _ => return None,
                 }
-                ScaleRole::Moves => from = layer.reads[0],
-                _ => return (judged, None),
+            }
+        };
+        let axes = judged.outputs.iter_mut().map(one).collect();
+        (judged, axes)
+    }
+
+    /// The names of the places of an output of places, if they have names.
+    fn names_of_places(&self, k: usize) -> Option<Vec<f32>> {
+        let mut at = self.outputs[k].1;
+        loop {
+            let layer = &self.layers[at];
+            match layer.kind.def().role() {
+                ScaleRole::Moves => match layer.kind.def().names() {
+                    Some(names) => return Some(names),
+                    None => at = layer.reads[0],
+                },
+                _ => return None,
             }
         }
     }
 
     /// For each element of an output of places, the line of values in which it is the place of the
     /// greatest.
-    fn order_of_places(&self) -> Vec<usize> {
-        let (mut at, mut behind) = (self.outputs[0].1, vec![]);
+    fn order_of_places(&self, k: usize) -> Vec<usize> {
+        let (mut at, mut behind) = (self.outputs[k].1, vec![]);
         while !matches!(self.layers[at].kind.def().role(), ScaleRole::Places(_)) {
             behind.push(at);
             at = self.layers[at].reads[0];
@@ -178,29 +211,33 @@ impl Network {
     }
 }
 
+/// A sample input's arrays, with the results in floating point.
+type Judged<'a> = (&'a [Array], Vec<Array>);
+
 /// A network with sample inputs, and its results on them in floating point.
 pub(crate) struct Judge<'a> {
     pub(crate) network: Network,
-    axis: Option<usize>,
+    axes: Vec<Option<usize>>,
     pub(crate) samples: &'a Samples,
     /// Groups of inputs with results.
-    groups: Vec<Vec<(&'a Array, Array)>>,
+    groups: Vec<Vec<Judged<'a>>>,
     work: u64,
 }
 
 impl<'a> Judge<'a> {
     /// `None` if the network is too large to be evaluated before a run.
     pub(crate) fn new(network: &Network, samples: &'a Samples) -> Result<Option<Self>, Fault> {
-        Self::of(network, samples, samples.groups().collect())
+        let group = |group: &'a [Vec<Array>]| group.iter().map(Vec::as_slice).collect();
+        Self::of(network, samples, samples.groups().map(group).collect())
     }
 
     /// The same for other inputs than those from which scales come.
     pub(crate) fn of(
         network: &Network,
         samples: &'a Samples,
-        inputs: Vec<&'a [Array]>,
+        inputs: Vec<Vec<&'a [Array]>>,
     ) -> Result<Option<Self>, Fault> {
-        let (network, axis) = network.judged();
+        let (network, axes) = network.judged();
         let work = network.work();
         if work > NONE {
             return Ok(None);
@@ -210,13 +247,11 @@ impl<'a> Judge<'a> {
         for group in inputs {
             // Spread from the first to the last, if there are more than are taken.
             let step = group.len().div_ceil(most).max(1);
-            let one = |input: &'a Array| {
-                let floats = Floats::new(&network, input, false)?;
-                Ok((input, floats.value(network.outputs[0].1).clone()))
-            };
-            groups.push(group.iter().step_by(step).map(one).collect::<Result<Vec<_>, Fault>>()?);
+            let one =
+                |input: &'a [Array]| Ok((input, results(&network, &Floats::new(&network, input, false)?)));
+            groups.push(group.into_iter().step_by(step).map(one).collect::<Result<Vec<_>, Fault>>()?);
         }
-        Ok(Some(Judge { network, axis, samples, groups, work }))
+        Ok(Some(Judge { network, axes, samples, groups, work }))
     }
 
     /// Whether evaluations take so long that only a few are made.
@@ -225,7 +260,7 @@ impl<'a> Judge<'a> {
     }
 
     /// The evaluated inputs of all groups.
-    pub(crate) fn inputs(&self) -> impl Iterator<Item = &'a Array> {
+    pub(crate) fn inputs(&self) -> impl Iterator<Item = &'a [Array]> {
         self.groups.iter().flatten().map(|(input, _)| *input)
     }
 
@@ -234,18 +269,18 @@ impl<'a> Judge<'a> {
         let secure = Secure::new(&self.network, numbers, &Members::default())?;
         let greatest = self.samples.greatest(&self.network, &secure);
         let mut inputs = secure.weights(&self.network, greatest, self.samples.headroom())?;
+        let names = self.network.output_names();
         self.of_all(|input| {
-            inputs.insert(INPUT.to_owned(), secure.input(input)?);
+            inputs.extend(secure.inputs(&self.network, input)?);
             let outputs = evaluate(secure.computation(), &inputs)?;
-            let output = outputs.get("output").ok_or_else(|| {
-                Fault::new(
-                    code::MODEL_FILE,
-                    "the network",
-                    "its computation has no output",
-                    "report this as a bug",
-                )
-            })?;
-            Ok(decode(output))
+            let one = |name: &String| {
+                let missing = || {
+                    let cause = "its computation has no output";
+                    Fault::new(code::MODEL_FILE, "the network", cause, "report this as a bug")
+                };
+                outputs.get(name).map(decode).ok_or_else(missing)
+            };
+            names.iter().map(one).collect()
         })
     }
 
@@ -253,19 +288,31 @@ impl<'a> Judge<'a> {
     pub(crate) fn of_rounded(&self, frac: u8) -> Result<Distance, Fault> {
         let step = 2f64.powi(frac.into());
         self.of_all(|input| {
-            let data = input.data.iter().map(|x| ((f64::from(*x) * step).round() / step) as f32).collect();
-            let floats = Floats::new(&self.network, &Array::new(&input.lengths, data), false)?;
-            Ok(floats.value(self.network.outputs[0].1).clone())
+            let rounded = |x: &f32| ((f64::from(*x) * step).round() / step) as f32;
+            let one = |of: &Array| Array::new(&of.lengths, of.data.iter().map(rounded).collect());
+            let input: Vec<Array> = input.iter().map(one).collect();
+            Ok(results(&self.network, &Floats::new(&self.network, &input, false)?))
         })
     }
 
-    fn of_all(&self, mut result: impl FnMut(&Array) -> Result<Array, Fault>) -> Result<Distance, Fault> {
+    fn of_all(
+        &self,
+        mut result: impl FnMut(&[Array]) -> Result<Vec<Array>, Fault>,
+    ) -> Result<Distance, Fault> {
         let mut distance: Option<Distance> = None;
         for group in &self.groups {
             let fixed = group.iter().map(|(input, _)| result(input)).collect::<Result<Vec<_>, _>>()?;
-            let of = Distance::between(fixed.iter().zip(group.iter().map(|(_, float)| float)), self.axis);
-            distance = Some(distance.map_or(of, |other| other.further(of)));
+            for (k, axis) in self.axes.iter().enumerate() {
+                let pairs = fixed.iter().map(|all| &all[k]).zip(group.iter().map(|(_, float)| &float[k]));
+                let of = Distance::between(pairs, *axis);
+                distance = Some(distance.map_or(of, |other| other.further(of)));
+            }
         }
         Ok(distance.unwrap_or_default())
     }
+}
+
+/// The values of all outputs.
+fn results(network: &Network, floats: &Floats) -> Vec<Array> {
+    network.outputs.iter().map(|(_, at)| floats.value(*at).clone()).collect()
 }

@@ -1,7 +1,8 @@
 //! Networks in floating point: the oracle for results on shares, and the source of scales.
 
-use crate::error::shape;
-use crate::{Array, Fault, Kind, Network};
+use crate::error::{shape, shown};
+use crate::{Array, Fault, Kind, Network, operators::Input};
+use hushwire_fault::code;
 use std::sync::Arc;
 
 /// A network's values in floating point.
@@ -15,14 +16,40 @@ pub struct Floats {
     roots: Vec<f32>,
 }
 
+/// The arrays of a network's inputs, in the network's order: a single one for most networks.
+pub trait Inputs {
+    /// The arrays.
+    fn arrays(&self) -> &[Array];
+}
+
+impl Inputs for Array {
+    fn arrays(&self) -> &[Array] {
+        std::slice::from_ref(self)
+    }
+}
+
+impl Inputs for [Array] {
+    fn arrays(&self) -> &[Array] {
+        self
+    }
+}
+
+impl Inputs for Vec<Array> {
+    fn arrays(&self) -> &[Array] {
+        self
+    }
+}
+
 impl Floats {
     /// Evaluates a network. `keep` says whether the values of all layers are kept, or only those of
     /// outputs.
     ///
     /// # Errors
     /// The input has other lengths than the network's, or an element that is not finite.
-    pub fn new(network: &Network, input: &Array, keep: bool) -> Result<Self, Fault> {
-        check(network, input)?;
+    pub fn new(network: &Network, inputs: &(impl Inputs + ?Sized), keep: bool) -> Result<Self, Fault> {
+        let inputs = inputs.arrays();
+        check(network, inputs)?;
+        let mut next = inputs.iter();
         let mut readers = network.readers();
         let mut values: Vec<Arc<Array>> = Vec::with_capacity(network.layers.len());
         let (mut greatest, mut roots) = (vec![], vec![]);
@@ -30,7 +57,7 @@ impl Floats {
             let reads: Vec<Arc<Array>> = layer.reads.iter().map(|at| values[*at].clone()).collect();
             let def = layer.kind.def();
             let made = match layer.kind {
-                Kind::Input(_) => input.clone(),
+                Kind::Input(_) => next.next().cloned().unwrap_or_default(),
                 _ => def.value(&reads, &layer.lengths),
             };
             greatest.push(made.greatest());
@@ -63,13 +90,33 @@ impl Floats {
     }
 }
 
-/// Checks that an array is an input of a network.
-pub(crate) fn check(network: &Network, input: &Array) -> Result<(), Fault> {
-    let (name, at) = &network.inputs[0];
-    let wanted = &network.layers[*at].lengths;
-    if *wanted != input.lengths {
-        let shapes = (format!("{:?}", input.lengths), format!("{wanted:?}"));
-        return Err(shape(shapes, "bring an array of that shape").at(format_args!("input {name}")));
+/// Checks that arrays are the inputs of a network.
+pub(crate) fn check(network: &Network, inputs: &[Array]) -> Result<(), Fault> {
+    if inputs.len() != network.inputs.len() {
+        let names: Vec<String> = network.inputs.iter().map(|(name, _)| shown(name)).collect();
+        let cause = format!("there are {} arrays for {} inputs", inputs.len(), names.len());
+        let remedy = format!("bring one for each of {}", names.join(", "));
+        return Err(Fault::new(code::MODEL_FILE, "the inputs", cause, remedy));
     }
-    input.check_finite(&format!("input {name}"))
+    for ((name, at), input) in network.inputs.iter().zip(inputs) {
+        let wanted = &network.layers[*at].lengths;
+        if *wanted != input.lengths {
+            let shapes = (format!("{:?}", input.lengths), format!("{wanted:?}"));
+            return Err(shape(shapes, "bring an array of that shape").at(format_args!("input {name}")));
+        }
+        let place = format!("input {name}");
+        input.check_finite(&place)?;
+        if let Kind::Input(Input { whole: true }) = network.layers[*at].kind
+            && let Some(i) = input.data.iter().position(|x| x.fract() != 0.0)
+        {
+            let cause = format!("element {i} is no integer");
+            return Err(Fault::new(
+                code::MODEL_FILE,
+                place,
+                cause,
+                "bring integers, as the model takes them",
+            ));
+        }
+    }
+    Ok(())
 }

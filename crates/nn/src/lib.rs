@@ -25,6 +25,7 @@
 mod array;
 mod choice;
 mod convolved;
+mod data;
 mod distance;
 mod error;
 mod float;
@@ -48,13 +49,15 @@ pub mod zoo;
 
 pub use array::Array;
 pub use choice::{Choice, Finding, Wanted, judged};
+pub use data::{DataReport, DataResult};
 pub use distance::Distance;
-pub use float::Floats;
+pub use float::{Floats, Inputs};
 pub use hushwire_fault::Fault;
+pub use import::{Given, merged};
 pub use network::{Layer, Network};
-pub use numbers::{INPUT, Members, Numbers};
+pub use numbers::{INPUT, Members, Numbers, OUTPUT};
 pub use operators::{Conv, Kind, Pool, reference};
 pub use report::{LayerReport, NetworkReport};
 pub use samples::{SampleRange, Samples};
-pub use secure::{Secure, decode, encode};
+pub use secure::{Secure, decode, encode, encode_input};
 pub use top::{Labels, Likely};

@@ -1,6 +1,9 @@
 //! A network: layers with their weights, each after the layers that it reads.
 
-use crate::operators::{Kind, ScaleRole};
+use crate::{
+    numbers::{INPUT, OUTPUT},
+    operators::{Kind, ScaleRole},
+};
 
 /// A layer.
 #[derive(Clone, Debug, PartialEq)]
@@ -66,6 +69,20 @@ impl Network {
         self.places(*at).or_else(|| (lengths.len() >= 2).then(|| lengths[1..].iter().product()))
     }
 
+    /// The names of inputs in computations and job files: the first is `input`, another one has its
+    /// name in the model behind that.
+    #[must_use]
+    pub fn input_names(&self) -> Vec<String> {
+        plain_names(INPUT, &self.inputs)
+    }
+
+    /// The names of outputs in computations and job files: the first is `output`, another one has
+    /// its name in the model behind that.
+    #[must_use]
+    pub fn output_names(&self) -> Vec<String> {
+        plain_names(OUTPUT, &self.outputs)
+    }
+
     /// The number of readers of each layer, counting layers and outputs.
     pub(crate) fn readers(&self) -> Vec<usize> {
         let mut readers = vec![0; self.layers.len()];
@@ -73,4 +90,22 @@ impl Network {
         reads.chain(self.outputs.iter().map(|(_, at)| at)).for_each(|at| readers[*at] += 1);
         readers
     }
+}
+
+/// Names of letters, digits and underscores, of which the first is `first`.
+fn plain_names(first: &str, of: &[(String, usize)]) -> Vec<String> {
+    let mut names: Vec<String> = vec![];
+    for (k, (name, _)) in of.iter().enumerate() {
+        if k == 0 {
+            names.push(first.to_owned());
+            continue;
+        }
+        let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+        let mut plain = format!("{first}_{}", name.chars().take(48).map(plain).collect::<String>());
+        if names.contains(&plain) {
+            plain += &format!("_{k}");
+        }
+        names.push(plain);
+    }
+    names
 }

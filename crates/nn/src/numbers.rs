@@ -6,6 +6,8 @@ use hushwire_fault::code;
 
 /// The name of the client's input.
 pub const INPUT: &str = "input";
+/// The name of the client's output. Names of further inputs and outputs begin with these.
+pub const OUTPUT: &str = "output";
 
 /// The ring and its numbers, which all members know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,25 +43,29 @@ impl Numbers {
     /// The numbers of a network's computation.
     ///
     /// # Errors
-    /// It is not the computation of a network, for example because it has several outputs.
+    /// It is not the computation of a network.
     pub fn of_computation(computation: &Computation) -> Result<Self, Fault> {
-        let (mut input, mut cut) = (None, None);
+        let (mut input, mut cut, mut wide) = (None, None, None);
         for (name, ty) in computation.inputs() {
             match ty.scalar {
                 Scalar::Fixed { bits, frac } if name == INPUT => input = Some((bits, frac)),
                 Scalar::Fixed { frac, .. } if name.starts_with("weights") => cut = Some(frac),
+                // These have the fractional bits of values before they are cut.
+                Scalar::Fixed { frac, .. } if ["leaves", "rows"].iter().any(|of| name.starts_with(of)) => {
+                    wide = Some(frac);
+                }
                 _ => {}
             }
         }
         let remedy = "write it with `hushwire model plan`";
         let (bits, frac) = input
             .ok_or_else(|| Fault::new(code::MODEL, "the network", "it has no fixed-point input", remedy))?;
-        let names: Vec<&str> = computation.outputs().iter().map(|output| output.name.as_str()).collect();
-        if names.len() != 1 {
-            let cause = format!("it has {} outputs: {}", names.len(), names.join(", "));
+        if let Some(odd) = computation.outputs().iter().find(|output| !output.name.starts_with(OUTPUT)) {
+            let cause = format!("it has an output that is called {}", odd.name);
             return Err(Fault::new(code::MODEL, "the network", cause, remedy));
         }
         let usual = Numbers::with_frac(bits, frac);
+        let cut = cut.or_else(|| wide.and_then(|wide: u8| wide.checked_sub(frac)));
         let numbers = Numbers { cut: cut.unwrap_or(usual.cut), ..usual };
         numbers.check().map_err(|e| e.coded(code::MODEL))?;
         Ok(numbers)

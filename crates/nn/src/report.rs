@@ -1,6 +1,6 @@
 //! Compares the fixed-point result with floating point, layer by layer and at the end.
 
-use crate::{Array, Fault, Network, Numbers, Secure, float::Floats};
+use crate::{Array, Fault, Inputs, Network, Numbers, Secure, float::Floats};
 use hushwire_compute::evaluate;
 
 /// One layer's values on sample inputs.
@@ -26,8 +26,10 @@ pub struct LayerReport {
 /// A network's fixed-point values against floating point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NetworkReport {
-    /// The output in fixed point.
+    /// The first output in fixed point.
     pub output: Array,
+    /// All outputs in fixed point.
+    pub outputs: Vec<Array>,
     /// Every layer.
     pub layers: Vec<LayerReport>,
     /// The number of places that are compared: the place of the greatest output of each sample
@@ -49,13 +51,13 @@ impl NetworkReport {
         numbers: Numbers,
         greatest: &[f32],
         headroom: u8,
-        input: &Array,
+        input: &(impl Inputs + ?Sized),
     ) -> Result<Self, Fault> {
         let floats = Floats::new(network, input, true)?;
         let secure = Secure::probed(network, numbers)?;
         let scales = secure.scales(network, greatest, headroom)?;
         let mut inputs = secure.weights(network, greatest, headroom)?;
-        inputs.insert(crate::INPUT.to_owned(), secure.input(input)?);
+        inputs.extend(secure.inputs(network, input)?);
         let values = evaluate(secure.computation(), &inputs)?;
         drop(inputs);
         let rooms = secure.rooms_at(network, &scales, &floats);
@@ -83,7 +85,12 @@ impl NetworkReport {
                 output = whole;
             }
         }
-        Ok(NetworkReport { output, layers, places: outcome.1, agree: outcome.0 })
+        let fixed = |(_, at): &(String, usize)| {
+            let value = values.get(&format!("l{at}"));
+            value.map_or_else(Array::default, |value| secure.decoded(*at, &scales, value))
+        };
+        let outputs = network.outputs.iter().map(fixed).collect();
+        Ok(NetworkReport { output, outputs, layers, places: outcome.1, agree: outcome.0 })
     }
 }
 

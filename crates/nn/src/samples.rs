@@ -6,10 +6,10 @@
 //! second group has inputs whose products with every column are about equally large. Without it, a
 //! column of small weights would seem irrelevant.
 
-use crate::error::shape;
+use crate::error::{shape, shown};
 use crate::{
-    Array, Fault, Floats, Kind, Network, Secure,
-    operators::{Add, Affine, Dense},
+    Array, Fault, Floats, Inputs, Kind, Network, Secure,
+    operators::{Add, Affine, Dense, Input},
     zoo::{self, Random},
 };
 
@@ -24,6 +24,8 @@ const LARGE: u64 = 1 << 28;
 const MADE_UP_FOR_LARGE: u64 = 2;
 /// LOCAL: the number of additional made-up inputs if columns have different magnitudes.
 const BALANCED: u64 = 2;
+/// LOCAL: the range of made-up integers.
+const WHOLE: SampleRange = SampleRange { low: 0.0, high: 2.0 };
 /// LOCAL: columns have different magnitudes if one's greatest weight is more than this many times
 /// another's.
 const DIFFER: f32 = 16.0;
@@ -59,7 +61,8 @@ impl std::str::FromStr for SampleRange {
 /// Sample inputs of a network, and the sizes of its values on them.
 #[derive(Clone, Debug)]
 pub struct Samples {
-    groups: Vec<Vec<Array>>,
+    /// The inputs of each group, each with an array for every input of the network.
+    groups: Vec<Vec<Vec<Array>>>,
     greatest: Vec<f32>,
     /// The sizes for the first group alone.
     plain: Vec<f32>,
@@ -68,25 +71,13 @@ pub struct Samples {
 }
 
 impl Samples {
-    /// Given inputs, one after the other along the array's first axis, any number of them.
+    /// Given inputs, one after the other along the arrays' first axes, any number of them.
     ///
     /// # Errors
     /// They do not have the network's shape, or an element is not finite.
-    pub fn given(network: &Network, array: &Array) -> Result<Self, Fault> {
-        let lengths = network.input_lengths();
-        if array.lengths.get(1..) != lengths.get(1..) || array.lengths.is_empty() || array.data.is_empty() {
-            let shapes = (format!("{:?}", array.lengths), format!("{lengths:?}"));
-            let remedy = "bring any number of inputs of that shape";
-            return Err(shape(shapes, remedy).at("calibration inputs"));
-        }
-        // Takes as many inputs at once as the network does; repeats the first ones if the last
-        // batch is short.
-        let whole: usize = lengths.iter().product();
-        let parts = array.data.chunks(whole).map(|part| {
-            let data = part.iter().chain(array.data.iter().cycle()).take(whole).copied().collect();
-            Array::new(lengths, data)
-        });
-        Self::of(network, vec![parts.collect()], GIVEN_HEADROOM, false)
+    pub fn given(network: &Network, arrays: &(impl Inputs + ?Sized)) -> Result<Self, Fault> {
+        let batches = batches(network, arrays.arrays(), "calibration inputs")?;
+        Self::of(network, vec![batches], GIVEN_HEADROOM, false)
     }
 
     /// Made-up inputs: normally distributed with mean 0 and deviation 1, or uniform over a range.
@@ -94,17 +85,24 @@ impl Samples {
     /// # Errors
     /// The network's values on them are not finite.
     pub fn made_up(network: &Network, range: Option<SampleRange>) -> Result<Self, Fault> {
-        let lengths = network.input_lengths();
-        let one = |seed| match range {
-            None => zoo::sample(lengths, seed),
-            Some(SampleRange { low, high }) => {
-                let mut random = Random::new(seed);
-                let data = (0..lengths.iter().product()).map(|_| low + (high - low) * random.unit());
-                Array::new(lengths, data.collect())
-            }
+        let one = |seed: u64| {
+            let input = |(k, (_, at)): (usize, &(String, usize))| {
+                let (lengths, seed) = (&network.layers[*at].lengths[..], seed + 1000 * k as u64);
+                let whole = matches!(network.layers[*at].kind, Kind::Input(Input { whole: true }));
+                let mut input = match range {
+                    None if whole => uniform(lengths, seed, WHOLE),
+                    None => zoo::sample(lengths, seed),
+                    Some(range) => uniform(lengths, seed, range),
+                };
+                if whole {
+                    input.data.iter_mut().for_each(|x| *x = x.floor());
+                }
+                input
+            };
+            network.inputs.iter().enumerate().map(input).collect::<Vec<Array>>()
         };
         let count = if network.work() > LARGE { MADE_UP_FOR_LARGE } else { MADE_UP };
-        let mut groups: Vec<Vec<Array>> = vec![(0..count).map(one).collect()];
+        let mut groups: Vec<Vec<Vec<Array>>> = vec![(0..count).map(one).collect()];
         if let Some(columns) = columns(network) {
             // Without a range, inputs with small weights are larger; within a range, inputs with
             // large weights are smaller.
@@ -113,7 +111,7 @@ impl Samples {
             let factor = if range.is_some() { least } else { most };
             let balanced = |seed| {
                 let mut input = one(seed);
-                for (x, column) in input.data.iter_mut().zip(columns.iter().cycle()) {
+                for (x, column) in input[0].data.iter_mut().zip(columns.iter().cycle()) {
                     *x *= factor / column;
                 }
                 input
@@ -123,7 +121,12 @@ impl Samples {
         Self::of(network, groups, MADE_UP_HEADROOM, true)
     }
 
-    fn of(network: &Network, groups: Vec<Vec<Array>>, headroom: u8, made_up: bool) -> Result<Self, Fault> {
+    fn of(
+        network: &Network,
+        groups: Vec<Vec<Vec<Array>>>,
+        headroom: u8,
+        made_up: bool,
+    ) -> Result<Self, Fault> {
         let plain = network.calibrated(groups.iter().take(1).flatten())?;
         let more = network.calibrated(groups.iter().skip(1).flatten())?;
         let greatest = plain.iter().zip(&more).map(|(x, y)| x.max(*y)).collect();
@@ -138,9 +141,9 @@ impl Samples {
         if fits { &self.greatest } else { &self.plain }
     }
 
-    /// The first input.
+    /// The first input's arrays.
     #[must_use]
-    pub fn first(&self) -> &Array {
+    pub fn first(&self) -> &[Array] {
         &self.groups[0][0]
     }
 
@@ -157,15 +160,60 @@ impl Samples {
     }
 
     /// The inputs of each group, which are judged together.
-    pub(crate) fn groups(&self) -> impl Iterator<Item = &[Array]> {
+    pub(crate) fn groups(&self) -> impl Iterator<Item = &[Vec<Array>]> {
         self.groups.iter().map(Vec::as_slice)
     }
+}
+
+/// Inputs one after the other along the arrays' first axes, as many at once as the network takes;
+/// `what` they are, for errors.
+pub(crate) fn batches(network: &Network, arrays: &[Array], what: &str) -> Result<Vec<Vec<Array>>, Fault> {
+    let mut columns: Vec<Vec<Array>> = vec![];
+    if arrays.len() != network.inputs.len() {
+        // The check of inputs says which.
+        crate::float::check(network, arrays)?;
+    }
+    for (array, (name, at)) in arrays.iter().zip(&network.inputs) {
+        let lengths = &network.layers[*at].lengths;
+        let alike = array.lengths.get(1..) == lengths.get(1..) && array.lengths.len() == lengths.len();
+        if !alike || array.data.is_empty() {
+            let shapes = (format!("{:?}", array.lengths), format!("{lengths:?}"));
+            let remedy = "bring any number of inputs of that shape";
+            let place = match network.inputs.len() {
+                1 => what.to_owned(),
+                _ => format!("{what} {}", shown(name)),
+            };
+            return Err(shape(shapes, remedy).at(place));
+        }
+        // Takes as many inputs at once as the network does; repeats the first ones if the last
+        // batch is short.
+        let whole: usize = lengths.iter().product();
+        let parts = array.data.chunks(whole).map(|part| {
+            let data = part.iter().chain(array.data.iter().cycle()).take(whole).copied().collect();
+            Array::new(lengths, data)
+        });
+        columns.push(parts.collect());
+    }
+    // An input that is given once goes with all others.
+    let count = columns.iter().map(Vec::len).max().unwrap_or(0);
+    let one = |k: usize| columns.iter().map(|column| column[k % column.len()].clone()).collect();
+    Ok((0..count).map(one).collect())
+}
+
+/// Independent numbers from a range.
+fn uniform(lengths: &[usize], seed: u64, SampleRange { low, high }: SampleRange) -> Array {
+    let mut random = Random::new(seed);
+    let data = (0..lengths.iter().product()).map(|_| low + (high - low) * random.unit());
+    Array::new(lengths, data.collect())
 }
 
 /// The greatest weight for each element of one input, if these differ by more than [`DIFFER`].
 /// Elements that the network does not use count like those with the greatest weights.
 fn columns(network: &Network) -> Option<Vec<f32>> {
     let (mut at, readers) = (network.inputs[0].1, network.readers());
+    if network.inputs.len() != 1 {
+        return None;
+    }
     let whole: usize = network.input_lengths().get(1..)?.iter().product();
     let mut columns = loop {
         // The only layer that reads the input.
@@ -211,7 +259,7 @@ fn spread(channels: &[f32], lengths: &[usize]) -> Vec<f32> {
 }
 
 impl Network {
-    /// The lengths of the input.
+    /// The lengths of the first input.
     #[must_use]
     pub fn input_lengths(&self) -> &[usize] {
         &self.layers[self.inputs[0].1].lengths
@@ -221,7 +269,10 @@ impl Network {
     ///
     /// # Errors
     /// An input has another shape than the network takes.
-    pub fn calibrated<'a>(&self, inputs: impl IntoIterator<Item = &'a Array>) -> Result<Vec<f32>, Fault> {
+    pub fn calibrated<'a, I: Inputs + ?Sized + 'a>(
+        &self,
+        inputs: impl IntoIterator<Item = &'a I>,
+    ) -> Result<Vec<f32>, Fault> {
         let mut greatest = vec![0f32; self.layers.len()];
         for input in inputs {
             let floats = Floats::new(self, input, false)?;

@@ -203,7 +203,7 @@ impl MemberConfig {
     /// keeps away what a program writes beside the outputs.
     pub fn protect_inputs(&mut self) {
         for (name, input) in &self.inputs {
-            if let Some(path) = input.path() {
+            for path in input.paths() {
                 self.files.reads(format!("input {name}"), path);
             }
         }

@@ -138,7 +138,12 @@ fn every_field_of_a_report_is_documented_and_there() {
             good(&place, &args);
             serde_json::from_slice(&place.get("report.json")).expect("a report")
         };
-        check(FIELDS[0], FIELDS[1], name, &[], &[&report("32"), &report("auto")]);
+        let mut reports = vec![report("32"), report("auto")];
+        if name == "check" {
+            let data = good(&place, "model check raw.onnx --data raw.npy --json -").out;
+            reports.push(serde_json::from_str(&data).expect("a report"));
+        }
+        check(FIELDS[0], FIELDS[1], name, &[], &reports.iter().collect::<Vec<_>>());
     }
     assert_eq!(shown["output"].as_array().map(Vec::len), Some(expected.data.len()));
     assert_eq!(
@@ -203,13 +208,29 @@ fn owner_and_client_run_a_network_with_each_other() {
 
 #[test]
 fn models_are_shown_planned_and_checked() {
-    let (place, _) = place();
+    let (place, output) = place();
+    // The third label is wrong.
+    let best =
+        |row: &[f32]| (0..row.len()).fold(0, |best, i| if row[i] > row[best] { i } else { best }) as f32;
+    let mut classes: Vec<f32> = output.data.chunks(6).map(best).collect();
+    classes[2] += 1.0;
+    place.put("classes.npy", &npy::write(&Array::new(&[3], classes)));
     let told = good(&place, "model info m.onnx").out;
     assert!(told.contains("Conv") && told.contains("[1, 4, 8, 8]") && told.contains("106 weights"), "{told}");
     let told = good(&place, "model check m.onnx --input x.npy --calibrate x.npy").out;
     assert!(told.contains("the first class is the same for 3 of 3"), "{told}");
     let told = good(&place, "model check m.onnx").out;
     assert!(told.contains("Conv") && told.contains("the first class is the same for 1 of 1"), "{told}");
+    let told = good(&place, "model check m.onnx --data x.npy --labels classes.npy").out;
+    let words = [
+        "3 samples; numbers of 32 bits",
+        "accuracy 66.7 % in floating point (2 of 3), 66.7 % in fixed point (2)",
+        "0 of 3 decisions differ",
+        "bits are enough: they lose at most 0.1 % of the decisions",
+    ];
+    assert!(words.iter().all(|words| told.contains(words)), "{told}");
+    bad(&place, "model check m.onnx --labels classes.npy", 2, &["--data"]);
+    bad(&place, "model check m.onnx --data x.npy --labels x.npy", 4, &["one label for each sample"]);
     let told = good(&place, "model explain m.onnx").out;
     assert!(told.contains("client brings input: fixed(32, 10)[1, 2, 8, 8]"), "{told}");
     let told = good(&place, &format!("{INFER} --explain")).out;

@@ -17,7 +17,10 @@ mod words;
 
 pub use file::InferJob;
 #[cfg(feature = "nn")]
-pub use part::{InferPart, array_in, model, network_in, network_of, read_array, samples, stored_inference};
+pub use part::{
+    InferPart, array_in, model, model_in, network_given, network_in, network_of, public_values, read_array,
+    samples, stored_inference,
+};
 #[cfg(feature = "nn")]
 pub use plan::{InferTask, Inferred};
 #[cfg(feature = "nn")]

@@ -8,7 +8,8 @@ use crate::{
 use hushwire_compute::Tensor;
 use hushwire_fault::code;
 use hushwire_nn::{
-    Array, INPUT, Members, Network, SampleRange, Samples, Secure, decode, encode, npy, onnx::Model,
+    Array, Given, INPUT, Members, Network, SampleRange, Samples, Secure, decode, encode_input, merged, npy,
+    onnx::Model,
 };
 use hushwire_session::{
     Fault, InputPlace, Member, MemberConfig, NewFile, OutputPlace, Part, open_input,
@@ -26,7 +27,7 @@ use zeroize::Zeroizing;
 const MODEL: &str = "model";
 const CALIBRATION: &str = "calibration";
 const RANGE: &str = "range";
-const OUTPUT: &str = "output";
+const PUBLIC: &str = "public";
 /// LOCAL: no model is larger, as protocol buffers have it.
 const LARGEST: u64 = 1 << 31;
 /// LOCAL: most elements of an output that go back to the caller.
@@ -36,15 +37,18 @@ const SHOWN: usize = 1 << 16;
 pub struct InferPart {
     inner: ComputePart,
     learns: bool,
-    file: Option<NewFile>,
+    /// The files of outputs, in the network's order.
+    files: Vec<Option<NewFile>>,
     learnt: Inferred,
 }
 
 impl Inferred {
-    /// The result that an output is.
-    pub(super) fn of(Array { lengths, data }: Array) -> Self {
-        let elements = if data.len() <= SHOWN { data } else { vec![] };
-        Self { lengths: Some(lengths), elements, from_disk: None }
+    /// The result that outputs are, in the network's order.
+    pub(super) fn of(outputs: impl IntoIterator<Item = Array>) -> Self {
+        let few = |data: Vec<f32>| if data.len() <= SHOWN { data } else { vec![] };
+        let mut all = outputs.into_iter().map(|Array { lengths, data }| (lengths, few(data)));
+        let (lengths, elements) = all.next().map_or((None, vec![]), |(lengths, data)| (Some(lengths), data));
+        Self { lengths, elements, more: all.collect(), from_disk: None }
     }
 }
 
@@ -83,8 +87,7 @@ fn of_file(place: &InputPlace, e: Fault) -> Fault {
 /// # Errors
 /// The file cannot be read, or is no model.
 pub fn model(path: &Path) -> Result<Model, Fault> {
-    let place = InputPlace::File(path.to_owned());
-    Model::read(&bytes(MODEL, &place)?).map_err(|e| of_file(&place, e))
+    model_in(&InputPlace::File(path.to_owned()))
 }
 
 /// The network of a model's file, for an input of a shape where one is given.
@@ -100,8 +103,38 @@ pub fn network_of(path: &Path, input: Option<&[usize]>) -> Result<Network, Fault
 /// # Errors
 /// As [`network_of`].
 pub fn network_in(place: &InputPlace, input: Option<&[usize]>) -> Result<Network, Fault> {
-    let model = Model::read(&bytes(MODEL, place)?).map_err(|e| of_file(place, e))?;
-    Network::new(model, input).map_err(|e| of_file(place, e))
+    Network::new(model_in(place)?, input).map_err(|e| of_file(place, e))
+}
+
+/// As [`network_in`], with what is given of the model's inputs.
+///
+/// # Errors
+/// As [`network_of`].
+pub fn network_given(place: &InputPlace, given: &Given) -> Result<Network, Fault> {
+    Network::with(model_in(place)?, given).map_err(|all| of_file(place, merged(all)))
+}
+
+/// A model at an input's place. Weights in other files lie in the folder of the model's file.
+///
+/// # Errors
+/// A file cannot be read, or is no model.
+pub fn model_in(place: &InputPlace) -> Result<Model, Fault> {
+    let folder = place.path().and_then(Path::parent);
+    let beside = |name: &str| {
+        let odd = |cause: &str| {
+            let remedy = "save the model as one file (onnx.save_model with save_as_external_data=False)";
+            Fault::new(code::MODEL_FILE, "weights", cause, remedy)
+        };
+        let folder = folder.ok_or_else(|| odd("its elements are in another file"))?;
+        // A name that leads out of the folder could name any file.
+        let mut parts = Path::new(name).components();
+        let plain = matches!((parts.next(), parts.next()), (Some(std::path::Component::Normal(_)), None));
+        if !plain {
+            return Err(odd("its elements are in a file that is not beside the model"));
+        }
+        Ok(bytes(MODEL, &InputPlace::File(folder.join(name)))?.to_vec())
+    };
+    Model::read_beside(&bytes(MODEL, place)?, &beside).map_err(|e| of_file(place, e))
 }
 
 /// An array's file.
@@ -132,11 +165,11 @@ fn array(name: &str, place: &InputPlace) -> Result<Array, Fault> {
 /// The inputs are not of the network's shape.
 pub fn samples(
     network: &Network,
-    calibration: Option<&Array>,
+    calibration: Option<&[Array]>,
     range: Option<SampleRange>,
 ) -> Result<Samples, Fault> {
     let samples = match calibration {
-        Some(array) => Samples::given(network, array),
+        Some(arrays) => Samples::given(network, arrays),
         None => Samples::made_up(network, range),
     };
     samples.map_err(|e| {
@@ -157,6 +190,45 @@ fn range(place: &InputPlace) -> Result<SampleRange, Fault> {
     })
 }
 
+/// The client's inputs of the computation, in the network's order.
+fn client_inputs(task: &InferTask) -> impl Iterator<Item = (&str, &hushwire_compute::Type)> {
+    task.computation().inputs().filter(|(name, _)| name.starts_with(INPUT))
+}
+
+/// The names of the owner's calibration inputs, in the network's order.
+fn calibrations(task: &InferTask) -> impl Iterator<Item = String> {
+    client_inputs(task).map(|(name, _)| name.replacen(INPUT, CALIBRATION, 1))
+}
+
+/// The values of inputs that all members know, as in `sr=16000`, with a space between two of them.
+///
+/// # Errors
+/// The text is not of this form.
+pub fn public_values(text: &str) -> Result<BTreeMap<String, Array>, Fault> {
+    let one = |text: &str| {
+        let odd = || {
+            let cause = format!("{text:?} is no name with its value");
+            Fault::new(code::MODEL, "reading public inputs", cause, "write name=16000, or name=1,2,3")
+        };
+        let (name, values) = text.split_once('=').ok_or_else(odd)?;
+        let values = values.split(',').map(|x| x.trim().parse::<f32>().ok().filter(|x| x.is_finite()));
+        let values: Vec<f32> = values.collect::<Option<_>>().ok_or_else(odd)?;
+        let lengths = if values.len() == 1 { vec![] } else { vec![values.len()] };
+        Ok((name.to_owned(), Array::new(&lengths, values)))
+    };
+    text.split_whitespace().map(one).collect()
+}
+
+fn public_in(place: &InputPlace) -> Result<BTreeMap<String, Array>, Fault> {
+    match place {
+        InputPlace::Values(text) => public_values(text),
+        _ => {
+            let remedy = "write public = { values = \"sr=16000\" }";
+            Err(Fault::new(code::MODEL, "reading public inputs", "they are no text", remedy))
+        }
+    }
+}
+
 /// The owner's inputs of the computation.
 fn weights(
     task: &InferTask,
@@ -172,11 +244,20 @@ fn weights(
             "add model = { file = \"model.onnx\" } under [inputs]",
         )
     })?;
-    let calibration = inputs.get(CALIBRATION).map(|place| array(CALIBRATION, place)).transpose()?;
-    let input = task.computation().inputs().find(|(name, _)| *name == INPUT);
-    let lengths = input.and_then(|(_, ty)| ty.shape.lengths());
-    let read = Model::read(&bytes(MODEL, place)?).map_err(|e| of_file(place, e))?;
-    let network = Network::new(read, lengths.as_deref()).map_err(|e| of_file(place, e))?;
+    let mut given = Given::default();
+    if let Some(place) = inputs.get(PUBLIC) {
+        given.public = public_in(place)?;
+    }
+    let read = model_in(place)?;
+    let weights = |name: &str| read.graph.weights.iter().any(|weights| weights.name == *name);
+    let names = read.graph.inputs.iter().map(|input| &input.name);
+    let names = names.filter(|name| !weights(name) && !given.public.contains_key(*name)).cloned();
+    let lengths = client_inputs(task).map(|(_, ty)| ty.shape.lengths().unwrap_or_default());
+    given.shapes = names.zip(lengths).collect();
+    let network = Network::with(read, &given).map_err(|all| of_file(place, merged(all)))?;
+    let calibration =
+        calibrations(task).map(|name| inputs.get(&name).map(|place| array(&name, place)).transpose());
+    let calibration = calibration.collect::<Result<Option<Vec<Array>>, _>>()?;
     let secure = Secure::new(&network, task.numbers(), &Members::default()).map_err(|e| of_file(place, e))?;
     if secure.computation() != task.computation() {
         let cause = "the model has another architecture than the network that was agreed on";
@@ -193,18 +274,26 @@ fn weights(
             remedy,
         ));
     }
-    let samples = samples(&network, calibration.as_ref(), range)?;
+    let samples = samples(&network, calibration.as_deref(), range)?;
     let greatest = samples.greatest(&network, &secure);
     secure.weights(&network, greatest, samples.headroom()).map_err(|e| of_file(place, e))
 }
 
-/// The input of the computation.
-fn input(task: &InferTask, me: &Member, inputs: &BTreeMap<String, InputPlace>) -> Result<Tensor, Fault> {
-    let place = inputs.get(INPUT).ok_or_else(|| {
-        let remedy = "add input = { file = \"input.npy\" } under [inputs]";
-        Fault::new(code::MODEL, "reading the input", format!("{me} has no input"), remedy)
-    })?;
-    encode(task.computation(), &array(INPUT, place)?).map_err(|e| of_file(place, e))
+/// The client's inputs of the computation.
+fn client_tensors(
+    task: &InferTask,
+    me: &Member,
+    inputs: &BTreeMap<String, InputPlace>,
+) -> Result<BTreeMap<String, Tensor>, Fault> {
+    let one = |name: &str| {
+        let place = inputs.get(name).ok_or_else(|| {
+            let remedy = format!("add {name} = {{ file = \"input.npy\" }} under [inputs]");
+            Fault::new(code::MODEL, "reading the input", format!("{me} has no {name}"), remedy)
+        })?;
+        let tensor = encode_input(task.computation(), name, &array(name, place)?);
+        Ok((name.to_owned(), tensor.map_err(|e| of_file(place, e))?))
+    };
+    client_inputs(task).map(|(name, _)| one(name)).collect()
 }
 
 /// Reads what a member of an inference brings as columns of a data set, in parts: a model, or an
@@ -221,7 +310,7 @@ pub fn stored_inference(
     let tensors = if *me == job.owner {
         weights(&task, me, inputs)?
     } else if *me == job.client {
-        BTreeMap::from([(INPUT.to_owned(), input(&task, me, inputs)?)])
+        client_tensors(&task, me, inputs)?
     } else {
         let remedy = "name the model's owner or the client";
         return Err(Fault::new(code::MODEL, "reading inputs", format!("{me} brings nothing"), remedy));
@@ -238,49 +327,55 @@ impl InferPart {
         let (me, job) = (config.me.clone(), task.job());
         let (owns, brings) = (me == job.owner, me == job.client);
         let learns = me == *job.to.as_ref().unwrap_or(&job.client);
-        let known: &[&str] = match (owns, brings) {
-            (true, _) => &[MODEL, CALIBRATION, RANGE],
-            (_, true) => &[INPUT],
-            _ => &[],
+        let known: Vec<String> = match (owns, brings) {
+            (true, _) => calibrations(task).chain([MODEL, RANGE, PUBLIC].map(str::to_owned)).collect(),
+            (_, true) => client_inputs(task).map(|(name, _)| name.to_owned()).collect(),
+            _ => vec![],
         };
+        let known: Vec<&str> = known.iter().map(String::as_str).collect();
         if let Some(odd) = config.inputs.keys().find(|name| !known.contains(&name.as_str())) {
             let cause = format!("{me} does not bring an input called `{odd}`");
-            return Err(Fault::new(code::MODEL, "reading inputs", cause, suggest::remedy(odd, known)));
+            return Err(Fault::new(code::MODEL, "reading inputs", cause, suggest::remedy(odd, &known)));
         }
         let mut inputs = BTreeMap::new();
         if owns {
             inputs = weights(task, &me, &config.inputs)?;
         }
         if brings {
-            inputs.insert(INPUT.to_owned(), input(task, &me, &config.inputs)?);
+            inputs.extend(client_tensors(task, &me, &config.inputs)?);
         }
         config.protect_inputs();
         let records = |tensor: Tensor| Zeroizing::new(tensor.records());
         let inputs = inputs.into_iter().map(|(name, tensor)| (name, records(tensor))).collect();
 
-        let place = config.outputs.remove(OUTPUT).filter(|_| learns);
+        let outputs: Vec<&str> = match learns {
+            true => task.computation().outputs().iter().map(|output| &output.name[..]).collect(),
+            false => vec![],
+        };
+        let mut places: Vec<Option<OutputPlace>> = vec![];
+        places.extend(outputs.iter().map(|name| config.outputs.remove(*name)));
         if let Some(odd) = config.outputs.keys().next() {
-            let known: &[&str] = if learns { &[OUTPUT] } else { &[] };
             let cause = format!("{me} does not learn an output called `{odd}`");
-            return Err(Fault::new(code::MODEL, "preparing the output", cause, suggest::remedy(odd, known)));
+            return Err(Fault::new(
+                code::MODEL,
+                "preparing the output",
+                cause,
+                suggest::remedy(odd, &outputs),
+            ));
         }
-        let file = match &place {
+        let file = |(k, place): (usize, Option<OutputPlace>)| match &place {
             Some(OutputPlace::File(path)) => {
-                Some(config.files.create("for the output", path, &task.writer(), 0o600)?)
+                Ok(Some(config.files.create("for the output", path, &task.writer_of(outputs[k]), 0o600)?))
             }
-            None | Some(OutputPlace::Show | OutputPlace::Memory | OutputPlace::Discard) => None,
+            None | Some(OutputPlace::Show | OutputPlace::Memory | OutputPlace::Discard) => Ok(None),
             Some(_) => {
-                let remedy = "write output = { file = \"output.npy\" }";
-                return Err(Fault::new(
-                    code::MODEL,
-                    "preparing the output",
-                    "a network gives an array",
-                    remedy,
-                ));
+                let remedy = format!("write {} = {{ file = \"output.npy\" }}", outputs[k]);
+                Err(Fault::new(code::MODEL, "preparing the output", "a network gives an array", remedy))
             }
         };
+        let files = places.into_iter().enumerate().map(file).collect::<Result<Vec<_>, Fault>>()?;
         let inner = ComputePart::of(task.compute(), config, inputs)?;
-        Ok(Self { inner, learns, file, learnt: Inferred::default() })
+        Ok(Self { inner, learns, files, learnt: Inferred::default() })
     }
 }
 
@@ -297,22 +392,26 @@ impl Part for InferPart {
             return Ok(());
         }
         let missing = || Fault::internal("writing the output", "it was not computed");
-        let (_, extent, records) = self.inner.learnt().find(|(j, ..)| *j == 0).ok_or_else(missing)?;
-        let tensor = Tensor::from_records(extent.scalar, &extent.lengths, records);
-        let array = decode(&tensor);
-        if let Some(file) = &self.file {
-            let places = extent.scalar.frac() == 0;
-            let bytes = if places { npy::write_whole(&array) } else { npy::write(&array) };
-            file.writer()?.write_all(&bytes).map_err(|e| file.error(&e))?;
-            file.sync()?;
+        let mut outputs = vec![];
+        for (k, file) in self.files.iter().enumerate() {
+            let (_, extent, records) = self.inner.learnt().find(|(j, ..)| *j == k).ok_or_else(missing)?;
+            let tensor = Tensor::from_records(extent.scalar, &extent.lengths, records);
+            let array = decode(&tensor);
+            if let Some(file) = file {
+                let places = extent.scalar.frac() == 0;
+                let bytes = if places { npy::write_whole(&array) } else { npy::write(&array) };
+                file.writer()?.write_all(&bytes).map_err(|e| file.error(&e))?;
+                file.sync()?;
+            }
+            outputs.push(array);
         }
-        self.learnt = Inferred::of(array);
+        self.learnt = Inferred::of(outputs);
         Ok(())
     }
 
     fn commit(mut self) -> Result<Inferred, Fault> {
         let from_disk = self.inner.commit()?.from_disk;
-        self.file.take().map_or(Ok(()), NewFile::commit)?;
+        self.files.drain(..).flatten().try_for_each(NewFile::commit)?;
         Ok(Inferred { from_disk, ..self.learnt })
     }
 }

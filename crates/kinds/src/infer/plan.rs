@@ -4,7 +4,7 @@ use super::{InferJob, InferPart};
 use crate::{BoundComputation, ComputeJob, ComputeTask};
 use hushwire_compute::Computation;
 use hushwire_fault::code;
-use hushwire_nn::{Members, Numbers};
+use hushwire_nn::{Members, Numbers, OUTPUT};
 use hushwire_ot::Protocol as Extension;
 use hushwire_session::{
     AgreedField, Agreement, Chosen, Fault, Forecast, FromDisk, Linear, MemberConfig, Preparable, Protocol,
@@ -38,6 +38,9 @@ pub struct Inferred {
     pub lengths: Option<Vec<usize>>,
     /// Its elements, where they are few.
     pub elements: Vec<f32>,
+    /// The same of further outputs.
+    #[serde(default)]
+    pub more: Vec<(Vec<usize>, Vec<f32>)>,
     /// The phases of authenticated garbling that came from this party's shelf, if it has one.
     pub from_disk: Option<FromDisk>,
 }
@@ -121,7 +124,13 @@ impl InferTask {
     /// scales, whatever its weights.
     #[must_use]
     pub fn writer(&self) -> String {
-        self.compute.writer("output")
+        self.writer_of(OUTPUT)
+    }
+
+    /// As [`writer`](Self::writer), for one of several outputs.
+    #[must_use]
+    pub fn writer_of(&self, output: &str) -> String {
+        self.compute.writer(output)
     }
 
     /// The job of the computation.
@@ -295,9 +304,9 @@ mod tests {
         }
     }
 
-    /// At every member, who need not be the one that has the model.
+    /// An output of another computation is none of a network's.
     #[test]
-    fn networks_with_several_outputs_are_refused() {
+    fn other_computations_are_refused() {
         let good = job(4);
         let ComputationSource::Text(text) = &good.network else { panic!("text") };
         let line = text.lines().find(|line| line.starts_with("output ")).expect("an output");
@@ -305,6 +314,6 @@ mod tests {
         let more = format!("{text}\n{}\n", line.replacen(&format!(" {name}"), " more", 1));
         let odd = InferJob { network: ComputationSource::Text(more), ..good };
         let error = InferTask::new(&odd).err().map(|e| e.to_string()).unwrap_or_default();
-        assert!(error.contains("2 outputs") && error.contains("model plan"), "{error}");
+        assert!(error.contains("more") && error.contains("model plan"), "{error}");
     }
 }

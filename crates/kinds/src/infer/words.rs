@@ -5,7 +5,7 @@ use crate::{
     kind::{Opened, Runs, Words},
     sealed::tensors,
 };
-use hushwire_compute::Scalar;
+use hushwire_compute::{Output, Scalar};
 use hushwire_fault::code;
 use hushwire_nn::{Array, Labels, decode};
 use hushwire_session::{
@@ -28,13 +28,15 @@ impl Runs for InferJob {
 
     fn opened(task: &InferTask, outputs: &[SealedValue]) -> Result<Opened<InferTask>, Fault> {
         let tensors = tensors(outputs)?;
-        let name = &task.computation().outputs()[0].name;
-        let missing = || {
-            let cause = format!("it has no output {name}");
-            Fault::new(code::SEALED_DIFFERS, OPENING, cause, "open it with the job that it is of")
+        let one = |output: &Output| {
+            let missing = || {
+                let cause = format!("it has no output {}", output.name);
+                Fault::new(code::SEALED_DIFFERS, OPENING, cause, "open it with the job that it is of")
+            };
+            tensors.get(&output.name).map(decode).ok_or_else(missing)
         };
-        let learnt = Inferred::of(decode(tensors.get(name).ok_or_else(missing)?));
-        Ok((learnt, BTreeMap::new()))
+        let outputs = task.computation().outputs().iter().map(one).collect::<Result<Vec<Array>, _>>()?;
+        Ok((Inferred::of(outputs), BTreeMap::new()))
     }
 
     fn ahead(&self, _: &BTreeMap<String, u64>, times: u32) -> Result<Option<Preparation>, Fault> {
@@ -47,10 +49,21 @@ impl Runs for InferJob {
 /// number of labels is the number of classes, or 0.
 #[must_use]
 pub fn lines(task: &InferTask, learnt: &Inferred, labels: &Labels) -> String {
+    let Some(lengths) = &learnt.lengths else { return String::new() };
+    let outputs = task.computation().outputs();
+    let mut text = lines_of(task, 0, lengths, &learnt.elements, labels);
+    for (k, (lengths, elements)) in learnt.more.iter().enumerate() {
+        let name = outputs.get(k + 1).map_or("output", |output| &output.name);
+        text += &format!("{name}\n");
+        text += &lines_of(task, k + 1, lengths, elements, &Labels::default());
+    }
+    text
+}
+
+/// The lines of one output.
+fn lines_of(task: &InferTask, output: usize, lengths: &[usize], elements: &[f32], labels: &Labels) -> String {
     let mut text = String::new();
     let mut line = |line: String| text.extend([&line, "\n"]);
-    let Some(lengths) = &learnt.lengths else { return text };
-    let elements = &learnt.elements;
     let count: usize = lengths.iter().product();
     if elements.len() != count {
         line(format!("the output has {count} elements, too many to print; name a file for it"));
@@ -60,7 +73,7 @@ pub fn lines(task: &InferTask, learnt: &Inferred, labels: &Labels) -> String {
         return text;
     }
     let c = task.computation();
-    let places = !matches!(c.node(c.outputs()[0].value).ty.scalar, Scalar::Fixed { .. });
+    let places = !matches!(c.node(c.outputs()[output].value).ty.scalar, Scalar::Fixed { .. });
     if places {
         let samples = lengths.first().copied().unwrap_or(1);
         let across = if lengths.len() > 1 { lengths[lengths.len() - 1] } else { 1 };
@@ -78,7 +91,7 @@ pub fn lines(task: &InferTask, learnt: &Inferred, labels: &Labels) -> String {
         line("output".to_owned());
         elements.iter().enumerate().for_each(|(i, x)| line(format!("  {x:>10.4}  {i:>5}")));
     } else {
-        let array = Array::new(lengths, elements.clone());
+        let array = Array::new(lengths, elements.to_vec());
         for (i, likely) in labels.top(&array, 5).iter().enumerate() {
             line(format!("input {i}"));
             for one in likely {

@@ -1,13 +1,15 @@
 //! Imports a model's operators as layers: known values are computed here, shapes are inferred, and
 //! every unsupported operator is refused by name before anything runs.
 
+mod control;
+mod fold;
 pub(crate) mod operator;
 
 use crate::error::shape;
 use crate::{
     Array, Fault, Kind, Network,
     error::shown,
-    onnx::{Data, Dim, Model, Node, ValueInfo},
+    onnx::{Attribute, Dim, Model, Node, ValueInfo},
     operators::{self, Input},
     passes,
 };
@@ -15,23 +17,32 @@ use hushwire_fault::code;
 use operator::{Import, Known, Reading};
 use std::fmt::Display;
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{BTreeMap, HashMap, HashSet},
     sync::Arc,
 };
 
-/// The unsupported operators of a model, each once, in order.
-pub(crate) fn unsupported(nodes: &[Node]) -> Vec<String> {
-    let mut names: Vec<String> = vec![];
-    for node in nodes {
-        let standard = node.domain.is_empty() || node.domain == "ai.onnx";
-        let name =
-            if standard { shown(&node.op) } else { format!("{}.{}", shown(&node.domain), shown(&node.op)) };
-        let supported = standard && operators::operator(&node.op).is_some();
-        if !supported && !names.contains(&name) {
-            names.push(name);
-        }
+/// LOCAL: the largest number of faults of a model that are shown.
+const MOST_FAULTS: usize = 64;
+
+/// What is given of a model's inputs before the model is read.
+#[derive(Clone, Debug, Default)]
+pub struct Given {
+    /// The lengths of inputs by name; the empty name is the first input.
+    pub shapes: BTreeMap<String, Vec<usize>>,
+    /// The values of inputs that all members know, by name.
+    pub public: BTreeMap<String, Array>,
+    /// The length of axes that the model leaves open. By default they are refused, but for the
+    /// first axis, which has the length 1.
+    pub open: Option<usize>,
+}
+
+impl Given {
+    /// The lengths of the first input alone.
+    #[must_use]
+    pub fn first(input: Option<&[usize]>) -> Self {
+        let shapes = input.map(|lengths| (String::new(), lengths.to_vec())).into_iter().collect();
+        Given { shapes, ..Given::default() }
     }
-    names
 }
 
 impl Network {
@@ -42,125 +53,193 @@ impl Network {
     /// # Errors
     /// An operator is not supported, a value is missing, or shapes do not fit.
     pub fn new(model: Model, input: Option<&[usize]>) -> Result<Self, Fault> {
-        let network = network(model, input)?;
+        Self::with(model, &Given::first(input)).map_err(merged)
+    }
+
+    /// The network of a model with what is given of its inputs.
+    ///
+    /// # Errors
+    /// All that is in the model's way.
+    pub fn with(model: Model, given: &Given) -> Result<Self, Vec<Fault>> {
+        let network = network(model, given)?;
         Ok(passes::rectified_last(&passes::folded(&network)))
     }
 }
 
+/// One fault of several.
+///
+/// # Panics
+/// If there is none (the caller's bug).
+#[must_use]
+pub fn merged(mut faults: Vec<Fault>) -> Fault {
+    if faults.len() == 1 {
+        return faults.remove(0);
+    }
+    let all: Vec<String> = faults.iter().map(ToString::to_string).collect();
+    let cause = format!("{} things are in its way: {}", all.len(), all.join(" | "));
+    Fault::new(code::OPERATOR, "the model", cause, "change each, or export the model with other operators")
+}
+
 /// The layers of a model.
-fn network(model: Model, input: Option<&[usize]>) -> Result<Network, Fault> {
-    let graph = model.graph;
-    if !(7..=30).contains(&model.opset) {
-        let fields: [(_, &dyn Display); 3] = [("opset", &model.opset), ("least", &7), ("most", &30)];
-        return Err(Fault::filled(code::OPSET, &fields).at("the model"));
+fn network(model: Model, given: &Given) -> Result<Network, Vec<Fault>> {
+    let Model { graph, opset, ml, functions, .. } = model;
+    let one = |fault: Fault| vec![fault];
+    let is_old = opset == 0 && ml > 0;
+    if !is_old && !(7..=30).contains(&opset) {
+        let fields: [(_, &dyn Display); 3] = [("opset", &opset), ("least", &7), ("most", &30)];
+        return Err(one(Fault::filled(code::OPSET, &fields).at("the model")));
     }
-    let unsupported = unsupported(&graph.nodes);
-    if !unsupported.is_empty() {
-        let (operators, known) = (unsupported.join(", "), operators::supported().join(", "));
-        let fields: [(_, &dyn Display); 2] = [("operators", &operators), ("known", &known)];
-        return Err(Fault::filled(code::OPERATORS_UNSUPPORTED, &fields).at("the model"));
-    }
-    let mut import = Import { layers: vec![], values: HashMap::new(), images: None, opset: model.opset };
+    let mut import = Import::new(opset, functions);
     for weights in graph.weights {
-        let known = match weights.data {
-            Data::Floats(data) => Known::Floats(Arc::new(Array { lengths: weights.lengths, data })),
-            Data::Ints(all) => Known::Ints(weights.lengths, all),
-        };
-        if import.values.insert(weights.name.clone(), known).is_some() {
-            let place = format!("weights {}", shown(&weights.name));
-            return Err(Fault::new(
-                code::MODEL_FILE,
-                place,
-                "there are two of this name",
-                "save the model anew",
-            ));
+        let name = weights.name.clone();
+        if import.values.insert(name.clone(), Known::of(weights)).is_some() {
+            let place = format!("weights {}", shown(&name));
+            let cause = "there are two of this name";
+            return Err(one(Fault::new(code::MODEL_FILE, place, cause, "save the model anew")));
         }
+    }
+    let odd = |name: &&String| !name.is_empty() && graph.inputs.iter().all(|input| input.name != **name);
+    if let Some(name) = given.shapes.keys().chain(given.public.keys()).find(odd) {
+        let names: Vec<String> = graph.inputs.iter().map(|input| shown(&input.name)).collect();
+        let cause = format!("it has no input {}", shown(name));
+        let remedy = format!("take one of {}", names.join(", "));
+        return Err(one(Fault::new(code::MODEL_FILE, "the model", cause, remedy)));
     }
     let mut inputs = vec![];
     let real = graph.inputs.iter().filter(|value| !import.values.contains_key(&value.name));
-    for (k, value) in real.cloned().collect::<Vec<_>>().iter().enumerate() {
-        let lengths = import.input_lengths(value, input.filter(|_| k == 0))?;
-        let at = import.layer(
-            &format!("input {}", shown(&value.name)),
-            &value.name,
-            Kind::Input(Input),
-            vec![],
-            lengths,
-        )?;
+    for value in real.cloned().collect::<Vec<_>>() {
+        let kind = graph.kinds.get(&value.name).copied().unwrap_or(1);
+        let whole = [6, 7, 9].contains(&kind);
+        if let Some(array) = given.public.get(&value.name) {
+            let array = fitted(array, &value);
+            let known = if whole {
+                Known::Ints(array.lengths.clone(), array.data.iter().map(|x| *x as i64).collect())
+            } else {
+                Known::Floats(Arc::new(array))
+            };
+            import.values.insert(value.name.clone(), known);
+            continue;
+        }
+        let own =
+            given.shapes.get(&value.name).or_else(|| given.shapes.get("").filter(|_| inputs.is_empty()));
+        let lengths = import
+            .input_lengths(&value, own.map(|own| &own[..]), given.open, inputs.is_empty())
+            .map_err(one)?;
+        let place = format!("input {}", shown(&value.name));
+        let at =
+            import.layer(&place, &value.name, Kind::Input(Input { whole }), vec![], lengths).map_err(one)?;
         import.values.insert(value.name.clone(), Known::Layer(at));
+        if whole {
+            import.whole.insert(value.name.clone());
+        }
         inputs.push((value.name.clone(), at));
     }
-    if inputs.len() != 1 {
-        let cause = format!("it has {} inputs", inputs.len());
-        return Err(Fault::new(code::MODEL_FILE, "the model", cause, "export it with one input"));
+    let names: Vec<&str> = graph.outputs.iter().map(|value| &value.name[..]).collect();
+    if names.is_empty() {
+        return Err(one(Fault::new(code::MODEL_FILE, "the model", "it has no output", "export it with one")));
     }
-    for at in in_order(&graph.nodes, &import.values)? {
-        let node = &graph.nodes[at];
-        let reading = Reading::new(node, at);
-        let operator = operators::operator(&node.op)
-            .ok_or_else(|| reading.error("it is not supported", "write the network with other operators"))?;
-        let made = reading.layers(operator, &mut import)?;
-        let Some(name) = node.outputs.first() else { continue };
-        if import.values.insert(name.clone(), made).is_some() {
-            let place = format!("value {}", shown(name));
-            return Err(Fault::new(code::MODEL_FILE, place, "two operators make it", "save the model anew"));
+    import.run(&graph.nodes, &names)?;
+    let mut outputs = vec![];
+    for name in &names {
+        match import.values.get(*name) {
+            Some(Known::Layer(at)) => outputs.push(((*name).to_owned(), *at)),
+            // The client needs nobody for a known value.
+            Some(_) if names.len() > 1 => {}
+            known => {
+                let (cause, remedy) = match known {
+                    Some(_) => ("it does not depend on the input", "leave it out"),
+                    None => ("no operator makes it", "save the model anew"),
+                };
+                return Err(one(Fault::new(
+                    code::MODEL_FILE,
+                    format!("output {}", shown(name)),
+                    cause,
+                    remedy,
+                )));
+            }
         }
     }
-    let mut outputs = vec![];
-    for value in &graph.outputs {
-        let place = format!("output {}", shown(&value.name));
-        match import.values.get(&value.name) {
-            Some(Known::Layer(at)) => outputs.push((value.name.clone(), *at)),
-            Some(_) => {
+    if inputs.is_empty() || outputs.is_empty() {
+        let cause = "no output depends on a secret input";
+        return Err(one(Fault::new(code::MODEL_FILE, "the model", cause, "compute it without others")));
+    }
+    Ok(needed(Network { name: graph.name, layers: import.layers, inputs, outputs }))
+}
+
+/// A public input with the model's axes, if it has as many elements.
+fn fitted(array: &Array, value: &ValueInfo) -> Array {
+    let known = |dim: &Dim| match dim {
+        Dim::Known(n) => usize::try_from(*n).ok(),
+        Dim::Named(_) => None,
+    };
+    let lengths: Option<Vec<usize>> = value.lengths.iter().flatten().map(known).collect();
+    match lengths.filter(|lengths| lengths.iter().product::<usize>() == array.data.len()) {
+        Some(lengths) if value.lengths.is_some() => array.clone().reshaped(&lengths),
+        _ => array.clone(),
+    }
+}
+
+/// The names that an operator reads, with those that its subgraphs take from around them.
+pub(super) fn reads(node: &Node) -> Vec<&str> {
+    let mut all: Vec<&str> = node.inputs.iter().map(String::as_str).filter(|name| !name.is_empty()).collect();
+    for attribute in node.attributes.values() {
+        let Attribute::Graph(graph) = attribute else { continue };
+        let own = graph.nodes.iter().flat_map(|node| &node.outputs);
+        let inputs = graph.inputs.iter().map(|value| &value.name);
+        let own: HashSet<&String> =
+            own.chain(inputs).chain(graph.weights.iter().map(|weights| &weights.name)).collect();
+        let outputs = graph.outputs.iter().map(|value| &value.name[..]);
+        let free = graph.nodes.iter().flat_map(reads).chain(outputs);
+        all.extend(free.filter(|name| !own.iter().any(|own| own == name)));
+    }
+    all
+}
+
+/// The operators that names depend on, each after its operands, whatever their order in the file.
+fn in_order(nodes: &[Node], known: &HashMap<String, Known>, wanted: &[&str]) -> Result<Vec<usize>, Fault> {
+    let mut made: HashMap<&str, usize> = HashMap::new();
+    for (at, node) in nodes.iter().enumerate() {
+        for name in node.outputs.iter().filter(|name| !name.is_empty()) {
+            if made.insert(name, at).is_some() || known.contains_key(name) {
+                let place = format!("value {}", shown(name));
                 return Err(Fault::new(
                     code::MODEL_FILE,
                     place,
-                    "it does not depend on the input",
-                    "leave it out",
-                ));
-            }
-            None => {
-                return Err(Fault::new(
-                    code::MODEL_FILE,
-                    place,
-                    "no operator makes it",
+                    "two operators make it",
                     "save the model anew",
                 ));
             }
         }
     }
-    if outputs.is_empty() {
-        return Err(Fault::new(code::MODEL_FILE, "the model", "it has no output", "export it with one"));
-    }
-    Ok(needed(Network { name: graph.name, layers: import.layers, inputs, outputs }))
-}
-
-/// Sorts operators so that each comes after its operands, whatever their order in the file.
-fn in_order(nodes: &[Node], known: &HashMap<String, Known>) -> Result<Vec<usize>, Fault> {
-    let mut made: HashMap<&str, usize> = HashMap::new();
-    for (at, node) in nodes.iter().enumerate() {
-        made.extend(node.outputs.iter().filter(|name| !name.is_empty()).map(|name| (&name[..], at)));
+    let all: Vec<Vec<&str>> = nodes.iter().map(reads).collect();
+    let mut needed = vec![false; nodes.len()];
+    let mut names = wanted.to_vec();
+    while let Some(name) = names.pop() {
+        if let Some(at) = made.get(name).filter(|at| !needed[**at]) {
+            needed[*at] = true;
+            names.extend(&all[*at]);
+        }
     }
     let (mut done, mut begun) = (vec![false; nodes.len()], HashSet::new());
     let (mut order, mut stack) = (vec![], vec![]);
-    for first in 0..nodes.len() {
+    for first in (0..nodes.len()).filter(|at| needed[*at]) {
         stack.push((first, 0));
         while let Some((at, next)) = stack.pop() {
             if done[at] {
                 continue;
             }
-            let Some(name) = nodes[at].inputs.get(next) else {
+            let Some(name) = all[at].get(next) else {
                 done[at] = true;
                 order.push(at);
                 continue;
             };
             begun.insert(at);
             stack.push((at, next + 1));
-            if name.is_empty() || known.contains_key(name) {
+            if known.contains_key(*name) {
                 continue;
             }
             let place = Reading::new(&nodes[at], at).place;
-            let Some(from) = made.get(&name[..]) else {
+            let Some(from) = made.get(name) else {
                 let cause = format!("its input {} is neither weights nor made by an operator", shown(name));
                 return Err(Fault::new(code::MODEL_FILE, place, cause, "save the model with its weights"));
             };
@@ -174,6 +253,74 @@ fn in_order(nodes: &[Node], known: &HashMap<String, Known>) -> Result<Vec<usize>
         }
     }
     Ok(order)
+}
+
+impl Import {
+    /// Reads the operators that names depend on.
+    ///
+    /// # Errors
+    /// All that is in their way: an operator that reads what a refused one would make is left out.
+    pub(super) fn run(&mut self, nodes: &[Node], wanted: &[&str]) -> Result<(), Vec<Fault>> {
+        let order = in_order(nodes, &self.values, wanted).map_err(|fault| vec![fault])?;
+        let unknown = self.unsupported(order.iter().map(|at| &nodes[*at]));
+        let mut faults = vec![];
+        if !unknown.is_empty() {
+            let (operators, known) = (unknown.join(", "), operators::supported().join(", "));
+            let fields: [(_, &dyn Display); 2] = [("operators", &operators), ("known", &known)];
+            faults.push(Fault::filled(code::OPERATORS_UNSUPPORTED, &fields).at("the model"));
+        }
+        let mut broken: HashSet<&str> = HashSet::new();
+        for at in order {
+            let node = &nodes[at];
+            let reading = Reading::new(node, at);
+            let names = node.outputs.iter().map(|name| &name[..]);
+            if reads(node).iter().any(|name| broken.contains(name)) || !self.has(node) {
+                broken.extend(names);
+                continue;
+            }
+            match reading.all(self) {
+                Ok(made) => {
+                    let whole = reading.is_whole(self);
+                    for (name, known) in names.zip(made).filter(|(name, _)| !name.is_empty()) {
+                        if whole {
+                            self.whole.insert(name.to_owned());
+                        }
+                        self.values.insert(name.to_owned(), known);
+                    }
+                }
+                Err(fault) => {
+                    broken.extend(names);
+                    // One fault of many nodes is shown once.
+                    if faults.len() < MOST_FAULTS {
+                        faults.push(fault);
+                    }
+                }
+            }
+        }
+        if faults.is_empty() { Ok(()) } else { Err(faults) }
+    }
+
+    /// Whether an operator is known: it has a file, is computed from known values, or the model
+    /// defines it.
+    fn has(&self, node: &Node) -> bool {
+        let domain = operator::domain(node);
+        operators::operator(domain, &node.op).is_some()
+            || (domain.is_empty()
+                && (fold::NAMES.contains(&&node.op[..]) || control::NAMES.contains(&&node.op[..])))
+            || self.function(node).is_some()
+    }
+
+    /// The operators that are not known, each once, in order.
+    fn unsupported<'n>(&self, nodes: impl Iterator<Item = &'n Node>) -> Vec<String> {
+        let mut names: Vec<String> = vec![];
+        for node in nodes.filter(|node| !self.has(node)) {
+            let name = operator::shown_name(node);
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names
+    }
 }
 
 /// Drops layers that outputs do not need, except inputs.
@@ -198,10 +345,16 @@ fn needed(from: Network) -> Network {
 
 impl Import {
     /// The lengths of an input: the given ones, if they fit, or the model's.
-    fn input_lengths(&mut self, value: &ValueInfo, given: Option<&[usize]>) -> Result<Vec<usize>, Fault> {
+    fn input_lengths(
+        &mut self,
+        value: &ValueInfo,
+        given: Option<&[usize]>,
+        open: Option<usize>,
+        is_first: bool,
+    ) -> Result<Vec<usize>, Fault> {
         let place = format!("input {}", shown(&value.name));
         let said = value.lengths.clone().unwrap_or_default();
-        if let Some(Dim::Known(n)) = said.first() {
+        if let Some(Dim::Known(n)) = said.first().filter(|_| is_first) {
             self.images = Some((*n as i64, *n as i64));
         }
         let Some(given) = given else {
@@ -217,7 +370,13 @@ impl Import {
                 }),
                 // One image, if the model leaves the number open.
                 Dim::Named(_) if axis == 0 => Ok(1),
+                // Images have three channels.
+                Dim::Named(_) if open.is_some() && axis == 1 && said.len() == 4 => Ok(3),
+                Dim::Named(name) if open.is_some() && is_number_of_samples(name) => Ok(1),
                 Dim::Named(name) => {
+                    if let Some(open) = open {
+                        return Ok(open);
+                    }
                     Err(Fault::filled(code::INPUT_OPEN, &[("length", &shown(name))]).at(&place))
                 }
             };
@@ -248,9 +407,15 @@ impl Import {
             let shapes = (format!("{given:?}"), format!("[{}]", said.join(", ")));
             return Err(shape(shapes, "bring these lengths along every axis but the first").at(place));
         }
-        if let (Some((_, images)), Some(n)) = (&mut self.images, given.first()) {
+        if let (Some((_, images)), Some(n), true) = (&mut self.images, given.first(), is_first) {
             *images = *n as i64;
         }
         Ok(given.to_vec())
     }
+}
+
+/// Whether an axis counts samples, by its name.
+fn is_number_of_samples(name: &str) -> bool {
+    let name = name.to_lowercase();
+    name.contains("batch") || name == "n"
 }

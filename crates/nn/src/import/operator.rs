@@ -6,19 +6,24 @@ use crate::{
     array::together,
     error::shown,
     network::Layer,
-    onnx::{Attribute, Node},
-    operators::{Kind, Operator, ScaleRole},
+    onnx::{Attribute, Data, ModelFunction, Node, Tensor},
+    operators::{self, Kind, Operator, Read, ScaleRole},
     windows::Said,
 };
 use hushwire_fault::{IntoText, code};
 use std::fmt::Display;
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
+/// LOCAL: the deepest nesting of functions, subgraphs and operators made of others.
+const DEPTH: usize = 32;
 /// LOCAL: the largest number of elements of a value.
 pub(crate) const ELEMENTS: usize = 1 << 27;
 
 /// A named value.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(crate) enum Known {
     /// The value of a layer.
     Layer(usize),
@@ -26,6 +31,56 @@ pub(crate) enum Known {
     Floats(Arc<Array>),
     /// Integers, such as shapes.
     Ints(Vec<usize>, Vec<i64>),
+}
+
+impl Known {
+    /// A tensor of the file.
+    pub(crate) fn of(tensor: Tensor) -> Self {
+        match tensor.data {
+            Data::Floats(data) => Known::Floats(Arc::new(Array { lengths: tensor.lengths, data })),
+            Data::Ints(all) => Known::Ints(tensor.lengths, all),
+        }
+    }
+
+    /// Weights.
+    pub(crate) fn floats(lengths: &[usize], data: Vec<f32>) -> Self {
+        Known::Floats(Arc::new(Array::new(lengths, data)))
+    }
+
+    /// A list of integers.
+    pub(crate) fn list(all: &[i64]) -> Self {
+        Known::Ints(vec![all.len()], all.to_vec())
+    }
+
+    /// Whether it is known before the run.
+    pub(crate) fn is_known(&self) -> bool {
+        !matches!(self, Known::Layer(_))
+    }
+
+    /// A known value as floats.
+    pub(crate) fn as_floats(&self) -> Option<Arc<Array>> {
+        match self {
+            Known::Layer(_) => None,
+            Known::Floats(array) => Some(array.clone()),
+            Known::Ints(lengths, all) => {
+                let data = all.iter().map(|n| *n as f32).collect();
+                Some(Arc::new(Array { lengths: lengths.clone(), data }))
+            }
+        }
+    }
+}
+
+/// A node's set of operators: empty for the standard one.
+pub(crate) fn domain(node: &Node) -> &str {
+    if node.domain == "ai.onnx" { "" } else { &node.domain }
+}
+
+/// An operator's name with its set, for messages.
+pub(crate) fn shown_name(node: &Node) -> String {
+    match domain(node) {
+        "" => shown(&node.op),
+        set => format!("{}.{}", shown(set), shown(&node.op)),
+    }
 }
 
 /// A network under construction.
@@ -36,9 +91,37 @@ pub(crate) struct Import {
     pub(crate) images: Option<(i64, i64)>,
     /// The version of the operator set.
     pub(crate) opset: i64,
+    /// The names of values that are integers or truth values.
+    pub(super) whole: HashSet<String>,
+    /// Functions of the model's own.
+    pub(super) functions: Arc<[ModelFunction]>,
+    /// How deep the operator is nested that is being read.
+    pub(super) depth: usize,
+    /// The number of steps of loops so far.
+    pub(super) steps: usize,
 }
 
 impl Import {
+    pub(super) fn new(opset: i64, functions: Vec<ModelFunction>) -> Self {
+        Import {
+            layers: vec![],
+            values: HashMap::new(),
+            images: None,
+            // A model of the set `ai.onnx.ml` alone has the operators of its time.
+            opset: if opset == 0 { 13 } else { opset },
+            whole: HashSet::new(),
+            functions: functions.into(),
+            depth: 0,
+            steps: 0,
+        }
+    }
+
+    /// The function of the model's own that an operator names.
+    pub(super) fn function(&self, node: &Node) -> Option<&ModelFunction> {
+        let is = |of: &&ModelFunction| of.name == node.op && of.domain == node.domain;
+        self.functions.iter().find(is)
+    }
+
     pub(crate) fn layer(
         &mut self,
         place: &str,
@@ -153,6 +236,11 @@ impl<'a> Reading<'a> {
         self.maybe(import, k)?.map(|known| self.as_weights(known, k)).transpose()
     }
 
+    /// A known value as weights.
+    pub(crate) fn known_weights(&self, known: &Known) -> Result<Arc<Array>, Fault> {
+        self.as_weights(known.clone(), 0)
+    }
+
     fn as_weights(&self, known: Known, k: usize) -> Result<Arc<Array>, Fault> {
         match known {
             Known::Floats(array) => {
@@ -233,6 +321,25 @@ impl<'a> Reading<'a> {
         }
     }
 
+    /// A list of floats from an attribute, or from the tensor that replaces it.
+    pub(crate) fn floats(&self, name: &str) -> Result<Vec<f32>, Fault> {
+        let tensor = format!("{name}_as_tensor");
+        match (self.node.attributes.get(name), self.node.attributes.get(&tensor)) {
+            (Some(Attribute::Floats(all)), _)
+            | (None, Some(Attribute::Tensor(Tensor { data: Data::Floats(all), .. }))) => Ok(all.clone()),
+            (None, None) => Ok(vec![]),
+            _ => Err(self.wrong(name)),
+        }
+    }
+
+    pub(crate) fn texts(&self, name: &str) -> Result<Vec<String>, Fault> {
+        match self.node.attributes.get(name) {
+            None => Ok(vec![]),
+            Some(Attribute::Texts(all)) => Ok(all.clone()),
+            Some(_) => Err(self.wrong(name)),
+        }
+    }
+
     /// A list of numbers that are not negative.
     pub(crate) fn sizes<const N: usize>(&self, name: &str, default: [usize; N]) -> Result<[usize; N], Fault> {
         let Some(all) = self.ints(name)? else { return Ok(default) };
@@ -255,10 +362,117 @@ impl<'a> Reading<'a> {
         self.node.attributes.contains_key(name)
     }
 
-    /// The layers of an operator, or its value if that is known.
-    pub(super) fn layers(&self, operator: &Operator, import: &mut Import) -> Result<Known, Fault> {
+    /// The values that an operator makes: layers, or what is known of them before the run.
+    pub(crate) fn all(&self, import: &mut Import) -> Result<Vec<Known>, Fault> {
+        if import.depth == DEPTH {
+            return Err(self.error(format!("it is nested more than {DEPTH} deep"), "export a flat model"));
+        }
+        import.depth += 1;
+        let made = self.made_of(import);
+        import.depth -= 1;
+        made
+    }
+
+    fn made_of(&self, import: &mut Import) -> Result<Vec<Known>, Fault> {
+        let set = domain(self.node);
+        if let Some(made) = self.controlled(import) {
+            return made;
+        }
+        if let Some(function) = import.function(self.node).cloned() {
+            return self.expanded(import, function);
+        }
+        let inputs =
+            (0..self.node.inputs.len()).map(|k| self.maybe(import, k)).collect::<Result<Vec<_>, _>>()?;
+        let known = inputs.iter().flatten().all(Known::is_known);
+        if known
+            && set.is_empty()
+            && let Some(made) = self.folded(import, &inputs)
+        {
+            return made;
+        }
+        let Some(operator) = operators::operator(set, &self.node.op) else {
+            let cause = "it reads secret values, and is supported on what is known before the run alone";
+            let remedy =
+                "export the model with fixed shapes or without it, or give its public inputs (--public)";
+            return Err(self.error(cause, remedy));
+        };
+        let made = self.layers(operator, import);
+        match inputs.first() {
+            // A cast of what it refuses would be computed here as of a secret value.
+            Some(Some(first)) if known && made.is_err() && operator.name != "Cast" => {
+                self.by_layer(operator, import, first).map_or(made, Ok)
+            }
+            _ => made,
+        }
+    }
+
+    fn layers(&self, operator: &Operator, import: &mut Import) -> Result<Vec<Known>, Fault> {
         self.check(operator, import)?;
-        (operator.read)(self, import)
+        match operator.read {
+            Read::One(read) => Ok(vec![read(self, import)?]),
+            Read::All(read) => read(self, import),
+        }
+    }
+
+    /// The values of an operator on known values, by its layer's value in floating point.
+    fn by_layer(&self, operator: &Operator, import: &Import, first: &Known) -> Option<Vec<Known>> {
+        let array = first.as_floats()?;
+        let mut alone = Import::new(import.opset, vec![]);
+        let input = Kind::Input(operators::Input { whole: false });
+        let at = alone.layer(&self.place, "x", input, vec![], array.lengths.clone()).ok()?;
+        for name in &self.node.inputs {
+            let known = import.values.get(name).cloned();
+            alone.values.extend(known.map(|known| (name.clone(), known)));
+        }
+        alone.values.insert(self.node.inputs[0].clone(), Known::Layer(at));
+        let made = self.layers(operator, &mut alone).ok()?;
+        let mut values: Vec<Arc<Array>> = vec![];
+        for layer in &alone.layers {
+            let reads: Vec<Arc<Array>> = layer.reads.iter().map(|at| values[*at].clone()).collect();
+            values.push(match layer.kind {
+                Kind::Input(_) => array.clone(),
+                _ => Arc::new(layer.kind.def().value(&reads, &layer.lengths)),
+            });
+        }
+        let one = |known: Known| match known {
+            Known::Layer(at) if alone.is_places(at) => {
+                Known::Ints(values[at].lengths.clone(), values[at].data.iter().map(|x| *x as i64).collect())
+            }
+            Known::Layer(at) => Known::Floats(values[at].clone()),
+            known => known,
+        };
+        Some(made.into_iter().map(one).collect())
+    }
+
+    /// The values of another operator on values, in place of this one.
+    pub(crate) fn call_all(
+        &self,
+        import: &mut Import,
+        op: &str,
+        inputs: &[Option<&Known>],
+        outputs: usize,
+        attributes: &[(&str, Attribute)],
+    ) -> Result<Vec<Known>, Fault> {
+        let mut node = Node { name: self.name.clone(), op: op.to_owned(), ..Node::default() };
+        let mut before = vec![];
+        for (k, known) in inputs.iter().enumerate() {
+            let name = known.map_or(String::new(), |_| format!("\u{0}{}.{k}", import.depth));
+            if let Some(known) = known {
+                before.push((name.clone(), import.values.insert(name.clone(), (*known).clone())));
+            }
+            node.inputs.push(name);
+        }
+        node.outputs = (0..outputs).map(|k| format!("\u{0}{k}")).collect();
+        node.attributes = attributes.iter().map(|(name, of)| ((*name).to_owned(), of.clone())).collect();
+        let inner = Reading { node: &node, place: self.place.clone(), name: self.name.clone() };
+        let made = inner.all(import);
+        for (name, known) in before {
+            match known {
+                Some(known) => import.values.insert(name, known),
+                None => import.values.remove(&name),
+            };
+        }
+        made
     }
 
     /// The value of another operator on values, in place of this one.
@@ -269,32 +483,32 @@ impl<'a> Reading<'a> {
         inputs: &[&Known],
         attributes: &[(&str, Attribute)],
     ) -> Result<Known, Fault> {
-        // The negative of weights is weights.
-        if let ("Neg", [known]) = (op, inputs)
-            && !matches!(known, Known::Layer(_))
-        {
-            let weights = self.as_weights((*known).clone(), 0)?;
-            return Ok(Known::Floats(Arc::new(weights.each(|x| -x))));
+        let inputs: Vec<Option<&Known>> = inputs.iter().map(|known| Some(*known)).collect();
+        let made = self.call_all(import, op, &inputs, 1, attributes)?;
+        made.into_iter()
+            .next()
+            .ok_or_else(|| self.error(format!("{op} makes no value"), "report this as a bug"))
+    }
+
+    /// Whether an operator makes integers or truth values.
+    pub(super) fn is_whole(&self, import: &Import) -> bool {
+        match &self.node.op[..] {
+            "Cast" => matches!(self.node.attributes.get("to"), Some(Attribute::Int(2..=7 | 9 | 12 | 13))),
+            "Equal" | "Less" | "LessOrEqual" | "Greater" | "GreaterOrEqual" | "Not" | "And" | "Or"
+            | "Xor" | "ArgMax" | "ArgMin" | "Shape" | "Size" => true,
+            "If" | "Loop" | "Scan" => false,
+            _ => {
+                let names = self.node.inputs.iter().filter(|name| !name.is_empty());
+                let mut all = names.map(|name| (import.whole.contains(name), import.values.get(name)));
+                !self.node.inputs.is_empty()
+                    && all.all(|(whole, known)| whole || matches!(known, Some(Known::Ints(..))))
+            }
         }
-        let mut node = Node { name: self.name.clone(), op: op.to_owned(), ..Node::default() };
-        let mut before = vec![];
-        for (k, known) in inputs.iter().enumerate() {
-            let name = format!("\u{0}{k}");
-            before.push((name.clone(), import.values.insert(name.clone(), (*known).clone())));
-            node.inputs.push(name);
-        }
-        node.outputs = vec!["\u{0}".to_owned()];
-        node.attributes = attributes.iter().map(|(name, of)| ((*name).to_owned(), of.clone())).collect();
-        let inner = Reading { node: &node, place: self.place.clone(), name: self.name.clone() };
-        let operator = crate::operators::operator(op).expect("it exists");
-        let made = inner.layers(operator, import);
-        for (name, known) in before {
-            match known {
-                Some(known) => import.values.insert(name, known),
-                None => import.values.remove(&name),
-            };
-        }
-        made
+    }
+
+    /// Whether an input is integers or truth values.
+    pub(crate) fn reads_whole(&self, import: &Import, k: usize) -> bool {
+        self.node.inputs.get(k).is_some_and(|name| import.whole.contains(name))
     }
 
     /// Checks that all inputs, outputs and attributes are supported, and that values are of an

@@ -7,10 +7,31 @@ use std::collections::BTreeMap;
 pub struct Model {
     /// The version of the standard operator set.
     pub opset: i64,
+    /// The version of the operator set `ai.onnx.ml`; 0 if the model has none.
+    pub ml: i64,
     /// The program that wrote the file.
     pub producer: String,
+    /// Functions of the model's own, which its operators may name.
+    pub functions: Vec<ModelFunction>,
     /// The network.
     pub graph: Graph,
+}
+
+/// An operator that the model itself defines by other operators.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ModelFunction {
+    /// Its name.
+    pub name: String,
+    /// Its set.
+    pub domain: String,
+    /// The names of its inputs.
+    pub inputs: Vec<String>,
+    /// The names of its outputs.
+    pub outputs: Vec<String>,
+    /// Attributes with default values.
+    pub defaults: BTreeMap<String, Attribute>,
+    /// Operators.
+    pub nodes: Vec<Node>,
 }
 
 /// A graph of operators.
@@ -26,6 +47,8 @@ pub struct Graph {
     pub inputs: Vec<ValueInfo>,
     /// Outputs.
     pub outputs: Vec<ValueInfo>,
+    /// ONNX's types of the elements of inputs, where the file gives them.
+    pub kinds: BTreeMap<String, i64>,
 }
 
 /// One operator on named values.
@@ -60,7 +83,13 @@ pub enum Attribute {
     Ints(Vec<i64>),
     /// A tensor.
     Tensor(Tensor),
-    /// A kind that no supported operator has, such as a subgraph.
+    /// Texts.
+    Texts(Vec<String>),
+    /// A subgraph.
+    Graph(Box<Graph>),
+    /// The value of an attribute of the function around it.
+    Outer(String),
+    /// A kind that no supported operator has, such as a sparse tensor.
     Other,
 }
 

@@ -7,13 +7,13 @@
 //! write    messages to bytes
 //! ```
 //!
-//! Field numbers are from `onnx.proto` of ONNX's IR version 10. Weights in other files, sparse
-//! weights, subgraphs and a model's own functions are refused by name.
+//! Field numbers are from `onnx.proto` of ONNX's IR version 10. Sparse weights are refused by name.
 
 mod message;
 mod proto;
 mod read;
 mod write;
 
-pub use message::{Attribute, Data, Dim, Graph, Model, Node, Tensor, ValueInfo};
+pub use message::{Attribute, Data, Dim, Graph, Model, ModelFunction, Node, Tensor, ValueInfo};
+pub use read::Beside;
 pub(crate) use read::kind_name;

@@ -2,52 +2,90 @@
 //! trusted.
 
 use super::{
-    Attribute, Data, Dim, Graph, Model, Node, Tensor, ValueInfo,
+    Attribute, Data, Dim, Graph, Model, ModelFunction, Node, Tensor, ValueInfo,
     proto::{Fields, ProtoField},
 };
 use crate::{Fault, error::shown};
 use hushwire_fault::code;
+use std::collections::BTreeMap;
 
 /// LOCAL: the largest number of operators of a graph.
 const NODES: usize = 1 << 16;
 /// LOCAL: the largest number of axes of a tensor.
 const AXES: usize = 8;
 
+/// LOCAL: the deepest nesting of subgraphs.
+const DEPTH: usize = 16;
+
+/// Reads a file of weights that lies beside the model, by its name.
+pub type Beside<'a> = &'a dyn Fn(&str) -> Result<Vec<u8>, Fault>;
+
+/// How tensors are read: the files beside the model, and how deep the graph is nested.
+#[derive(Clone, Copy)]
+struct TensorReader<'a> {
+    beside: Beside<'a>,
+    depth: usize,
+}
+
 impl Model {
     /// Reads a file.
     ///
     /// # Errors
-    /// The bytes are not a model, or have unsupported parts: weights in other files, functions,
-    /// subgraphs.
+    /// The bytes are not a model, or have unsupported parts, such as weights in other files.
     pub fn read(bytes: &[u8]) -> Result<Self, Fault> {
+        Self::read_beside(bytes, &|_| {
+            let remedy = "save the model as one file (onnx.save_model with save_as_external_data=False)";
+            Err(Fault::new(code::MODEL_FILE, "weights", "its elements are in another file", remedy))
+        })
+    }
+
+    /// Reads a file with weights in files beside it.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read), or a file of weights cannot be read.
+    pub fn read_beside(bytes: &[u8], beside: Beside<'_>) -> Result<Self, Fault> {
         let (mut model, mut fields, mut has_graph) = (Model::default(), Fields::new(bytes), false);
+        let reader = TensorReader { beside, depth: 0 };
         while let Some((number, field)) = fields.next()? {
             match number {
                 2 => model.producer = field.text()?,
-                7 => (model.graph, has_graph) = (graph(field.bytes()?)?, true),
+                7 => (model.graph, has_graph) = (reader.graph(field.bytes()?)?, true),
                 8 => {
                     let (domain, version) = opset(field.bytes()?)?;
-                    if domain.is_empty() || domain == "ai.onnx" {
-                        model.opset = version;
+                    match &domain[..] {
+                        "" | "ai.onnx" => model.opset = version,
+                        "ai.onnx.ml" => model.ml = version,
+                        _ => {}
                     }
                 }
-                25 => {
-                    let remedy = "export the model with its functions inlined";
-                    return Err(Fault::new(
-                        code::MODEL_FILE,
-                        "the model",
-                        "it has functions of its own",
-                        remedy,
-                    ));
-                }
+                25 => model.functions.push(reader.function(field.bytes()?)?),
                 _ => {}
             }
         }
         if !has_graph {
             return Err(Fault::filled(code::ONNX, &[("cause", &"it has no graph")]).at("the model's file"));
         }
+        inputs_fit(&model.graph)?;
         Ok(model)
     }
+}
+
+/// Checks that the model's inputs are numbers of a kind that is computed with.
+fn inputs_fit(graph: &Graph) -> Result<(), Fault> {
+    // Older files list weights among the inputs; those may be of any kind.
+    let real = |name: &str| graph.weights.iter().all(|weights| weights.name != *name);
+    let inputs = graph.inputs.iter().filter(|input| real(&input.name));
+    for input in inputs {
+        let kind = graph.kinds.get(&input.name).copied().unwrap_or(1);
+        // Floats of any width; integers of 32 and 64 bits, which do not wrap; and truth values.
+        if ![1, 6, 7, 9, 10, 11, 16].contains(&kind) {
+            let cause =
+                format!("its elements are {}, and a network computes with real numbers", kind_name(kind));
+            let remedy = "export the model with a float32 input; arithmetic of integers, which wraps, is not supported";
+            return Err(Fault::new(code::MODEL_FILE, format!("input {}", shown(&input.name)), cause, remedy));
+        }
+    }
+    Ok(())
 }
 
 fn opset(bytes: &[u8]) -> Result<(String, i64), Fault> {
@@ -62,103 +100,212 @@ fn opset(bytes: &[u8]) -> Result<(String, i64), Fault> {
     Ok((domain, version))
 }
 
-fn graph(bytes: &[u8]) -> Result<Graph, Fault> {
-    let (mut graph, mut odd, mut fields) = (Graph::default(), vec![], Fields::new(bytes));
-    while let Some((number, field)) = fields.next()? {
-        match number {
-            1 if graph.nodes.len() == NODES => {
-                let cause = format!("it has more than {NODES} operators");
-                return Err(Fault::new(code::MODEL_FILE, "the model's graph", cause, "take a smaller one"));
-            }
-            1 => graph.nodes.push(node(field.bytes()?)?),
-            2 => graph.name = field.text()?,
-            5 => graph.weights.push(tensor(field.bytes()?)?),
-            11 => {
-                let (value, kind) = value_info(field.bytes()?)?;
-                // Float, half, double and bfloat16.
-                if kind.is_some_and(|kind| ![1, 10, 11, 16].contains(&kind)) {
-                    odd.push((value.name.clone(), kind.unwrap_or(0)));
+impl TensorReader<'_> {
+    fn graph(self, bytes: &[u8]) -> Result<Graph, Fault> {
+        let (mut graph, mut fields) = (Graph::default(), Fields::new(bytes));
+        while let Some((number, field)) = fields.next()? {
+            match number {
+                1 => self.push(&mut graph.nodes, field.bytes()?)?,
+                2 => graph.name = field.text()?,
+                5 => graph.weights.push(self.tensor(field.bytes()?)?),
+                11 => {
+                    let (value, kind) = value_info(field.bytes()?)?;
+                    // Floats are the usual kind.
+                    graph.kinds.extend(kind.filter(|kind| *kind != 1).map(|kind| (value.name.clone(), kind)));
+                    graph.inputs.push(value);
                 }
-                graph.inputs.push(value);
+                12 => graph.outputs.push(value_info(field.bytes()?)?.0),
+                15 => {
+                    let remedy = "export the model with dense ones";
+                    return Err(Fault::new(
+                        code::MODEL_FILE,
+                        "the model's graph",
+                        "it has sparse weights",
+                        remedy,
+                    ));
+                }
+                _ => {}
             }
-            12 => graph.outputs.push(value_info(field.bytes()?)?.0),
-            15 => {
-                let remedy = "export the model with dense ones";
-                return Err(Fault::new(
-                    code::MODEL_FILE,
-                    "the model's graph",
-                    "it has sparse weights",
-                    remedy,
-                ));
-            }
-            _ => {}
         }
+        Ok(graph)
     }
-    // Older files list weights among the inputs; those may be integers.
-    let real = |(name, _): &&(String, i64)| graph.weights.iter().all(|weights| weights.name != *name);
-    if let Some((name, kind)) = odd.iter().find(real) {
-        let cause =
-            format!("its elements are {}, and a network computes with real numbers", kind_name(*kind));
-        let remedy =
-            "export the model with a float32 input; arithmetic of integers, which wraps, is not supported";
-        return Err(Fault::new(code::MODEL_FILE, format!("input {}", shown(name)), cause, remedy));
+
+    fn push(self, nodes: &mut Vec<Node>, bytes: &[u8]) -> Result<(), Fault> {
+        if nodes.len() == NODES {
+            let cause = format!("it has more than {NODES} operators");
+            return Err(Fault::new(code::MODEL_FILE, "the model's graph", cause, "take a smaller one"));
+        }
+        nodes.push(self.node(bytes)?);
+        Ok(())
     }
-    Ok(graph)
+
+    fn function(self, bytes: &[u8]) -> Result<ModelFunction, Fault> {
+        let (mut function, mut fields) = (ModelFunction::default(), Fields::new(bytes));
+        while let Some((number, field)) = fields.next()? {
+            match number {
+                1 => function.name = field.text()?,
+                4 => function.inputs.push(field.text()?),
+                5 => function.outputs.push(field.text()?),
+                7 => self.push(&mut function.nodes, field.bytes()?)?,
+                10 => function.domain = field.text()?,
+                11 => function.defaults.extend([self.attribute(field.bytes()?)?]),
+                _ => {}
+            }
+        }
+        Ok(function)
+    }
+
+    fn node(self, bytes: &[u8]) -> Result<Node, Fault> {
+        let (mut node, mut fields) = (Node::default(), Fields::new(bytes));
+        while let Some((number, field)) = fields.next()? {
+            match number {
+                1 => node.inputs.push(field.text()?),
+                2 => node.outputs.push(field.text()?),
+                3 => node.name = field.text()?,
+                4 => node.op = field.text()?,
+                5 => {
+                    let (name, attribute) = self.attribute(field.bytes()?)?;
+                    if node.attributes.contains_key(&name) {
+                        let place = format!("node {} ({})", shown(&node.name), shown(&node.op));
+                        let cause = format!("it has two attributes {}", shown(&name));
+                        return Err(Fault::new(code::MODEL_FILE, place, cause, "save the model anew"));
+                    }
+                    node.attributes.insert(name, attribute);
+                }
+                7 => node.domain = field.text()?,
+                _ => {}
+            }
+        }
+        Ok(node)
+    }
+
+    fn attribute(self, bytes: &[u8]) -> Result<(String, Attribute), Fault> {
+        let (mut name, mut kind) = (String::new(), None);
+        let (mut float, mut int, mut text, mut one) = (0.0, 0, None, None);
+        let (mut floats, mut ints, mut texts) = (vec![], vec![], vec![]);
+        let (mut inner, mut outer) = (None, None);
+        let mut fields = Fields::new(bytes);
+        while let Some((number, field)) = fields.next()? {
+            match number {
+                1 => name = field.text()?,
+                2 => float = field.float()?,
+                3 => int = field.int()?,
+                // No supported operator has an attribute that is not text.
+                4 => text = std::str::from_utf8(field.bytes()?).ok().map(str::to_owned),
+                5 => one = Some(self.tensor(field.bytes()?)?),
+                6 => inner = Some(self.deeper()?.graph(field.bytes()?)?),
+                7 => field.floats(&mut floats)?,
+                8 => field.ints(&mut ints)?,
+                // Texts that are not UTF-8 are labels that nobody prints.
+                9 => texts.push(String::from_utf8_lossy(field.bytes()?).into_owned()),
+                21 => outer = Some(field.text()?),
+                20 => kind = Some(field.int()?),
+                _ => {}
+            }
+        }
+        if let Some(outer) = outer.filter(|outer| !outer.is_empty()) {
+            return Ok((name, Attribute::Outer(outer)));
+        }
+        let attribute = match kind {
+            Some(1) => Attribute::Float(float),
+            Some(2) => Attribute::Int(int),
+            Some(3) => text.map_or(Attribute::Other, Attribute::Text),
+            Some(4) => one.map_or(Attribute::Other, Attribute::Tensor),
+            Some(5) => inner.map_or(Attribute::Other, |graph| Attribute::Graph(Box::new(graph))),
+            Some(6) => Attribute::Floats(floats),
+            Some(7) => Attribute::Ints(ints),
+            Some(8) => Attribute::Texts(texts),
+            _ => Attribute::Other,
+        };
+        Ok((name, attribute))
+    }
+
+    fn tensor(self, bytes: &[u8]) -> Result<Tensor, Fault> {
+        let (mut name, mut dims, mut kind) = (String::new(), vec![], 0);
+        let (mut elements, mut external, mut elsewhere) = (Elements::default(), false, BTreeMap::new());
+        let mut fields = Fields::new(bytes);
+        while let Some((number, field)) = fields.next()? {
+            match number {
+                1 => field.ints(&mut dims)?,
+                2 => kind = field.int()?,
+                4 => field.floats(&mut elements.floats)?,
+                5 | 7 | 11 => field.ints(&mut elements.ints)?,
+                8 => name = field.text()?,
+                9 => elements.raw = Some(field.bytes()?),
+                10 => field.doubles(&mut elements.floats)?,
+                13 => elsewhere.extend([entry(field.bytes()?)?]),
+                14 => external |= field.int()? != 0,
+                _ => {}
+            }
+        }
+        let place = format!("weights {}", shown(&name));
+        let found;
+        if external || !elsewhere.is_empty() {
+            found = self.elsewhere(&place, &elsewhere)?;
+            elements.raw = Some(&found);
+        }
+        if dims.len() > AXES {
+            let cause = format!("it has {} axes", dims.len());
+            return Err(Fault::new(code::MODEL_FILE, place, cause, format!("give it at most {AXES}")));
+        }
+        let lengths: Option<Vec<usize>> = dims.iter().map(|d| usize::try_from(*d).ok()).collect();
+        let count = lengths.as_ref().and_then(|l| l.iter().try_fold(1usize, |n, l| n.checked_mul(*l)));
+        let (Some(lengths), Some(count)) = (lengths, count) else {
+            return Err(Fault::new(
+                code::MODEL_FILE,
+                place,
+                format!("it has the lengths {dims:?}"),
+                "save the model anew",
+            ));
+        };
+        let data = data(&place, kind, elements)?;
+        let found = match &data {
+            Data::Floats(all) => all.len(),
+            Data::Ints(all) => all.len(),
+        };
+        if found != count {
+            let cause = format!("it has {found} elements, and its lengths {lengths:?} make {count}");
+            return Err(Fault::new(code::MODEL_FILE, place, cause, "save the model anew"));
+        }
+        Ok(Tensor { name, lengths, data })
+    }
+
+    /// A tensor's elements in a file beside the model.
+    fn elsewhere(self, place: &str, of: &BTreeMap<String, String>) -> Result<Vec<u8>, Fault> {
+        let odd = |cause: String| Fault::new(code::MODEL_FILE, place, cause, "save the model anew");
+        let file = of.get("location").map_or("", String::as_str);
+        let bytes = (self.beside)(file).map_err(|e| e.at(place))?;
+        let number = |name: &str, default: usize| match of.get(name) {
+            None => Ok(default),
+            Some(text) => text.parse().map_err(|_| odd(format!("its {name} is {}", shown(text)))),
+        };
+        let start = number("offset", 0)?;
+        let length = number("length", bytes.len().saturating_sub(start))?;
+        let part = start.checked_add(length).and_then(|end| bytes.get(start..end));
+        let short = || odd(format!("its elements lie beyond the end of {}", shown(file)));
+        part.map(<[u8]>::to_vec).ok_or_else(short)
+    }
+
+    fn deeper(self) -> Result<Self, Fault> {
+        if self.depth == DEPTH {
+            let cause = format!("its subgraphs are nested more than {DEPTH} deep");
+            return Err(Fault::new(code::MODEL_FILE, "the model's graph", cause, "export a flat one"));
+        }
+        Ok(TensorReader { depth: self.depth + 1, ..self })
+    }
 }
 
-fn node(bytes: &[u8]) -> Result<Node, Fault> {
-    let (mut node, mut fields) = (Node::default(), Fields::new(bytes));
+/// A key with its value.
+fn entry(bytes: &[u8]) -> Result<(String, String), Fault> {
+    let (mut key, mut value, mut fields) = (String::new(), String::new(), Fields::new(bytes));
     while let Some((number, field)) = fields.next()? {
         match number {
-            1 => node.inputs.push(field.text()?),
-            2 => node.outputs.push(field.text()?),
-            3 => node.name = field.text()?,
-            4 => node.op = field.text()?,
-            5 => {
-                let (name, attribute) = attribute(field.bytes()?)?;
-                if node.attributes.contains_key(&name) {
-                    let place = format!("node {} ({})", shown(&node.name), shown(&node.op));
-                    let cause = format!("it has two attributes {}", shown(&name));
-                    return Err(Fault::new(code::MODEL_FILE, place, cause, "save the model anew"));
-                }
-                node.attributes.insert(name, attribute);
-            }
-            7 => node.domain = field.text()?,
+            1 => key = field.text()?,
+            2 => value = field.text()?,
             _ => {}
         }
     }
-    Ok(node)
-}
-
-fn attribute(bytes: &[u8]) -> Result<(String, Attribute), Fault> {
-    let (mut name, mut kind) = (String::new(), None);
-    let (mut float, mut int, mut text, mut one) = (0.0, 0, None, None);
-    let (mut floats, mut ints) = (vec![], vec![]);
-    let mut fields = Fields::new(bytes);
-    while let Some((number, field)) = fields.next()? {
-        match number {
-            1 => name = field.text()?,
-            2 => float = field.float()?,
-            3 => int = field.int()?,
-            // No supported operator has an attribute that is not text.
-            4 => text = std::str::from_utf8(field.bytes()?).ok().map(str::to_owned),
-            5 => one = Some(tensor(field.bytes()?)?),
-            7 => field.floats(&mut floats)?,
-            8 => field.ints(&mut ints)?,
-            20 => kind = Some(field.int()?),
-            _ => {}
-        }
-    }
-    let attribute = match kind {
-        Some(1) => Attribute::Float(float),
-        Some(2) => Attribute::Int(int),
-        Some(3) => text.map_or(Attribute::Other, Attribute::Text),
-        Some(4) => one.map_or(Attribute::Other, Attribute::Tensor),
-        Some(6) => Attribute::Floats(floats),
-        Some(7) => Attribute::Ints(ints),
-        _ => Attribute::Other,
-    };
-    Ok((name, attribute))
+    Ok((key, value))
 }
 
 /// Elements in the forms of a file.
@@ -167,55 +314,6 @@ struct Elements<'a> {
     raw: Option<&'a [u8]>,
     floats: Vec<f32>,
     ints: Vec<i64>,
-}
-
-fn tensor(bytes: &[u8]) -> Result<Tensor, Fault> {
-    let (mut name, mut dims, mut kind) = (String::new(), vec![], 0);
-    let (mut elements, mut external) = (Elements::default(), false);
-    let mut fields = Fields::new(bytes);
-    while let Some((number, field)) = fields.next()? {
-        match number {
-            1 => field.ints(&mut dims)?,
-            2 => kind = field.int()?,
-            4 => field.floats(&mut elements.floats)?,
-            5 | 7 | 11 => field.ints(&mut elements.ints)?,
-            8 => name = field.text()?,
-            9 => elements.raw = Some(field.bytes()?),
-            10 => field.doubles(&mut elements.floats)?,
-            13 => external = true,
-            14 => external |= field.int()? != 0,
-            _ => {}
-        }
-    }
-    let place = format!("weights {}", shown(&name));
-    if external {
-        let remedy = "save the model as one file (onnx.save_model with save_as_external_data=False)";
-        return Err(Fault::new(code::MODEL_FILE, place, "its elements are in another file", remedy));
-    }
-    if dims.len() > AXES {
-        let cause = format!("it has {} axes", dims.len());
-        return Err(Fault::new(code::MODEL_FILE, place, cause, format!("give it at most {AXES}")));
-    }
-    let lengths: Option<Vec<usize>> = dims.iter().map(|d| usize::try_from(*d).ok()).collect();
-    let count = lengths.as_ref().and_then(|l| l.iter().try_fold(1usize, |n, l| n.checked_mul(*l)));
-    let (Some(lengths), Some(count)) = (lengths, count) else {
-        return Err(Fault::new(
-            code::MODEL_FILE,
-            place,
-            format!("it has the lengths {dims:?}"),
-            "save the model anew",
-        ));
-    };
-    let data = data(&place, kind, elements)?;
-    let found = match &data {
-        Data::Floats(all) => all.len(),
-        Data::Ints(all) => all.len(),
-    };
-    if found != count {
-        let cause = format!("it has {found} elements, and its lengths {lengths:?} make {count}");
-        return Err(Fault::new(code::MODEL_FILE, place, cause, "save the model anew"));
-    }
-    Ok(Tensor { name, lengths, data })
 }
 
 fn raw<const N: usize, T>(place: &str, bytes: &[u8], each: impl Fn([u8; N]) -> T) -> Result<Vec<T>, Fault> {
@@ -239,6 +337,11 @@ fn half(bits: u16) -> f32 {
     if sign == 1 { -size } else { size }
 }
 
+/// The 16-bit number that is the upper half of a 32-bit one (bfloat16).
+fn upper(bits: u16) -> f32 {
+    f32::from_bits(u32::from(bits) << 16)
+}
+
 fn data(place: &str, kind: i64, elements: Elements<'_>) -> Result<Data, Fault> {
     let Elements { raw: bytes, floats, ints } = elements;
     let Some(bytes) = bytes else {
@@ -246,6 +349,7 @@ fn data(place: &str, kind: i64, elements: Elements<'_>) -> Result<Data, Fault> {
         return Ok(match kind {
             1 | 11 => Data::Floats(floats),
             10 => Data::Floats(ints.iter().map(|n| half(*n as u16)).collect()),
+            16 => Data::Floats(ints.iter().map(|n| upper(*n as u16)).collect()),
             2..=7 | 9 | 12 | 13 => Data::Ints(ints),
             _ => return Err(kind_refused(place, kind)),
         });
@@ -253,6 +357,7 @@ fn data(place: &str, kind: i64, elements: Elements<'_>) -> Result<Data, Fault> {
     Ok(match kind {
         1 => Data::Floats(raw(place, bytes, f32::from_le_bytes)?),
         10 => Data::Floats(raw(place, bytes, |b| half(u16::from_le_bytes(b)))?),
+        16 => Data::Floats(raw(place, bytes, |b| upper(u16::from_le_bytes(b)))?),
         11 => Data::Floats(raw(place, bytes, |b| f64::from_le_bytes(b) as f32)?),
         2 | 9 => Data::Ints(bytes.iter().map(|b| i64::from(*b)).collect()),
         3 => Data::Ints(bytes.iter().map(|b| i64::from(b.cast_signed())).collect()),

@@ -17,6 +17,12 @@ impl Model {
         opset.bytes(1, b"");
         opset.int(2, self.opset);
         out.message(8, &opset);
+        if self.ml > 0 {
+            let mut opset = Message::default();
+            opset.bytes(1, b"ai.onnx.ml");
+            opset.int(2, self.ml);
+            out.message(8, &opset);
+        }
         out.0
     }
 }
@@ -26,8 +32,8 @@ fn graph(graph: &Graph) -> Message {
     graph.nodes.iter().for_each(|n| out.message(1, &node(n)));
     out.bytes(2, graph.name.as_bytes());
     graph.weights.iter().for_each(|t| out.message(5, &tensor(t)));
-    graph.inputs.iter().for_each(|v| out.message(11, &value_info(v)));
-    graph.outputs.iter().for_each(|v| out.message(12, &value_info(v)));
+    graph.inputs.iter().for_each(|v| out.message(11, &value_info(v, graph.kinds.get(&v.name).copied())));
+    graph.outputs.iter().for_each(|v| out.message(12, &value_info(v, None)));
     out
 }
 
@@ -65,7 +71,15 @@ fn node(node: &Node) -> Message {
                 all.iter().for_each(|n| one.int(8, *n));
                 7
             }
-            Attribute::Other => continue,
+            Attribute::Texts(all) => {
+                all.iter().for_each(|text| one.bytes(9, text.as_bytes()));
+                8
+            }
+            Attribute::Graph(inner) => {
+                one.message(6, &graph(inner));
+                5
+            }
+            Attribute::Outer(_) | Attribute::Other => continue,
         };
         one.int(20, kind);
         out.message(5, &one);
@@ -89,9 +103,9 @@ fn tensor(tensor: &Tensor) -> Message {
     out
 }
 
-fn value_info(value: &ValueInfo) -> Message {
+fn value_info(value: &ValueInfo, kind: Option<i64>) -> Message {
     let mut tensor = Message::default();
-    tensor.int(1, 1);
+    tensor.int(1, kind.unwrap_or(1));
     if let Some(lengths) = &value.lengths {
         let mut shape = Message::default();
         for length in lengths {

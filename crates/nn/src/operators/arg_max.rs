@@ -1,7 +1,7 @@
 //! ArgMax, and ArgMin, which is that of the negative.
 
 use super::prelude::*;
-use crate::{array::lines, operators::Bound};
+use crate::array::lines;
 use hushwire_compute::{Op, Reduction, Scalar, Tensor, Val};
 
 pub(super) const ARG_MAX: Operator = Operator {

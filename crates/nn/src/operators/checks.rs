@@ -4,6 +4,7 @@
 use crate::{
     Array, Floats, INPUT, Kind, Layer, Members, Network, NetworkReport, Numbers, Secure,
     onnx::Model,
+    operators::operator,
     parties::{three, two},
     zoo,
 };
@@ -22,7 +23,8 @@ fn of(model: &Model) -> (Network, Array) {
 /// Rounded arguments, and the values of a layer on them in the plain evaluator.
 pub(super) fn fixed(kind: Kind, all: &[f64], numbers: Numbers) -> (Vec<f64>, Vec<f64>) {
     let layer = |kind, reads, name: &str| Layer { name: name.into(), kind, reads, lengths: vec![all.len()] };
-    let layers = vec![layer(Kind::Input(super::Input), vec![], "x"), layer(kind, vec![0], "y")];
+    let layers =
+        vec![layer(Kind::Input(super::Input { whole: false }), vec![], "x"), layer(kind, vec![0], "y")];
     let ends = |name: &str, at| vec![(name.to_owned(), at)];
     let network = Network { name: "one".into(), layers, inputs: ends("x", 0), outputs: ends("y", 1) };
     let secure = Secure::new(&network, numbers, &Members::default()).expect("it is supported");
@@ -40,6 +42,17 @@ pub(super) fn fixed(kind: Kind, all: &[f64], numbers: Numbers) -> (Vec<f64>, Vec
 pub(super) fn refused(model: &Model) -> Code {
     let read = Model::read(&model.to_bytes()).and_then(|model| Network::new(model, None));
     read.expect_err("it is refused").code()
+}
+
+/// As [`check`], for a model whose operators are of the set `ai.onnx.ml`, as far as they have that.
+pub(super) fn check_ml(mut model: Model, steps: f32, formula: impl Fn(&Array) -> Vec<f32>) {
+    model.ml = 3;
+    for node in &mut model.graph.nodes {
+        if operator("", &node.op).is_none() {
+            node.domain = "ai.onnx.ml".into();
+        }
+    }
+    check(&model, steps, formula);
 }
 
 /// Compares a model's output on a sample input with the elements from `formula`: up to about a

@@ -2,7 +2,6 @@
 //! values take the bit itself.
 
 use super::prelude::*;
-use crate::operators::Bound;
 use hushwire_compute::Comparison;
 
 macro_rules! comparisons {

@@ -1,7 +1,7 @@
 //! CumSum.
 
 use super::prelude::*;
-use crate::{array::lines, operators::Bound};
+use crate::array::lines;
 use hushwire_compute::{Op, Reduction};
 
 pub(super) const CUM_SUM: Operator = Operator {

@@ -1,11 +1,11 @@
 //! Gemm, and products with a matrix of weights.
 
-use super::prelude::*;
+use super::{matmul, prelude::*};
 
 pub(super) const GEMM: Operator = Operator {
     inputs: 3,
     attributes: &["alpha", "beta", "transA", "transB"],
-    ..Operator::new("Gemm", "The product with a matrix of weights, and a bias.", read)
+    ..Operator::new("Gemm", "The product of two matrices, each of values or of weights, and a bias.", read)
 };
 
 /// A product with a matrix along the last axis, and a bias.
@@ -74,37 +74,71 @@ pub(super) fn dense(x: &Array, weights: &Array, bias: &[f32], to: &[usize]) -> A
 }
 
 fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
-    let at = op.layer(import, 0)?;
-    let weights = op.weights(import, 1)?;
-    if op.flag("transA", false)? {
-        return Err(op.error("it turns its value", "put a Transpose before it"));
+    let (x, y, bias) = (op.input(import, 0)?, op.input(import, 1)?, op.maybe(import, 2)?);
+    for of in [&x, &y] {
+        let lengths = import.lengths_of(of);
+        if lengths.len() != 2 && (!matches!(of, Known::Layer(_)) || op.flag("transA", false)?) {
+            return Err(op.error(format!("it has an operand of the lengths {lengths:?}"), "give it a matrix"));
+        }
     }
-    let weights = if op.flag("transB", false)? && weights.lengths.len() == 2 {
-        Arc::new(weights.transposed(&[1, 0]))
-    } else {
-        weights
-    };
-    let [_, outputs] = weights.lengths[..] else {
-        let cause = format!("its weights have the lengths {:?}", weights.lengths);
-        return Err(op.error(cause, "give it a matrix"));
-    };
-    let (alpha, beta) = (op.float("alpha", 1.0)?, op.float("beta", 1.0)?);
-    let weights = if alpha == 1.0 {
-        weights
-    } else {
-        let data = weights.data.iter().map(|w| w * alpha).collect();
-        Arc::new(Array { lengths: weights.lengths.clone(), data })
-    };
-    let bias = match op.maybe_weights(import, 2)? {
-        // The bias lies along the last axis: it may not differ between rows.
-        Some(bias) if bias.data.len() == outputs && bias.lengths.last() == Some(&outputs) => {
-            bias.data.iter().map(|b| b * beta).collect()
+    let (turn_x, turn_y) = (op.flag("transA", false)?, op.flag("transB", false)?);
+    if let (Known::Layer(at), Known::Floats(_) | Known::Ints(..), false) = (&x, &y, turn_x) {
+        let weights = op.weights(import, 1)?;
+        let outputs = weights.lengths[usize::from(!turn_y)];
+        // One number for each output, or one for all.
+        let fits = |bias: &Known| {
+            let lengths = import.lengths_of(bias);
+            let count: usize = lengths.iter().product();
+            let each = count == outputs && lengths.last() == Some(&outputs);
+            !matches!(bias, Known::Layer(_)) && (count == 1 || each)
+        };
+        if bias.as_ref().is_none_or(fits) {
+            return by_weights(op, import, *at, weights, turn_y);
         }
-        Some(bias) if bias.data.len() == 1 => vec![bias.data[0] * beta; outputs],
+    }
+    let turned = |import: &mut Import, of: Known, turn: bool| match turn {
+        true => matmul::turned(op, import, &of),
+        false => Ok(of),
+    };
+    let (x, y) = (turned(import, x, turn_x)?, turned(import, y, turn_y)?);
+    let product = matmul::product(op, import, &x, &y)?;
+    let product = scaled(op, import, product, op.float("alpha", 1.0)?)?;
+    match bias {
         Some(bias) => {
-            let cause = format!("its bias has the lengths {:?} for {outputs} outputs", bias.lengths);
-            return Err(op.error(cause, "give it one number for each output"));
+            let bias = scaled(op, import, bias, op.float("beta", 1.0)?)?;
+            op.call(import, "Add", &[&product, &bias], &[])
         }
+        None => Ok(product),
+    }
+}
+
+/// A value or weights times a number of the model's form, which 1 leaves out.
+fn scaled(op: &Reading<'_>, import: &mut Import, of: Known, by: f32) -> Result<Known, Fault> {
+    match of {
+        of if by == 1.0 => Ok(of),
+        Known::Layer(_) => {
+            let by = Known::Floats(Arc::new(Array::new(&[1], vec![by])));
+            op.call(import, "Mul", &[&of, &by], &[])
+        }
+        known => Ok(Known::Floats(Arc::new(op.known_weights(&known)?.each(|w| w * by)))),
+    }
+}
+
+/// A product with weights, and a bias for each output.
+fn by_weights(
+    op: &Reading<'_>,
+    import: &mut Import,
+    at: usize,
+    weights: Arc<Array>,
+    turn: bool,
+) -> Result<Known, Fault> {
+    let weights = if turn { Arc::new(weights.transposed(&[1, 0])) } else { weights };
+    let outputs = weights.lengths[1];
+    let (alpha, beta) = (op.float("alpha", 1.0)?, op.float("beta", 1.0)?);
+    let weights = if alpha == 1.0 { weights } else { Arc::new(weights.each(|w| w * alpha)) };
+    let bias = match op.maybe_weights(import, 2)? {
+        Some(bias) if bias.data.len() == outputs => bias.data.iter().map(|b| b * beta).collect(),
+        Some(bias) => vec![bias.data[0] * beta; outputs],
         None => vec![0.0; outputs],
     };
     made(op, import, at, weights, bias)

@@ -1,7 +1,6 @@
 //! Div.
 
 use super::prelude::*;
-use crate::operators::Bound;
 
 pub(super) const DIV: Operator = Operator {
     inputs: 2,
@@ -59,6 +58,9 @@ impl Definition for Div {
 }
 
 fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
+    if op.reads_whole(import, 0) {
+        return Err(op.error("it divides integers", "export the model with floats there"));
+    }
     let Known::Layer(by) = op.input(import, 1)? else {
         let (x, weights) = (op.input(import, 0)?, op.weights(import, 1)?);
         if weights.data.contains(&0.0) {

@@ -2,7 +2,7 @@
 //! with weights. Their factors are the owner's secrets, like the bounds of clips.
 
 use super::prelude::*;
-use crate::{onnx::Attribute, operators::Bound};
+use crate::onnx::Attribute;
 
 pub(super) const ALL: &[Operator] = &[
     Operator {

@@ -5,6 +5,7 @@ use super::prelude::*;
 pub(super) const ALL: &[Operator] = &[
     Operator {
         inputs: usize::MAX,
+        error: Bound::Exact,
         ..Operator::new(
             "Max",
             "The greatest of all operands; axes of length 1 are repeated.",
@@ -13,6 +14,7 @@ pub(super) const ALL: &[Operator] = &[
     },
     Operator {
         inputs: usize::MAX,
+        error: Bound::Exact,
         ..Operator::new("Min", "The least of all operands; axes of length 1 are repeated.", |op, import| {
             folded(op, import, lesser)
         })
@@ -21,7 +23,7 @@ pub(super) const ALL: &[Operator] = &[
         inputs: usize::MAX,
         ..Operator::new("Mean", "The mean of all operands; axes of length 1 are repeated.", mean)
     },
-    Operator::new("Abs", "The absolute value.", absolute),
+    Operator { error: Bound::Exact, ..Operator::new("Abs", "The absolute value.", absolute) },
 ];
 
 type Pair = fn(&Reading<'_>, &mut Import, &Known, &Known) -> Result<Known, Fault>;

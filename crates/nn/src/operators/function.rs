@@ -4,7 +4,6 @@
 //! compares with f64 for every function, in rings of all sizes.
 
 use super::prelude::*;
-use crate::operators::Bound;
 use hushwire_compute::{Scalar, Val};
 
 /// A function: its name in ONNX, its value, and its operations on shares.
@@ -98,6 +97,11 @@ impl Definition for Unary {
     }
 
     fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, Fault> {
+        let held = lower.held(site.reads[0]).val;
+        if held.ty().is_some_and(|ty| matches!(ty.scalar, Scalar::Int { .. })) {
+            // Places are whole already.
+            return Ok(Held::nominal(held.cast(lower.nominal())));
+        }
         let x = lower.at_nominal(site.reads[0], site.at);
         Ok(Held::nominal((self.row().shares)(x, lower)))
     }
@@ -115,6 +119,11 @@ fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     let function = Unary::named(&op.node.op);
     let function = function.ok_or_else(|| op.error("it is no function", "report this as a bug"))?;
     op.alike(import, Kind::Unary(function))
+}
+
+/// Places as numbers; another value as it is.
+pub(super) fn numbers(op: &Reading<'_>, import: &mut Import, at: usize) -> Result<Known, Fault> {
+    if import.is_places(at) { truncated(op, import, at) } else { Ok(Known::Layer(at)) }
 }
 
 /// The whole numbers towards 0 of a layer's value.

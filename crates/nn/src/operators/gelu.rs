@@ -4,6 +4,7 @@ use super::prelude::*;
 
 pub(super) const GELU: Operator = Operator {
     attributes: &["approximate"],
+    error: Bound::Near { steps: 4.0, share: 2.0, off: 0.0005 },
     ..Operator::new("Gelu", "x Φ(x); on shares by its approximation with tanh.", read)
 };
 
@@ -87,4 +88,27 @@ fn normal(x: f64) -> f64 {
         k += 1.0;
     }
     0.5 + sum * (-x * x / 2.0).exp() / (2.0 * std::f64::consts::PI).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::operators::checks::fixed;
+
+    #[test]
+    fn the_error_is_as_stated() {
+        let Bound::Near { steps, share, off } = GELU.error else { panic!("it is another bound") };
+        let all: Vec<f64> = (-200..200).map(|k| f64::from(k) / 10.0).collect();
+        for numbers in [32, 40, 64].map(Numbers::of) {
+            let step = 2f64.powi(-i32::from(numbers.frac));
+            for near in [false, true] {
+                let (given, made) = fixed(Kind::Gelu(Gelu { near }), &all, numbers);
+                for (x, y) in given.iter().zip(made) {
+                    let exact = x * normal(*x);
+                    let most = (f64::from(steps) + f64::from(share) * x.abs()) * step + f64::from(off);
+                    assert!((y - exact).abs() <= most, "{x}: {y}, not {exact}");
+                }
+            }
+        }
+    }
 }

@@ -4,7 +4,10 @@ use super::prelude::*;
 
 /// A value from outside.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Input;
+pub struct Input {
+    /// Whether it is integers or truth values.
+    pub(crate) whole: bool,
+}
 
 impl Definition for Input {
     fn name(&self) -> &'static str {
@@ -21,6 +24,6 @@ impl Definition for Input {
     }
 
     fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, Fault> {
-        Ok(lower.input(site.lengths))
+        Ok(lower.input(site.at, site.lengths))
     }
 }

@@ -7,6 +7,8 @@ pub(super) const ALL: &[Operator] = &[
     // Saturation and rounding only concern 8-bit types, which are refused.
     Operator {
         attributes: &["round_mode", "saturate", "to"],
+        moves: true,
+        error: Bound::Exact,
         ..Operator::new(
             "Cast",
             "The value in another type: to integers towards 0, to truth values whether it is not 0.",
@@ -16,7 +18,22 @@ pub(super) const ALL: &[Operator] = &[
     Operator {
         inputs: 0,
         attributes: &["value", "value_float", "value_floats", "value_int", "value_ints"],
+        error: Bound::Exact,
         ..Operator::new("Constant", "A known value.", constant)
+    },
+    Operator {
+        inputs: 2,
+        attributes: &["round_mode", "saturate"],
+        moves: true,
+        ..Operator::new("CastLike", "The first value in the second one's type.", |op, import| {
+            let to = match op.input(import, 1)? {
+                Known::Ints(..) => 7,
+                Known::Layer(_) if op.reads_whole(import, 1) => 7,
+                _ => 1,
+            };
+            let x = op.input(import, 0)?;
+            op.call(import, "Cast", &[&x], &[("to", Attribute::Int(to))])
+        })
     },
     // The ratio and the seed are only for training.
     Operator {
@@ -25,11 +42,6 @@ pub(super) const ALL: &[Operator] = &[
         attributes: &["ratio", "seed"],
         moves: true,
         ..Operator::new("Dropout", "The value itself; for inference alone.", dropout)
-    },
-    Operator {
-        inputs: 2,
-        attributes: &["axis"],
-        ..Operator::new("Gather", "Elements of a known list.", gather)
     },
     Operator {
         moves: true,
@@ -91,7 +103,7 @@ fn cast(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     let to = op.int("to", 0)?;
     let range = match to {
         // Smaller floats would round, and larger ones add nothing.
-        1 | 11 => None,
+        1 | 10 | 11 | 16 => None,
         2 => Some(0..=255),
         3 => Some(-128..=127),
         4 => Some(0..=65_535),
@@ -112,7 +124,10 @@ fn cast(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
         _ => Ok(n),
     };
     Ok(match (of, &range) {
-        (Known::Layer(at), Some(_)) if to == 9 => compare::not_zero(op, import, at)?,
+        // Whole numbers and truth values are numbers as floats are.
+        (Known::Layer(at), None) => function::numbers(op, import, at)?,
+        (Known::Layer(at), Some(_)) if to == 9 && !import.is_places(at) => compare::not_zero(op, import, at)?,
+        (Known::Layer(at), Some(_)) if op.reads_whole(import, 0) || import.is_places(at) => Known::Layer(at),
         (Known::Layer(at), Some(_)) => function::truncated(op, import, at)?,
         (Known::Floats(array), Some(_)) => {
             let whole = |x: &f32| match to {
@@ -133,23 +148,4 @@ fn cast(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
         }
         (known, None) => known,
     })
-}
-
-/// Integers at places along the first axis.
-fn gather(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
-    let (of, places) = (op.input(import, 0)?, op.input(import, 1)?);
-    let (Known::Ints(from, all), Known::Ints(lengths, places)) = (of, places) else {
-        return Err(op.error("it gathers values", "gather from shapes alone"));
-    };
-    if from.len() != 1 {
-        return Err(op.error("it gathers rows", "gather from lists alone"));
-    }
-    op.axis(op.int("axis", 0)?, 1)?;
-    let one = |place: &i64| {
-        let place = if *place < 0 { place + all.len() as i64 } else { *place };
-        let found = usize::try_from(place).ok().and_then(|place| all.get(place).copied());
-        found
-            .ok_or_else(|| op.error(format!("place {place} is none of {}", all.len()), "save the model anew"))
-    };
-    Ok(Known::Ints(lengths, places.iter().map(one).collect::<Result<_, _>>()?))
 }

@@ -7,6 +7,7 @@ pub(super) const LAYER_NORMALIZATION: Operator = Operator {
     inputs: 3,
     outputs: 3,
     attributes: &["axis", "epsilon", "stash_type"],
+    error: Bound::Told("rounded distances and weights"),
     ..Operator::new(
         "LayerNormalization",
         "Along all axes from `axis` on: minus the mean, divided by the standard deviation, times weights, plus weights.",

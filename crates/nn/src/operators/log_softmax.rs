@@ -1,7 +1,7 @@
 //! LogSoftmax.
 
 use super::prelude::*;
-use crate::{array::lines, operators::Bound};
+use crate::array::lines;
 use hushwire_compute::{Op, Val};
 
 pub(super) const LOG_SOFTMAX: Operator = Operator {

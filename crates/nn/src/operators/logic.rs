@@ -1,7 +1,6 @@
 //! And, Or, Xor and Not, of truth values: of elements that are 0 or 1.
 
 use super::prelude::*;
-use crate::operators::Bound;
 
 macro_rules! logic {
     ($($operator:ident $name:literal $truth:ident $inputs:literal $doc:literal;)+) => {

@@ -1,11 +1,16 @@
 //! MatMul.
 
 use super::{dense, prelude::*};
+use crate::{array::together, onnx::Attribute};
 use hushwire_compute::Val;
 
 pub(super) const MATMUL: Operator = Operator {
     inputs: 2,
-    ..Operator::new("MatMul", "The product with a matrix of weights, or of matrices of values.", read)
+    ..Operator::new(
+        "MatMul",
+        "The product of matrices of values, or with a matrix of weights on either side; axes before are repeated.",
+        read,
+    )
 };
 
 /// The product of two matrices of values.
@@ -26,9 +31,10 @@ impl Definition for MatMul {
     }
 
     fn value(&self, reads: &[Arc<Array>], to: &[usize]) -> Array {
-        let (a, b) = (&reads[0], &reads[1]);
-        let [k, n] = [b.lengths[b.lengths.len() - 2], b.lengths[b.lengths.len() - 1]];
-        let m = to[to.len() - 2];
+        let [m, n] = [to[to.len() - 2], to[to.len() - 1]];
+        let k = reads[0].lengths[reads[0].lengths.len() - 1];
+        let all = |x: &Array, sizes: [usize; 2]| x.broadcast(&[&to[..to.len() - 2], &sizes].concat());
+        let (a, b) = (all(&reads[0], [m, k]), all(&reads[1], [k, n]));
         let mut out = Array::zeros(to);
         for (at, sums) in out.data.chunks_mut(m * n).enumerate() {
             let one = Array::new(&[m, k], a.data[at * m * k..][..m * k].to_vec());
@@ -42,14 +48,17 @@ impl Definition for MatMul {
         let frac = lower.numbers.frac;
         let x = lower.at_nominal(site.reads[0], site.at);
         let y = lower.at_nominal(site.reads[1], site.at + 1_000_000);
-        let (a, b) = (lower.lengths(site.reads[0]), lower.lengths(site.reads[1]));
+        let a = lower.lengths(site.reads[0]);
         let rank = site.lengths.len();
         if rank == 2 {
             return Ok(Held::nominal(x.matmul(y).rescale(frac)));
         }
-        let [m, k, n] = [a[rank - 2], a[rank - 1], b[rank - 1]];
-        let count: usize = site.lengths[..rank - 2].iter().product();
+        let [m, k, n] = [site.lengths[rank - 2], a[a.len() - 1], site.lengths[rank - 1]];
+        let batch = &site.lengths[..rank - 2];
+        let count: usize = batch.iter().product();
         site.check_rows(self.name(), count)?;
+        let x = along(x, a, &[batch, &[m, k]].concat());
+        let y = along(y, lower.lengths(site.reads[1]), &[batch, &[k, n]].concat());
         let [x, y] = [x.reshape(shape(&[count * m, k])), y.reshape(shape(&[count * k, n]))];
         let one = |i: u64| {
             let rows = |v: Val<'b>, of: usize| v.slice(i * of as u64, (i + 1) * of as u64);
@@ -65,19 +74,122 @@ impl Definition for MatMul {
     }
 }
 
-fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
-    let at = op.layer(import, 0)?;
-    let Known::Layer(by) = op.input(import, 1)? else {
-        let weights = op.weights(import, 1)?;
-        let outputs = weights.lengths.last().copied().unwrap_or(1);
-        return dense::made(op, import, at, weights, vec![0.0; outputs]);
-    };
-    let (a, b) = (import.lengths(at).to_vec(), import.lengths(by).to_vec());
-    let rank = a.len();
-    if rank < 2 || b.len() != rank || a[..rank - 2] != b[..rank - 2] || a[rank - 1] != b[rank - 2] {
-        let cause = format!("its values have the lengths {a:?} and {b:?}");
-        return Err(op.error(cause, "give it matrices that fit each other, equally many on both sides"));
+/// A value with a last axis of columns, or a first one of rows, if it is a vector.
+fn matrix(op: &Reading<'_>, import: &mut Import, of: &Known, axis: usize) -> Result<(Known, bool), Fault> {
+    let mut lengths = import.lengths_of(of);
+    if lengths.len() != 1 {
+        return Ok((of.clone(), false));
     }
-    let lengths = [&a[..rank - 1], &b[rank - 1..]].concat();
-    op.made(import, Kind::MatMul(MatMul), vec![at, by], lengths)
+    lengths.insert(axis, 1);
+    Ok((reshaped(op, import, of, &lengths)?, true))
+}
+
+fn reshaped(op: &Reading<'_>, import: &mut Import, of: &Known, to: &[usize]) -> Result<Known, Fault> {
+    let to = Known::Ints(vec![to.len()], to.iter().map(|n| *n as i64).collect());
+    op.call(import, "Reshape", &[of, &to], &[])
+}
+
+/// Matrices along the last two axes, turned.
+pub(super) fn turned(op: &Reading<'_>, import: &mut Import, of: &Known) -> Result<Known, Fault> {
+    let rank = import.lengths_of(of).len();
+    let axes: Vec<usize> = (0..rank - 2).chain([rank - 1, rank - 2]).collect();
+    match of {
+        Known::Layer(_) => {
+            let axes = axes.iter().map(|axis| *axis as i64).collect();
+            op.call(import, "Transpose", &[of], &[("perm", Attribute::Ints(axes))])
+        }
+        known => Ok(Known::Floats(Arc::new(op.known_weights(known)?.transposed(&axes)))),
+    }
+}
+
+/// The product of matrices of values or of weights, of vectors likewise.
+pub(super) fn product(op: &Reading<'_>, import: &mut Import, x: &Known, y: &Known) -> Result<Known, Fault> {
+    let ((x, row), (y, column)) = (matrix(op, import, x, 0)?, matrix(op, import, y, 1)?);
+    let (a, b) = (import.lengths_of(&x), import.lengths_of(&y));
+    let fits = a.len() >= 2 && b.len() >= 2 && a[a.len() - 1] == b[b.len() - 2];
+    let batch = if fits { together(&a[..a.len() - 2], &b[..b.len() - 2]) } else { None };
+    let Some(batch) = batch else {
+        let cause = format!("its values have the lengths {a:?} and {b:?}");
+        return Err(op.error(cause, "give it matrices that fit each other"));
+    };
+    let made = match (&x, &y) {
+        (Known::Layer(at), Known::Layer(by)) => {
+            let lengths = [&batch[..], &[a[a.len() - 2], b[b.len() - 1]]].concat();
+            op.made(import, Kind::MatMul(MatMul), vec![*at, *by], lengths)?
+        }
+        (Known::Layer(at), _) => {
+            // One matrix for all, which may be written with more axes.
+            if b[..b.len() - 2].iter().any(|n| *n != 1) || b.len() > a.len() {
+                return Err(op.error("it has a matrix of weights for each value", "give it one matrix"));
+            }
+            let weights = Array::clone(&*op.known_weights(&y)?).reshaped(&b[b.len() - 2..]);
+            let outputs = weights.lengths[1];
+            dense::made(op, import, *at, Arc::new(weights), vec![0.0; outputs])?
+        }
+        // (y' x')', whose matrix is on the right.
+        (_, Known::Layer(_)) => {
+            let (x, y) = (turned(op, import, &x)?, turned(op, import, &y)?);
+            let made = product(op, import, &y, &x)?;
+            turned(op, import, &made)?
+        }
+        _ => return Err(op.error("it multiplies weights", "fold what is known before the export")),
+    };
+    if !row && !column {
+        return Ok(made);
+    }
+    let mut lengths = import.lengths_of(&made);
+    if column {
+        lengths.pop();
+    }
+    if row {
+        lengths.remove(lengths.len() - if column { 1 } else { 2 });
+    }
+    reshaped(op, import, &made, &lengths)
+}
+
+fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
+    let (x, y) = (op.input(import, 0)?, op.input(import, 1)?);
+    product(op, import, &x, &y)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::checks::check;
+    use crate::{onnx::Attribute, zoo::Writer};
+
+    /// Elements of the product of matrices, which are repeated along the first axis if need be.
+    fn product(x: &[f32], y: &[f32], [count, m, k, n]: [usize; 4]) -> Vec<f32> {
+        let one = |i: usize| {
+            let (batch, row, column) = (i / (m * n), i / n % m, i % n);
+            let part = |of: &[f32], each: usize| of[batch % (of.len() / each) * each..][..each].to_vec();
+            let (x, y) = (part(x, m * k), part(y, k * n));
+            (0..k).map(|j| x[row * k + j] * y[j * n + column]).sum()
+        };
+        (0..count * m * n).map(one).collect()
+    }
+
+    #[test]
+    fn of_values_with_more_axes_and_of_vectors() {
+        let mut w = Writer::new("m", 1, &[1, 2, 2, 3]);
+        let sums = [("axes", Attribute::Ints(vec![1])), ("keepdims", Attribute::Int(0))];
+        let sums = w.op("ReduceMax", &["input"], &sums);
+        let turned = w.op("Transpose", &[&sums], &[("perm", Attribute::Ints(vec![0, 2, 1]))]);
+        let y = w.op("MatMul", &["input", &turned], &[]);
+        check(&w.finish(&y), 16.0, |x| {
+            let most: Vec<f32> = (0..6).map(|i| x.data[i].max(x.data[6 + i])).collect();
+            let turned: Vec<f32> = (0..6).map(|i| most[i % 2 * 3 + i / 2]).collect();
+            product(&x.data, &turned, [2, 2, 3, 2])
+        });
+        let weights = [0.5, -1.0, 0.25, 1.5, -0.75, 2.0];
+        for (lengths, m) in [(&[2][..], 1), (&[3, 2], 3)] {
+            let mut w = Writer::new("m", 1, &[1, 2, 3]);
+            let by = w.weights(lengths, weights[..2 * m].to_vec());
+            let y = w.op("MatMul", &[&by, "input"], &[]);
+            check(&w.finish(&y), 3.0, |x| product(&weights[..2 * m], &x.data, [1, m, 2, 3]));
+        }
+        let mut w = Writer::new("m", 1, &[1, 2, 3]);
+        let by = w.weights(&[3], weights[..3].to_vec());
+        let y = w.op("MatMul", &["input", &by], &[]);
+        check(&w.finish(&y), 3.0, |x| product(&x.data, &weights[..3], [1, 2, 3, 1]));
+    }
 }

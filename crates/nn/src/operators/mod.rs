@@ -29,17 +29,25 @@ mod function;
 mod gelu;
 mod input;
 mod known;
+mod labels;
 mod layer_norm;
 mod leaky_relu;
 mod log_softmax;
 mod logic;
+mod lookup;
 mod matmul;
+mod ml;
 mod mul;
 mod neg;
+mod normalizer;
+mod norms;
 mod one_hot;
 mod pad;
+mod pick;
 mod pool;
 mod pow;
+mod prelu;
+mod recurrent;
 mod reduce;
 mod reference;
 mod relu;
@@ -49,7 +57,9 @@ mod sigmoid;
 mod softmax;
 mod sub;
 mod tanh;
+mod top_k;
 mod transpose;
+mod trees;
 
 use crate::{
     Array, Fault,
@@ -74,7 +84,7 @@ pub(crate) use transpose::Transpose;
 
 /// The imports that files of operators need.
 mod prelude {
-    pub(super) use super::{Definition, Factors, Kind, Operator, ScaleRole};
+    pub(super) use super::{Bound, Definition, Factors, Kind, Operator, ScaleRole};
     pub(super) use crate::{
         Array, Fault, Numbers,
         error::shown,
@@ -133,6 +143,11 @@ pub(crate) trait Definition {
         vec![]
     }
 
+    /// The numbers that replace places, if it replaces them.
+    fn names(&self) -> Option<Vec<f32>> {
+        None
+    }
+
     /// The number of bits above its greatest intermediate number.
     fn room(&self, room: &Room<'_>) -> f64 {
         room.own(room.wide())
@@ -166,6 +181,8 @@ pub(crate) struct Factors {
 /// An operator of ONNX.
 #[derive(Clone, Copy)]
 pub(crate) struct Operator {
+    /// Its set; empty for the standard one.
+    pub(crate) set: &'static str,
     pub(crate) name: &'static str,
     /// The documentation.
     doc: &'static str,
@@ -184,6 +201,18 @@ pub(crate) struct Operator {
     pub(crate) read: Read,
 }
 
+/// Reads an operator as a layer, or as its value if that is known.
+type ReadOne = fn(&Reading<'_>, &mut Import) -> Result<Known, Fault>;
+/// Reads an operator with several outputs.
+type ReadAll = fn(&Reading<'_>, &mut Import) -> Result<Vec<Known>, Fault>;
+
+/// The reading of an operator.
+#[derive(Clone, Copy)]
+pub(crate) enum Read {
+    One(ReadOne),
+    All(ReadAll),
+}
+
 /// A bound on the error of an operator's value in fixed point, in steps of its scale, if its
 /// operands are exact.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -199,8 +228,19 @@ pub(crate) enum Bound {
         /// The number of steps for each unit of the value.
         share: f32,
     },
+    /// Steps, steps for each unit of the operand, and a distance between two formulas.
+    Near {
+        /// The number of steps.
+        steps: f32,
+        /// The number of steps for each unit of the operand.
+        share: f32,
+        /// The distance.
+        off: f32,
+    },
     /// A step, and the 256th part of a step for each element of a row.
     Row,
+    /// In words.
+    Told(&'static str),
 }
 
 impl Bound {
@@ -221,18 +261,32 @@ impl fmt::Display for Bound {
             Bound::Rounded => f.write_str("rounded weights, ½"),
             Bound::Steps { steps, share: 0.0 } => write!(f, "{steps}"),
             Bound::Steps { steps, share } => write!(f, "{steps} + {share} \\|y\\|"),
+            Bound::Near { steps, share, off } => write!(f, "{steps} + {share} \\|x\\|, and {off}"),
+            Bound::Told(words) => f.write_str(words),
             Bound::Row => f.write_str("1 + n / 256"),
         }
     }
 }
 
-/// Reads an operator as layers, or as its value if that is known.
-pub(crate) type Read = fn(&Reading<'_>, &mut Import) -> Result<Known, Fault>;
-
 impl Operator {
     /// An operator with one input, one output, and no attributes.
-    const fn new(name: &'static str, doc: &'static str, read: Read) -> Self {
+    const fn new(name: &'static str, doc: &'static str, read: ReadOne) -> Self {
+        Self::of(name, doc, Read::One(read))
+    }
+
+    /// An operator with several outputs.
+    const fn several(name: &'static str, doc: &'static str, read: ReadAll) -> Self {
+        Self::of(name, doc, Read::All(read))
+    }
+
+    /// An operator of the set `ai.onnx.ml`.
+    const fn ml(name: &'static str, doc: &'static str, read: ReadOne) -> Self {
+        Operator { set: "ai.onnx.ml", ..Self::new(name, doc, read) }
+    }
+
+    const fn of(name: &'static str, doc: &'static str, read: Read) -> Self {
         Operator {
+            set: "",
             name,
             doc,
             inputs: 1,
@@ -266,7 +320,7 @@ macro_rules! operators {
 
         /// All supported operators.
         pub(crate) const OPERATORS: &[&[Operator]] =
-            &[known::ALL, elu::ALL, sub::ALL, extremes::ALL, &[pow::POW], $(&[$($file::$operator),*],)+];
+            &[known::ALL, elu::ALL, extremes::ALL, ml::ALL, norms::ALL, prelu::ALL, recurrent::ALL, sub::ALL, top_k::ALL, &[pow::POW], $(&[$($file::$operator),*],)+];
     };
 }
 
@@ -286,24 +340,29 @@ operators! {
     Add = add, "The sum of two values, or of a value and weights; axes of length 1 are repeated.", [ADD];
     Affine = affine, "Each channel (axis 1) times a factor plus a term.", [BATCH_NORMALIZATION];
     ArgMax = arg_max, "The index of the greatest element along an axis.", [ARG_MAX, ARG_MIN];
-    AveragePool = pool, "The mean of each window.", [AVERAGE_POOL, GLOBAL_AVERAGE_POOL];
+    AveragePool = pool, "The mean of each window.", [AVERAGE_POOL, GLOBAL_AVERAGE_POOL, GLOBAL_MAX_POOL];
     Clip = clip, "The element, limited to bounds.", [CLIP];
     Concat = concat, "Values joined along an axis.", [CONCAT];
-    Conv = conv, "A convolution over rows and columns.", [CONV];
+    Conv = conv, "A convolution over rows and columns.", [CONV, CONV_TRANSPOSE];
     Dense = dense, "A product with a matrix along the last axis, and a bias.", [GEMM];
     Gelu = gelu, "x Φ(x).", [GELU];
+    Lookup = lookup, "The row of weights that each element names.", [];
+    Labels = labels, "The number that each place stands for.", [];
     LayerNorm = layer_norm, "Along all axes from one on: minus the mean, divided by the standard deviation, times weights, plus weights.", [LAYER_NORMALIZATION];
     LeakyRelu = leaky_relu, "The element where it is not below 0, else a factor times the element.", [LEAKY_RELU];
     MatMul = matmul, "The product of two matrices of values.", [MATMUL];
     MaxPool = pool, "The greatest of each window; padding is not counted.", [MAX_POOL];
     Mul = mul, "The product of two values, or of a value and weights; axes of length 1 are repeated.", [MUL];
+    Normalizer = normalizer, "The element divided by the norm of its row.", [NORMALIZER];
     Neg = neg, "The negative.", [NEG];
     Pad = pad, "Zeros added before and after along each axis.", [PAD];
+    Pick = pick, "Elements at known places along an axis.", [DEPTH_TO_SPACE, EXPAND, GATHER, GATHER_ELEMENTS, GATHER_ND, RESIZE, REVERSE_SEQUENCE, SLICE, SPACE_TO_DEPTH, SPLIT, TILE, UPSAMPLE];
     Relu = relu, "The greater of 0 and the element.", [RELU];
     Reshape = reshape, "The same elements along other axes.", [RESHAPE, FLATTEN, SQUEEZE, UNSQUEEZE];
     Sigmoid = sigmoid, "1 / (1 + e^−x).", [SIGMOID];
     Softmax = softmax, "e^x divided by the sum of e^x along an axis.", [SOFTMAX];
     Tanh = tanh, "The hyperbolic tangent.", [TANH];
+    Trees = trees, "The sums of the leaves of decision trees.", [TREE_ENSEMBLE, TREE_ENSEMBLE_CLASSIFIER, TREE_ENSEMBLE_REGRESSOR];
     Transpose = transpose, "Axes in another order.", [TRANSPOSE];
 }
 
@@ -322,14 +381,17 @@ impl Kind {
     }
 }
 
-/// The operator with this name.
-pub(crate) fn operator(name: &str) -> Option<&'static Operator> {
-    OPERATORS.iter().flat_map(|file| file.iter()).find(|operator| operator.name == name)
+/// The operator with this name in a set.
+pub(crate) fn operator(set: &str, name: &str) -> Option<&'static Operator> {
+    let mut all = OPERATORS.iter().flat_map(|file| file.iter());
+    all.find(|operator| operator.name == name && operator.set == set)
 }
 
-/// The names of all supported operators, in order.
-pub(crate) fn supported() -> Vec<&'static str> {
-    let mut names: Vec<_> = OPERATORS.iter().flat_map(|file| file.iter()).map(|of| of.name).collect();
+/// The names of all supported operators, in order, with those sets that are not the standard one.
+pub(crate) fn supported() -> Vec<String> {
+    let name =
+        |of: &Operator| if of.set.is_empty() { of.name.into() } else { format!("{}.{}", of.set, of.name) };
+    let mut names: Vec<String> = OPERATORS.iter().flat_map(|file| file.iter()).map(name).collect();
     names.sort_unstable();
     names
 }

@@ -2,8 +2,10 @@
 
 use super::prelude::*;
 
-pub(super) const NEG: Operator =
-    Operator::new("Neg", "The negative.", |op, import| op.alike(import, Kind::Neg(Neg)));
+pub(super) const NEG: Operator = Operator {
+    error: Bound::Exact,
+    ..Operator::new("Neg", "The negative.", |op, import| op.alike(import, Kind::Neg(Neg)))
+};
 
 /// The negative.
 #[derive(Clone, Debug, PartialEq)]

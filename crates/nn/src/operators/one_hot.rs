@@ -1,7 +1,6 @@
 //! OneHot.
 
 use super::prelude::*;
-use crate::operators::Bound;
 use hushwire_compute::{Scalar, Tensor};
 
 pub(super) const ONE_HOT: Operator = Operator {

@@ -1,13 +1,18 @@
 //! Pad.
 
-use super::prelude::*;
+use super::{pick::pick, prelude::*};
 use crate::array::{places, steps};
 
 pub(super) const PAD: Operator = Operator {
     inputs: 4,
     attributes: &["mode", "pads", "value"],
     twice: &[(1, "pads"), (2, "value")],
-    ..Operator::new("Pad", "Zeros added before and after along each axis.", read)
+    error: Bound::Exact,
+    ..Operator::new(
+        "Pad",
+        "Zeros, another number, or copies of elements added before and after along each axis.",
+        read,
+    )
 };
 
 /// Zeros added before and after along each axis.
@@ -60,16 +65,9 @@ impl Definition for Pad {
 }
 
 fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
-    let at = op.layer(import, 0)?;
-    let from = import.lengths(at).to_vec();
+    let of = op.input(import, 0)?;
+    let from = import.lengths_of(&of);
     let mode = op.text("mode", "constant")?;
-    let filled = match op.maybe_weights(import, 2)? {
-        Some(array) => array.data.iter().any(|x| *x != 0.0),
-        None => op.float("value", 0.0)? != 0.0,
-    };
-    if mode != "constant" || filled {
-        return Err(op.error("it pads with something else than zeros", "pad with zeros"));
-    }
     let pads = match op.integers(import, 1)? {
         Some(pads) => pads,
         None => op.ints("pads")?.unwrap_or_default(),
@@ -81,14 +79,84 @@ fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     if (0..axes.len()).any(|k| axes[..k].contains(&axes[k])) {
         return Err(op.error(format!("its axes are {axes:?}"), "name each axis once"));
     }
-    let sizes: Option<Vec<usize>> =
-        pads.iter().map(|n| usize::try_from(*n).ok().filter(|n| *n < 1 << 16)).collect();
-    let sizes = sizes.filter(|sizes| sizes.len() == 2 * axes.len());
-    let sizes = sizes.ok_or_else(|| op.error(format!("its pads are {pads:?}"), "pad with 0 or more"))?;
+    if pads.len() != 2 * axes.len() || pads.iter().any(|n| n.unsigned_abs() >= 1 << 16) {
+        return Err(op.error(format!("its pads are {pads:?}"), "give two for each axis"));
+    }
     let mut around = vec![[0; 2]; from.len()];
     for (k, axis) in axes.iter().enumerate() {
-        around[*axis] = [sizes[k], sizes[k + axes.len()]];
+        around[*axis] = [pads[k], pads[k + axes.len()]];
     }
-    let lengths = from.iter().zip(&around).map(|(n, [before, after])| n + before + after).collect();
-    op.made(import, Kind::Pad(Pad { around }), vec![at], lengths)
+    if mode != "constant" {
+        return copied(op, import, of, &around, &mode);
+    }
+    // Padding below 0 cuts elements off.
+    let mut of = of;
+    for (axis, [before, after]) in around.iter_mut().enumerate() {
+        let n = from[axis] as i64;
+        let (first, end) = ((-*before).max(0), n + (*after).min(0));
+        if first >= end {
+            return Err(op.error(format!("its pads are {pads:?}"), "leave an element of each axis"));
+        }
+        of = pick(op, import, of, axis, (first as usize..end as usize).collect())?;
+        (*before, *after) = ((*before).max(0), (*after).max(0));
+    }
+    let around: Vec<[usize; 2]> = around.iter().map(|pads| pads.map(|n| n as usize)).collect();
+    let Known::Layer(at) = of else { return Err(op.error("its value is known", "leave it out")) };
+    let cut = import.lengths(at).to_vec();
+    let lengths: Vec<usize> =
+        cut.iter().zip(&around).map(|(n, [before, after])| n + before + after).collect();
+    let filler = match op.maybe(import, 2)? {
+        Some(known) => Some(
+            known
+                .as_floats()
+                .ok_or_else(|| op.error("it pads with a secret number", "let the model give the number"))?,
+        ),
+        None => op.maybe_float("value")?.map(|x| Arc::new(Array::new(&[], vec![x]))),
+    };
+    let padded = Pad { around };
+    let Some(filler) = filler else { return op.made(import, Kind::Pad(padded), vec![at], lengths) };
+    let [x] = filler.data[..] else {
+        return Err(op.error("it pads with several numbers", "pad with one"));
+    };
+    if !x.is_finite() {
+        return Err(op.error("it pads with a number that is not finite", "pad with a finite one"));
+    }
+    // Whether the number is 0 is part of the architecture; another number is the owner's secret.
+    if x == 0.0 {
+        return op.made(import, Kind::Pad(padded), vec![at], lengths);
+    }
+    let mut terms = Array::new(&lengths, vec![x; lengths.iter().product()]);
+    let steps = steps(&lengths);
+    let first: usize = padded.around.iter().zip(&steps).map(|([before, _], step)| before * step).sum();
+    places(&cut, &steps).for_each(|place| terms.data[first + place] = 0.0);
+    let made = op.made(import, Kind::Pad(padded), vec![at], lengths)?;
+    op.call(import, "Add", &[&made, &Known::Floats(Arc::new(terms))], &[])
+}
+
+/// Padding by copies of the value's elements.
+fn copied(
+    op: &Reading<'_>,
+    import: &mut Import,
+    mut of: Known,
+    around: &[[i64; 2]],
+    mode: &str,
+) -> Result<Known, Fault> {
+    for (axis, [before, after]) in around.iter().enumerate() {
+        let n = import.lengths_of(&of)[axis] as i64;
+        let one = |i: i64| match mode {
+            "edge" => Some(i.clamp(0, n - 1)),
+            "wrap" => Some(i.rem_euclid(n)),
+            "reflect" if n == 1 => Some(0),
+            "reflect" => {
+                let i = i.rem_euclid(2 * n - 2);
+                Some(i.min(2 * n - 2 - i))
+            }
+            _ => None,
+        };
+        let places: Option<Vec<usize>> = (-before..n + after).map(|i| one(i).map(|i| i as usize)).collect();
+        let places = places.filter(|places| !places.is_empty());
+        let odd = || op.error(format!("its mode is {}", shown(mode)), "take constant, edge, reflect or wrap");
+        of = pick(op, import, of, axis, places.ok_or_else(odd)?)?;
+    }
+    Ok(of)
 }

@@ -1,13 +1,20 @@
 //! MaxPool, AveragePool and GlobalAveragePool.
 
-use super::prelude::*;
-use crate::windows::{Said, span};
+use super::{pick, prelude::*};
+use crate::{
+    onnx::Attribute,
+    windows::{Said, span},
+};
 use hushwire_compute::{Reduction, Steps};
 
 pub(super) const MAX_POOL: Operator = Operator {
     outputs: 2,
     attributes: &["auto_pad", "ceil_mode", "dilations", "kernel_shape", "pads", "storage_order", "strides"],
+    error: Bound::Exact,
     ..Operator::new("MaxPool", "The greatest of each window.", |op, import| {
+        if let Some(made) = flat(op, import)? {
+            return Ok(made);
+        }
         let (at, windows, lengths, _) = windows(op, import)?;
         op.made(import, Kind::MaxPool(MaxPool { windows }), vec![at], lengths)
     })
@@ -24,6 +31,9 @@ pub(super) const AVERAGE_POOL: Operator = Operator {
         "strides",
     ],
     ..Operator::new("AveragePool", "The mean of each window.", |op, import| {
+        if let Some(made) = flat(op, import)? {
+            return Ok(made);
+        }
         let (at, windows, lengths, said) = windows(op, import)?;
         let around = op.flag("count_include_pad", false)?;
         let padded = windows.steps.padding.iter().any(|n| *n > 0);
@@ -38,11 +48,42 @@ pub(super) const AVERAGE_POOL: Operator = Operator {
 
 pub(super) const GLOBAL_AVERAGE_POOL: Operator =
     Operator::new("GlobalAveragePool", "The mean of all rows and columns.", |op, import| {
+        let x = op.input(import, 0)?;
+        let from = import.lengths_of(&x);
+        if from.len() > 2 && from.len() != 4 {
+            let plane = vec![from[0], from[1], 1, from[2..].iter().product()];
+            let x = pick::reshaped(op, import, x, plane)?;
+            let made = op.call(import, "GlobalAveragePool", &[&x], &[])?;
+            let to = [&from[..2], &vec![1; from.len() - 2]].concat();
+            return pick::reshaped(op, import, made, to);
+        }
         let (at, [n, channels, rows, columns]) = op.images(import)?;
         let windows = Pool { size: [rows, columns], steps: Steps::default() };
         let kind = AveragePool { windows, around: false };
         op.made(import, Kind::AveragePool(kind), vec![at], vec![n, channels, 1, 1])
     });
+
+pub(super) const GLOBAL_MAX_POOL: Operator =
+    Operator::new("GlobalMaxPool", "The greatest of all rows and columns.", |op, import| {
+        let x = op.input(import, 0)?;
+        let rank = import.lengths_of(&x).len();
+        super::norms::reduced(op, import, "ReduceMax", &x, 2..rank)
+    });
+
+/// Windows over one axis as windows over rows and columns, of which there is one row.
+fn flat(op: &Reading<'_>, import: &mut Import) -> Result<Option<Known>, Fault> {
+    let x = op.input(import, 0)?;
+    if import.lengths_of(&x).len() != 3 || op.ints("kernel_shape")?.is_none_or(|size| size.len() != 1) {
+        return Ok(None);
+    }
+    let axes = Known::list(&[2]);
+    let x = op.call(import, "Unsqueeze", &[&x, &axes], &[])?;
+    let attributes = super::conv::of_rows(op);
+    let attributes: Vec<(&str, Attribute)> =
+        attributes.iter().map(|(name, of)| (&name[..], of.clone())).collect();
+    let made = op.call(import, &op.node.op, &[&x], &attributes)?;
+    op.call(import, "Squeeze", &[&made, &axes], &[]).map(Some)
+}
 
 /// Windows of pooling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

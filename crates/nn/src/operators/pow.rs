@@ -1,7 +1,6 @@
 //! Pow.
 
 use super::prelude::*;
-use crate::operators::Bound;
 
 pub(super) const POW: Operator = Operator {
     inputs: 2,

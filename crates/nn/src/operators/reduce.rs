@@ -8,7 +8,7 @@
 //! ```
 
 use super::prelude::*;
-use crate::{array::lines, operators::Bound};
+use crate::array::lines;
 use hushwire_compute::{Op, Reduction, Val};
 
 macro_rules! reductions {

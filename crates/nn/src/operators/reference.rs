@@ -1,17 +1,20 @@
 //! The reference of ONNX operators.
 
-use super::{OPERATORS, Operator};
+use super::{Bound, OPERATORS, Operator};
 use core::fmt::Write;
 
 /// The reference of supported ONNX operators, in Markdown: a table with a row for each.
 #[must_use]
 pub fn reference() -> String {
     let mut all: Vec<&Operator> = OPERATORS.iter().flat_map(|file| file.iter()).collect();
-    all.sort_unstable_by_key(|operator| operator.name);
+    all.sort_unstable_by_key(|operator| (operator.set, operator.name));
     let mut out = String::from("| operator | attributes | | error |\n|---|---|---|---|\n");
-    for Operator { name, doc, attributes, error, .. } in all {
+    for Operator { set, name, doc, attributes, error, moves, .. } in all {
+        let set = if set.is_empty() { String::new() } else { format!("{set}.") };
+        // Moves of elements change none.
+        let error = if *moves { Bound::Exact } else { *error };
         let attributes: Vec<String> = attributes.iter().map(|name| format!("`{name}`")).collect();
-        let _ = writeln!(out, "| {name} | {} | {doc} | {error} |", attributes.join(", "));
+        let _ = writeln!(out, "| {set}{name} | {} | {doc} | {error} |", attributes.join(", "));
     }
     out
 }

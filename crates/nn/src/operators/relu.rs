@@ -2,9 +2,12 @@
 
 use super::prelude::*;
 
-pub(super) const RELU: Operator = Operator::new("Relu", "The greater of 0 and the element.", |op, import| {
-    op.alike(import, Kind::Relu(Relu))
-});
+pub(super) const RELU: Operator = Operator {
+    error: Bound::Exact,
+    ..Operator::new("Relu", "The greater of 0 and the element.", |op, import| {
+        op.alike(import, Kind::Relu(Relu))
+    })
+};
 
 /// The greater of 0 and the element.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,7 +1,6 @@
 //! Mod.
 
 use super::prelude::*;
-use crate::operators::Bound;
 use hushwire_compute::Comparison;
 
 pub(super) const MOD: Operator = Operator {

@@ -52,7 +52,12 @@ impl Definition for Reshape {
 }
 
 /// The same elements along other axes.
-fn to_lengths(op: &Reading<'_>, import: &mut Import, of: Known, lengths: Vec<usize>) -> Result<Known, Fault> {
+pub(super) fn to_lengths(
+    op: &Reading<'_>,
+    import: &mut Import,
+    of: Known,
+    lengths: Vec<usize>,
+) -> Result<Known, Fault> {
     let count: usize = lengths.iter().product();
     match of {
         Known::Floats(array) if array.data.len() == count => {

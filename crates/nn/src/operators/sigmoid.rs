@@ -2,8 +2,10 @@
 
 use super::prelude::*;
 
-pub(super) const SIGMOID: Operator =
-    Operator::new("Sigmoid", "1 / (1 + e^−x).", |op, import| op.alike(import, Kind::Sigmoid(Sigmoid)));
+pub(super) const SIGMOID: Operator = Operator {
+    error: Bound::Steps { steps: 1.0 + 1.0 / 32.0, share: 0.0 },
+    ..Operator::new("Sigmoid", "1 / (1 + e^−x).", |op, import| op.alike(import, Kind::Sigmoid(Sigmoid)))
+};
 
 /// 1 / (1 + e^−x).
 #[derive(Clone, Debug, PartialEq)]

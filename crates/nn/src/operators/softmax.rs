@@ -1,7 +1,7 @@
 //! Softmax.
 
-use super::{log_softmax::by_rows, prelude::*};
-use crate::{array::lines, operators::Bound};
+use super::{log_softmax::by_rows, pick::reshaped, prelude::*};
+use crate::array::lines;
 use hushwire_compute::{Op, Val};
 
 pub(super) const SOFTMAX: Operator = Operator {
@@ -68,7 +68,15 @@ fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     let before = import.opset < 13;
     let axis = op.axis(op.int("axis", if before { 1 } else { -1 })?, rank)?;
     if before && axis + 1 != rank {
-        return Err(op.error("before set 13 it goes along several axes", "export with opset 13"));
+        // Before set 13 it goes along all axes from one on.
+        let x = op.input(import, 0)?;
+        let lengths = import.lengths_of(&x);
+        let flat = [lengths[..axis].iter().product::<usize>(), lengths[axis..].iter().product()];
+        let flat = reshaped(op, import, x, flat.to_vec())?;
+        let Known::Layer(at) = flat else { return Err(op.error("it is known", "leave it out")) };
+        let made =
+            op.made(import, Kind::Softmax(Softmax { axis: 1 }), vec![at], import.lengths(at).to_vec())?;
+        return reshaped(op, import, made, lengths);
     }
     op.alike(import, Kind::Softmax(Softmax { axis }))
 }

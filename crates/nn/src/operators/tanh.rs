@@ -2,8 +2,10 @@
 
 use super::prelude::*;
 
-pub(super) const TANH: Operator =
-    Operator::new("Tanh", "The hyperbolic tangent.", |op, import| op.alike(import, Kind::Tanh(Tanh)));
+pub(super) const TANH: Operator = Operator {
+    error: Bound::Steps { steps: 1.0 + 1.0 / 32.0, share: 0.0 },
+    ..Operator::new("Tanh", "The hyperbolic tangent.", |op, import| op.alike(import, Kind::Tanh(Tanh)))
+};
 
 /// The hyperbolic tangent.
 #[derive(Clone, Debug, PartialEq)]

@@ -95,8 +95,10 @@ pub(crate) struct Lower<'b> {
     pub(super) held: Vec<Held<'b>>,
     /// The lengths of values so far.
     pub(super) lengths: Vec<Vec<usize>>,
-    /// The layer with weights whose value becomes the output without being cut.
-    pub(super) whole: Option<usize>,
+    /// The layers with weights whose values become outputs without being cut.
+    pub(super) whole: Vec<usize>,
+    /// The layers of inputs, with their names.
+    pub(super) inputs: Vec<(usize, String)>,
 }
 
 /// A shape with known lengths.
@@ -128,9 +130,10 @@ impl<'b> Lower<'b> {
         self.numbers.frac + self.numbers.cut
     }
 
-    /// The client's input.
-    pub(crate) fn input(&mut self, lengths: &[usize]) -> Held<'b> {
-        Held::nominal(self.b.input(INPUT, self.nominal(), shape(lengths), self.client))
+    /// The client's input of a layer.
+    pub(crate) fn input(&mut self, at: usize, lengths: &[usize]) -> Held<'b> {
+        let name = self.inputs.iter().find(|(layer, _)| *layer == at).map_or(INPUT, |(_, name)| name);
+        Held::nominal(self.b.input(name, self.nominal(), shape(lengths), self.client))
     }
 
     /// An input of the owner.
@@ -225,7 +228,7 @@ impl<'b> Lower<'b> {
     /// Whether half a step is added to the wide value of a layer with weights: always, if it is
     /// cut.
     pub(crate) fn halved(&self, at: usize) -> bool {
-        self.whole != Some(at)
+        !self.whole.contains(&at)
     }
 
     /// The summand of a wide value.

@@ -5,10 +5,8 @@ use super::{
     context::{Lower, Site},
     value_name,
 };
-use crate::{Fault, Kind, Members, Network, Numbers, error::shown, operators::ScaleRole, scale::Classes};
+use crate::{Fault, Kind, Members, Network, Numbers, operators::ScaleRole, scale::Classes};
 use hushwire_compute::{Builder, Val};
-use hushwire_fault::code;
-use std::fmt::Display;
 
 /// The layer with weights whose wide value becomes the output: no later layer cuts it.
 fn whole(network: &Network, mut at: usize) -> Option<usize> {
@@ -29,11 +27,6 @@ pub(super) fn lowered(
     probe: bool,
 ) -> Result<Secure, Fault> {
     numbers.check()?;
-    let [(_, result)] = network.outputs[..] else {
-        let names: Vec<String> = network.outputs.iter().map(|(name, _)| shown(name)).collect();
-        let fields: [(_, &dyn Display); 2] = [("found", &names.len()), ("outputs", &names.join(", "))];
-        return Err(Fault::filled(code::OUTPUTS, &fields).at("the model"));
-    };
     let b = Builder::new("network");
     let owner = b.member(&members.owner);
     let client = b.member(&members.client);
@@ -46,7 +39,8 @@ pub(super) fn lowered(
         recipes: vec![],
         held: vec![],
         lengths: vec![],
-        whole: whole(network, result),
+        whole: network.outputs.iter().filter_map(|(_, at)| whole(network, *at)).collect(),
+        inputs: network.inputs.iter().map(|(_, at)| *at).zip(network.input_names()).collect(),
     };
     for (at, layer) in network.layers.iter().enumerate() {
         let site = Site { at, name: &layer.name, reads: &layer.reads, lengths: &layer.lengths };
@@ -63,8 +57,10 @@ pub(super) fn lowered(
         }
     }
     // Names in the file may be arbitrary.
-    let held = output(&mut lower, network, result);
-    b.output("output", held, &[client]);
+    for ((_, at), name) in network.outputs.iter().zip(network.output_names()) {
+        let held = output(&mut lower, network, *at);
+        b.output(&name, held, &[client]);
+    }
     let placed = lower.held.iter().map(|held| held.placed).collect();
     let Lower { recipes, classes, .. } = lower;
     Ok(Secure { computation: b.finish()?, numbers, recipes, classes, placed })
@@ -73,8 +69,7 @@ pub(super) fn lowered(
 /// A value for the client: at the nominal scale, wide if it is wide.
 fn output<'b>(lower: &mut Lower<'b>, network: &Network, at: usize) -> Val<'b> {
     let held = lower.held(at);
-    let places = matches!(network.layers[at].kind.def().role(), ScaleRole::Places(_));
-    if places || lower.classes.tie(held.placed.node, Classes::NOMINAL, 1.0) {
+    if network.places(at).is_some() || lower.classes.tie(held.placed.node, Classes::NOMINAL, 1.0) {
         return held.val;
     }
     lower.at_nominal(at, network.layers.len())

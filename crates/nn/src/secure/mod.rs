@@ -27,7 +27,7 @@ mod weights;
 
 use crate::error::{of_layer, shape};
 use crate::{
-    Array, Fault, Layer, Members, Network, Numbers,
+    Array, Fault, Inputs, Layer, Members, Network, Numbers,
     numbers::INPUT,
     operators::ScaleRole,
     scale::{Classes, Scales, ValueBound},
@@ -55,8 +55,7 @@ impl Secure {
     /// The computation of a network.
     ///
     /// # Errors
-    /// The numbers are invalid, the network has several outputs, or a layer does not support its
-    /// value's shape.
+    /// The numbers are invalid, or a layer does not support its value's shape.
     pub fn new(network: &Network, numbers: Numbers, members: &Members) -> Result<Self, Fault> {
         lower::lowered(network, numbers, members, false)
     }
@@ -150,12 +149,27 @@ impl Secure {
         self.recipes.iter().map(one).collect()
     }
 
-    /// The client's input.
+    /// The client's input, of a network with a single one.
     ///
     /// # Errors
     /// An element is too large for the ring.
     pub fn input(&self, array: &Array) -> Result<Tensor, Fault> {
         encode(&self.computation, array)
+    }
+
+    /// The client's inputs by name.
+    ///
+    /// # Errors
+    /// An element is too large for the ring.
+    pub fn inputs(
+        &self,
+        network: &Network,
+        inputs: &(impl Inputs + ?Sized),
+    ) -> Result<BTreeMap<String, Tensor>, Fault> {
+        let named = network.input_names().into_iter().zip(inputs.arrays());
+        named
+            .map(|(name, array)| Ok((name.clone(), encode_input(&self.computation, &name, array)?)))
+            .collect()
     }
 
     /// A layer's value in the probed computation, converted to the network's.
@@ -182,8 +196,16 @@ fn whole(value: &Tensor) -> Array {
 /// It is not a network's computation, the array has another shape, or an element is not finite or
 /// too large for the ring.
 pub fn encode(computation: &Computation, array: &Array) -> Result<Tensor, Fault> {
-    let place = format!("input {INPUT}");
-    let found = computation.inputs().find(|(name, _)| *name == INPUT);
+    encode_input(computation, INPUT, array)
+}
+
+/// An array as an input of the client's, by name.
+///
+/// # Errors
+/// As [`encode`].
+pub fn encode_input(computation: &Computation, input: &str, array: &Array) -> Result<Tensor, Fault> {
+    let place = format!("input {input}");
+    let found = computation.inputs().find(|(name, _)| *name == input);
     let (Some((_, ty)), remedy) = (found, "bring a network's computation") else {
         return Err(Fault::new(
             code::MODEL_FILE,

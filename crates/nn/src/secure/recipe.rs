@@ -17,6 +17,14 @@ pub(crate) enum WeightPart {
     /// A normalization's epsilon, added to its sum of squares at the square of its operand's scale:
     /// at least one step, so that no root is 0.
     Least,
+    /// Decision trees: a 1 for each node at the element that it compares.
+    Select,
+    /// Bounds of comparisons, rounded down.
+    Bounds,
+    /// Decision trees: 1 or −1 for each node on the path to each leaf.
+    Paths,
+    /// Decision trees: the sum along each leaf's path that leads there.
+    Counts,
     /// The number 1.
     One,
 }

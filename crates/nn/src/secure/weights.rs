@@ -86,8 +86,9 @@ impl Recipe {
         let mut all = Vec::with_capacity(data.len());
         for x in data.iter() {
             // Clip bounds beyond the ring have no effect.
-            let clips = matches!(self.part, WeightPart::Low | WeightPart::High);
-            let steps = (f64::from(*x) * times + half).round();
+            let clips = matches!(self.part, WeightPart::Low | WeightPart::High | WeightPart::Bounds);
+            let steps = f64::from(*x) * times + half;
+            let steps = if self.part == WeightPart::Bounds { steps.floor() } else { steps.round() };
             let steps = if clips { steps.clamp(1.0 - most / 2.0, most / 2.0 - 1.0) } else { steps };
             let steps = if self.part == WeightPart::Least && steps < 1.0 { 1.0 } else { steps };
             if steps.abs() >= most || steps.is_nan() {

@@ -129,6 +129,6 @@ impl Writer {
     #[must_use]
     pub fn finish(mut self, output: &str) -> Model {
         self.graph.outputs = vec![ValueInfo { name: output.to_owned(), lengths: None }];
-        Model { opset: OPSET, producer: "hushwire".into(), graph: self.graph }
+        Model { opset: OPSET, producer: "hushwire".into(), graph: self.graph, ..Model::default() }
     }
 }

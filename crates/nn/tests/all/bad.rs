@@ -68,13 +68,13 @@ fn shapes_that_do_not_fit() {
 #[test]
 fn operators_that_are_not_there() {
     let mut w = Writer::new("m", 1, &[1, 3, 8, 8]);
-    let x = w.op("LSTM", &["input"], &[]);
+    let x = w.op("Nonsense", &["input"], &[]);
     let x = w.op("Einsum", &[&x], &[]);
-    let x = w.op("LSTM", &[&x], &[]);
+    let x = w.op("Nonsense", &[&x], &[]);
     let mut model = w.finish(&x);
     model.graph.nodes[1].domain = "com.example".into();
     // All of them, once each, before anything else is looked at.
-    says(&model, &["not supported: LSTM, com.example.Einsum;", "Conv"]);
+    says(&model, &["not supported: Nonsense, com.example.Einsum;", "Conv"]);
     let mut w = Writer::new("m", 1, &[1, 3, 8, 8]);
     let x = w.op(
         "MaxPool",
@@ -83,8 +83,9 @@ fn operators_that_are_not_there() {
     );
     says(&w.finish(&x), &["maxpool_0", "kernel_shape", "[2]"]);
     let mut w = Writer::new("m", 1, &[1, 3, 8, 8]);
-    let x = w.op("Pad", &["input"], &[("mode", Attribute::Text("reflect".into()))]);
-    says(&w.finish(&x), &["pad_0", "something else than zeros"]);
+    let pads = Attribute::Ints(vec![0, 0, 1, 1, 0, 0, 1, 1]);
+    let x = w.op("Pad", &["input"], &[("mode", Attribute::Text("odd".into())), ("pads", pads)]);
+    says(&w.finish(&x), &["pad_0", "its mode is odd"]);
     let mut w = Writer::new("m", 1, &[1, 3]);
     let spoiled = w.weights(&[3, 2], vec![f32::NAN; 6]);
     let x = w.op("Gemm", &["input", &spoiled], &[]);
@@ -110,8 +111,6 @@ fn weights_that_are_elsewhere_or_lie() {
     assert!(product.contains("lengths"), "{product}");
     let sparse = Model::read(b"\x3a\x03\x7a\x01\x00").unwrap_err().to_string();
     assert!(sparse.contains("sparse"), "{sparse}");
-    let functions = Model::read(b"\xca\x01\x00").unwrap_err().to_string();
-    assert!(functions.contains("functions"), "{functions}");
     assert!(Model::read(b"").unwrap_err().to_string().contains("no graph"));
 }
 
@@ -207,16 +206,11 @@ fn attributes_that_are_not_honoured_are_refused() {
     refuses("Gelu", &["input"], &[("approximate", Attribute::Text("fast".into()))], &["approximate is fast"]);
     refuses("Concat", &["input", "input"], &[], &["no axis"]);
     refuses("Relu", &["input", "input"], &[], &["2 inputs"]);
-    refuses("Cast", &["input"], &[("to", int(16))], &["casts to bfloat16"]);
+    refuses("Cast", &["input"], &[("to", int(8))], &["casts to text"]);
     let mut model = conv(3);
     model.graph.nodes[0].attributes.insert("kernel_shape".into(), ints(&[2, 2]));
     says(&model, &["conv_0", "kernel_shape"]);
-    // A bias that differs from row to row, and weights along another axis than the one that is
-    // normalized.
-    let mut w = Writer::new("m", 1, &[3, 3]);
-    let [b, c] = [w.random(&[3, 3], 1.0), w.random(&[3, 1], 1.0)];
-    let x = w.op("Gemm", &["input", &b, &c], &[]);
-    says(&w.finish(&x), &["gemm_0", "bias", "[3, 1]"]);
+    // Weights along another axis than the one that is normalized.
     let mut w = Writer::new("m", 1, &[3, 3]);
     let scale = w.random(&[3, 1], 1.0);
     let x = w.op("LayerNormalization", &["input", &scale], &[]);
@@ -227,14 +221,14 @@ fn attributes_that_are_not_honoured_are_refused() {
     says(&w.finish(&x), &["clip_0", "in an attribute and in an input"]);
 }
 
-/// Arithmetic of integers wraps, and ours does not.
+/// Arithmetic of small integers wraps, and ours does not.
 #[test]
 fn integers_are_refused() {
     let mut w = Writer::new("m", 1, &[1, 4]);
     let x = w.op("ArgMax", &["input"], &[("axis", Attribute::Int(1))]);
     let x = w.relu(&x);
     says(&w.finish(&x), &["relu_1", "whole numbers"]);
-    for kind in [2u8, 3, 6, 7, 9, 12, 13] {
+    for kind in [2u8, 3, 4, 5, 12, 13] {
         let mut w = Writer::new("m", 1, &[1, 2]);
         let y = w.relu("input");
         let bytes = w.finish(&y).to_bytes();
@@ -249,7 +243,7 @@ fn integers_are_refused() {
             "{kind}: {refused}"
         );
     }
-    for kind in [10, 11, 16] {
+    for kind in [6, 7, 9, 10, 11, 16] {
         let mut w = Writer::new("m", 1, &[1, 2]);
         let y = w.relu("input");
         let mut bytes = w.finish(&y).to_bytes();
@@ -271,7 +265,7 @@ fn integers_are_refused() {
         (-1.0, 12, "-1 does not fit uint32"),
         (f32::NAN, 7, "no integer"),
         (1e19, 7, "no integer"),
-        (1.0, 16, "casts to bfloat16"),
+        (1.0, 14, "casts to complex64"),
         (1.0, 8, "casts to text"),
     ] {
         let error = cast(x, to).expect_err(words);

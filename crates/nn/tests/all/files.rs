@@ -43,7 +43,9 @@ fn a_file_is_read_field_by_field() {
             weights: vec![],
             inputs: vec![ValueInfo { name: "x".into(), lengths }],
             outputs: vec![ValueInfo { name: "y".into(), lengths: None }],
+            ..Graph::default()
         },
+        ..Model::default()
     };
     assert_eq!(Model::read(&file).unwrap(), expected);
 }

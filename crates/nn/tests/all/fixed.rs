@@ -317,15 +317,24 @@ fn all_places_are_compared() {
     assert_eq!((of(&two(3)), of(&two(1))), (2, 0));
 }
 
-/// Its client would learn the second without being told it.
+/// The second output is the input of the first one's layer, and has a name of its own.
 #[test]
-fn several_outputs_are_refused() {
+fn several_outputs_are_computed() {
     let mut w = Writer::new("m", 3, &[1, 4]);
-    let y = w.gemm("input", [4, 3]);
+    let x = w.gemm("input", [4, 3]);
+    let y = w.relu(&x);
     let mut model = w.finish(&y);
-    let second = ValueInfo { name: "input".into(), lengths: None };
-    model.graph.outputs.push(second);
-    let refused = Secure::new(&network(&model, None), Numbers::default(), &Members::default());
-    let refused = refused.unwrap_err();
-    assert_eq!((refused.code(), refused.field("outputs")), (code::OUTPUTS, Some("gemm_0, input".into())));
+    model.graph.outputs.push(ValueInfo { name: x, lengths: None });
+    let network = network(&model, None);
+    let input = sample(&network, 5);
+    let report = report(&network, Numbers::default(), &input);
+    let floats = Floats::new(&network, &input, true).unwrap();
+    assert_eq!(report.outputs.len(), 2);
+    for ((_, at), found) in network.outputs.iter().zip(&report.outputs) {
+        let off = found.data.iter().zip(&floats.value(*at).data).map(|(x, y)| (x - y).abs());
+        assert!(off.fold(0.0, f32::max) < 0.01, "{found:?}");
+    }
+    let secure = Secure::new(&network, Numbers::default(), &Members::default()).unwrap();
+    let names: Vec<&str> = secure.computation().outputs().iter().map(|output| &output.name[..]).collect();
+    assert_eq!(names, ["output", "output_gemm_0"]);
 }

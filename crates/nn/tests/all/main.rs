@@ -3,6 +3,7 @@
 
 mod bad;
 mod choice;
+mod conformance;
 mod files;
 mod fixed;
 mod floats;

@@ -224,7 +224,7 @@ impl PutArgs {
         let person = Person::read(keys)?;
         let declared = self.declared(schema)?;
         let place = InputPlace::File(file.to_path_buf());
-        let rows = self.padded.map_or_else(|| count(&place), Ok)?;
+        let rows = self.padded.map_or_else(|| count(&place).map(|(rows, _)| rows), Ok)?;
         let padded = self.padded.is_some();
         let table = StoredTable::new(&declared.name, &declared.columns, &declared.key, padded)?;
         let layout = table.layout(rows).into_iter();

@@ -1,0 +1,209 @@
+//! What the command line gives of a model's inputs and outputs: files by name, shapes, and values
+//! that all members know.
+
+use crate::error::Error;
+use clap::Args;
+use hushwire::job::{Fault, public_values};
+use hushwire_nn::{Given, Network, merged, onnx::Model};
+use std::path::{Path, PathBuf};
+
+/// A file, of the first input or output or of one with a name.
+#[derive(Clone, Debug)]
+pub(crate) struct Named(PathBuf);
+
+impl From<std::ffi::OsString> for Named {
+    fn from(text: std::ffi::OsString) -> Self {
+        Named(text.into())
+    }
+}
+
+impl Named {
+    /// The whole of what was given.
+    pub(crate) fn whole(&self) -> &Path {
+        &self.0
+    }
+
+    /// The file, and the place of its name among these; a file without a name is the first.
+    pub(crate) fn of<'a>(&'a self, names: &[String]) -> (usize, &'a Path) {
+        let split = self.0.to_str().and_then(|text| text.split_once('='));
+        let found = split.and_then(|(name, file)| Some((names.iter().position(|own| own == name)?, file)));
+        found.map_or((0, &self.0), |(at, file)| (at, Path::new(file)))
+    }
+}
+
+/// The files for all names, each once.
+///
+/// # Errors
+/// Two are for one name.
+pub(crate) fn by_name<'a>(
+    option: &str,
+    all: &'a [Named],
+    names: &[String],
+) -> Result<Vec<Option<&'a Path>>, Error> {
+    let mut files = vec![None; names.len()];
+    for named in all {
+        let (at, path) = named.of(names);
+        let Some(file) = files.get_mut(at) else { continue };
+        if file.replace(path).is_some() {
+            let cause = format!("{option} has two files for {}", names[at]);
+            return Err(Error::Usage(format!(
+                "{cause}; write {option} NAME=FILE, with one of {}",
+                names.join(", ")
+            )));
+        }
+    }
+    Ok(files)
+}
+
+/// As [`by_name`], where every name has a file.
+pub(crate) fn all_by_name<'a>(
+    option: &str,
+    all: &'a [Named],
+    names: &[String],
+) -> Result<Vec<&'a Path>, Error> {
+    let files = by_name(option, all, names)?;
+    let missing: Vec<&str> =
+        names.iter().zip(&files).filter(|(_, file)| file.is_none()).map(|(name, _)| &name[..]).collect();
+    if missing.is_empty() {
+        return Ok(files.into_iter().flatten().collect());
+    }
+    let names: Vec<String> = missing.iter().map(|name| format!("{option} {name}=FILE")).collect();
+    Err(Error::Usage(format!("the model has more inputs: {}; write {}", missing.join(", "), names.join(" "))))
+}
+
+/// The lengths of an input.
+#[derive(Clone, Debug)]
+pub(crate) struct ShapeOf {
+    name: String,
+    lengths: Vec<usize>,
+}
+
+impl std::str::FromStr for ShapeOf {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, lengths) = text.rsplit_once('=').unwrap_or(("", text));
+        let lengths = lengths.split(',').map(|n| n.trim().parse::<usize>().ok());
+        let lengths = lengths.collect::<Option<Vec<usize>>>();
+        let lengths = lengths.ok_or_else(|| "it is no shape; write 1,3,224,224, or NAME=1,128".to_owned())?;
+        Ok(ShapeOf { name: name.to_owned(), lengths })
+    }
+}
+
+/// What all members know of a model's inputs.
+#[derive(Args, Clone, Default)]
+pub(crate) struct PublicArgs {
+    /// The value of an input that all members know, as in sr=16000 or sizes=1,2. Repeat it for
+    /// others
+    #[arg(long, value_name = "NAME=VALUE")]
+    public: Vec<String>,
+}
+
+impl PublicArgs {
+    /// What is given, with no shapes.
+    pub(crate) fn given(&self) -> Result<Given, Error> {
+        let public = public_values(&self.text()).map_err(|e| Error::Usage(e.to_string()))?;
+        Ok(Given { public, ..Given::default() })
+    }
+
+    /// The values as the owner's process takes them.
+    pub(crate) fn text(&self) -> String {
+        self.public.join(" ")
+    }
+}
+
+/// What is given of a model's inputs.
+#[derive(Args, Clone)]
+pub(crate) struct GivenArgs {
+    /// The shape of its input, where the model leaves it open; NAME=N,… for one of several inputs
+    #[arg(long, value_name = "[NAME=]N,…")]
+    shape: Vec<ShapeOf>,
+    #[command(flatten)]
+    pub(crate) public: PublicArgs,
+}
+
+impl GivenArgs {
+    pub(crate) fn given(&self) -> Result<Given, Error> {
+        let shapes = self.shape.iter().map(|of| (of.name.clone(), of.lengths.clone())).collect();
+        Ok(Given { shapes, ..self.public.given()? })
+    }
+}
+
+/// The names of a model's inputs that are secret, in order.
+pub(crate) fn input_names(model: &Model, given: &Given) -> Vec<String> {
+    let known = |name: &str| {
+        given.public.contains_key(name) || model.graph.weights.iter().any(|weights| weights.name == *name)
+    };
+    model.graph.inputs.iter().map(|input| input.name.clone()).filter(|name| !known(name)).collect()
+}
+
+/// Lengths of open axes that are tried one after the other.
+const OPEN: [usize; 6] = [64, 16, 224, 640, 1024, 16_000];
+/// The rate of samples of sound, for inputs that are named so.
+const RATE: f32 = 16_000.0;
+
+/// The network of a model, where what it leaves open is assumed, and what was assumed.
+///
+/// # Errors
+/// All that is in the model's way.
+pub(crate) fn assumed(model: &Model, given: &Given) -> Result<(Network, Vec<String>), Vec<Fault>> {
+    let of = |given: &Given| Network::with(model.clone(), given);
+    let first = match of(given) {
+        Ok(network) => return Ok((network, vec![])),
+        Err(faults) => faults,
+    };
+    // Single integers steer a model, or say how long a sequence is.
+    let single = |name: &String| {
+        let input = model.graph.inputs.iter().find(|input| input.name == *name);
+        let lengths = input.and_then(|input| input.lengths.as_ref());
+        let known = |dim: &hushwire_nn::onnx::Dim| *dim == hushwire_nn::onnx::Dim::Known(1);
+        let whole = model.graph.kinds.get(name).is_some_and(|kind| [6, 7, 9].contains(kind));
+        whole && lengths.is_some_and(|lengths| lengths.iter().all(known))
+    };
+    let singles: Vec<String> = input_names(model, given).into_iter().filter(single).collect();
+    let mut told = None;
+    for open in OPEN {
+        let mut more = Given { open: Some(open), ..given.clone() };
+        for public in [false, true] {
+            if public && singles.is_empty() {
+                continue;
+            }
+            if public {
+                let value = |name: &str| {
+                    let rate = name == "sr" || name.contains("rate");
+                    if rate { RATE } else { open as f32 }
+                };
+                more.public.extend(
+                    singles
+                        .iter()
+                        .map(|name| (name.clone(), hushwire_nn::Array::new(&[], vec![value(name)]))),
+                );
+            }
+            match of(&more) {
+                Ok(network) => {
+                    let mut notes: Vec<String> = vec![];
+                    for (name, at) in &network.inputs {
+                        let lengths: Vec<String> =
+                            network.layers[*at].lengths.iter().map(usize::to_string).collect();
+                        notes.push(format!("--shape {name}={}", lengths.join(",")));
+                    }
+                    let values = more.public.iter().filter(|(name, _)| !given.public.contains_key(*name));
+                    notes.extend(values.map(|(name, value)| format!("--public {name}={}", value.data[0])));
+                    return Ok((network, notes));
+                }
+                Err(faults) => told = told.or(Some(faults)),
+            }
+        }
+    }
+    Err(told.unwrap_or(first))
+}
+
+/// One error of all faults.
+pub(crate) fn in_its_way(path: &Path, faults: Vec<Fault>) -> Error {
+    if faults.len() > 1 {
+        for fault in &faults {
+            crate::log::note!("{}: {fault}", path.display());
+        }
+    }
+    merged(faults).within(path.display()).into()
+}

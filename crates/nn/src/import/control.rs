@@ -1,0 +1,236 @@
+//! Operators that have graphs of their own: branches and loops whose conditions and counts are
+//! known before the run, and functions that the model defines.
+
+use super::{
+    merged,
+    operator::{Import, Known, Reading},
+};
+use crate::{
+    Fault,
+    error::shown,
+    onnx::{Attribute, Graph, ModelFunction, Node},
+};
+
+/// Operators that are read here.
+pub(super) const NAMES: &[&str] = &["If", "Loop", "Scan"];
+
+/// LOCAL: the largest number of steps of all loops of a model.
+const STEPS: usize = 1 << 14;
+
+impl Import {
+    /// The outputs of a graph within the model, whose inputs have these values.
+    fn inner(&mut self, graph: &Graph, inputs: Vec<Known>) -> Result<Vec<Known>, Fault> {
+        let weights = graph.weights.iter().map(|weights| (weights.name.clone(), Known::of(weights.clone())));
+        let names = graph.inputs.iter().map(|value| value.name.clone());
+        let bound: Vec<(String, Known)> = weights.chain(names.zip(inputs)).collect();
+        let outputs: Vec<&str> = graph.outputs.iter().map(|value| &value.name[..]).collect();
+        self.scope(&graph.nodes, bound, &outputs)
+    }
+
+    /// The values of names after operators with values of their own around them.
+    fn scope(
+        &mut self,
+        nodes: &[Node],
+        bound: Vec<(String, Known)>,
+        outputs: &[&str],
+    ) -> Result<Vec<Known>, Fault> {
+        let mut before = vec![];
+        for (name, known) in bound {
+            let old = self.values.insert(name.clone(), known);
+            before.push((name, old));
+        }
+        for name in nodes.iter().flat_map(|node| &node.outputs) {
+            before.push((name.clone(), self.values.remove(name)));
+        }
+        let made = self.run(nodes, outputs).map_err(merged).and_then(|()| {
+            let one = |name: &&str| {
+                self.values.get(*name).cloned().ok_or_else(|| {
+                    let cause = format!("its graph makes no {}", shown(name));
+                    Fault::new(
+                        hushwire_fault::code::MODEL_FILE,
+                        "the model's graph",
+                        cause,
+                        "save the model anew",
+                    )
+                })
+            };
+            outputs.iter().map(one).collect()
+        });
+        for (name, old) in before.into_iter().rev() {
+            match old {
+                Some(known) => self.values.insert(name, known),
+                None => self.values.remove(&name),
+            };
+        }
+        made
+    }
+}
+
+impl Reading<'_> {
+    /// The values of a branch or a loop, if it is one.
+    pub(super) fn controlled(&self, import: &mut Import) -> Option<Result<Vec<Known>, Fault>> {
+        if !super::operator::domain(self.node).is_empty() {
+            return None;
+        }
+        match &self.node.op[..] {
+            "If" => Some(self.branch(import)),
+            "Loop" => Some(self.repeated(import)),
+            "Scan" => Some(self.scanned(import)),
+            _ => None,
+        }
+    }
+
+    fn graph(&self, name: &str) -> Result<&Graph, Fault> {
+        match self.node.attributes.get(name) {
+            Some(Attribute::Graph(graph)) => Ok(graph),
+            _ => Err(self.error(format!("it has no graph {name}"), "save the model anew")),
+        }
+    }
+
+    /// One known integer or truth value.
+    fn one(&self, known: &Known, what: &str) -> Result<i64, Fault> {
+        match known {
+            Known::Ints(_, all) if all.len() == 1 => Ok(all[0]),
+            Known::Layer(_) => {
+                let cause = format!("its {what} depends on secret values");
+                Err(self.error(cause, "export the model without it, or give its public inputs (--public)"))
+            }
+            _ => Err(self.error(format!("its {what} is not one integer"), "save the model anew")),
+        }
+    }
+
+    fn branch(&self, import: &mut Import) -> Result<Vec<Known>, Fault> {
+        let yes = self.one(&self.input(import, 0)?, "condition")? != 0;
+        let graph = self.graph(if yes { "then_branch" } else { "else_branch" })?;
+        import.inner(graph, vec![])
+    }
+
+    /// Counts a step of a loop.
+    fn step(&self, import: &mut Import) -> Result<(), Fault> {
+        import.steps += 1;
+        if import.steps > STEPS {
+            let cause = format!("loops take more than {STEPS} steps");
+            return Err(self.error(cause, "export the model for shorter inputs"));
+        }
+        Ok(())
+    }
+
+    /// Values along a new axis.
+    fn stacked(&self, import: &mut Import, parts: &[Known], axis: i64) -> Result<Known, Fault> {
+        let axes = Known::list(&[axis]);
+        let one = |part: &Known| self.call(import, "Unsqueeze", &[part, &axes], &[]);
+        let parts = parts.iter().map(one).collect::<Result<Vec<_>, _>>()?;
+        let parts: Vec<&Known> = parts.iter().collect();
+        if parts.is_empty() {
+            return Err(self.error("it takes no step", "export the model for longer inputs"));
+        }
+        self.call(import, "Concat", &parts, &[("axis", Attribute::Int(axis))])
+    }
+
+    fn repeated(&self, import: &mut Import) -> Result<Vec<Known>, Fault> {
+        let graph = self.graph("body")?;
+        let count = self.maybe(import, 0)?.map(|known| self.one(&known, "count")).transpose()?;
+        let mut goes = match self.maybe(import, 1)? {
+            Some(known) => self.one(&known, "condition")? != 0,
+            None => true,
+        };
+        let carried = self.node.inputs.len().saturating_sub(2);
+        let mut state = (0..carried).map(|k| self.input(import, k + 2)).collect::<Result<Vec<_>, _>>()?;
+        let mut scans: Vec<Vec<Known>> = vec![vec![]; graph.outputs.len().saturating_sub(1 + carried)];
+        let mut at = 0;
+        while goes && count.is_none_or(|count| at < count) {
+            self.step(import)?;
+            let inputs =
+                [Known::Ints(vec![], vec![at]), Known::Ints(vec![], vec![1])].into_iter().chain(state);
+            let mut made = import.inner(graph, inputs.collect())?;
+            if made.len() < 1 + carried {
+                return Err(self.error("its body makes too few values", "save the model anew"));
+            }
+            scans.iter_mut().zip(made.split_off(1 + carried)).for_each(|(all, one)| all.push(one));
+            state = made.split_off(1);
+            goes = self.one(&made[0], "condition")? != 0;
+            at += 1;
+        }
+        for parts in &scans {
+            state.push(self.stacked(import, parts, 0)?);
+        }
+        Ok(state)
+    }
+
+    fn scanned(&self, import: &mut Import) -> Result<Vec<Known>, Fault> {
+        let graph = self.graph("body")?;
+        let inputs = (0..self.node.inputs.len()).map(|k| self.input(import, k));
+        let mut inputs = inputs.collect::<Result<Vec<_>, _>>()?;
+        let count = usize::try_from(self.int("num_scan_inputs", 0)?).unwrap_or(0);
+        let states = inputs.len().checked_sub(count).filter(|_| count > 0);
+        let states = states.ok_or_else(|| self.error("it has too few inputs", "save the model anew"))?;
+        let across = inputs.split_off(states);
+        let (mut state, mut scans) = (inputs, vec![vec![]; graph.outputs.len().saturating_sub(states)]);
+        let list = |name: &str, n: usize| Ok::<_, Fault>(self.ints(name)?.unwrap_or_else(|| vec![0; n]));
+        let (axes, turned) = (list("scan_input_axes", count)?, list("scan_input_directions", count)?);
+        let (to, back) =
+            (list("scan_output_axes", scans.len())?, list("scan_output_directions", scans.len())?);
+        if axes.len() != count
+            || turned.len() != count
+            || to.len() != scans.len()
+            || back.len() != scans.len()
+        {
+            return Err(self.error("its axes are too few", "save the model anew"));
+        }
+        let mut length = None;
+        for (known, axis) in across.iter().zip(&axes) {
+            let lengths = import.lengths_of(known);
+            let own = lengths[self.axis(*axis, lengths.len())?];
+            if length.is_some_and(|length| length != own) {
+                return Err(self.error("its inputs have unlike lengths", "save the model anew"));
+            }
+            length = Some(own);
+        }
+        let length = length.unwrap_or(0);
+        for i in 0..length {
+            self.step(import)?;
+            let mut given = state;
+            for (k, known) in across.iter().enumerate() {
+                let at = if turned[k] == 1 { length - 1 - i } else { i };
+                let at = Known::Ints(vec![], vec![at as i64]);
+                let axis = [("axis", Attribute::Int(axes[k]))];
+                given.push(self.call(import, "Gather", &[known, &at], &axis)?);
+            }
+            let mut made = import.inner(graph, given)?;
+            scans.iter_mut().zip(made.split_off(states.min(made.len()))).for_each(|(all, one)| all.push(one));
+            state = made;
+        }
+        for (k, mut parts) in scans.into_iter().enumerate() {
+            if back[k] == 1 {
+                parts.reverse();
+            }
+            state.push(self.stacked(import, &parts, to[k])?);
+        }
+        Ok(state)
+    }
+
+    /// The values of a function of the model's own.
+    pub(super) fn expanded(&self, import: &mut Import, function: ModelFunction) -> Result<Vec<Known>, Fault> {
+        let ModelFunction { inputs, outputs, defaults, mut nodes, .. } = function;
+        let (mut bound, mut absent) = (vec![], vec![]);
+        for (k, name) in inputs.into_iter().enumerate() {
+            match self.maybe(import, k)? {
+                Some(known) => bound.push((name, known)),
+                None => absent.push(name),
+            }
+        }
+        for node in &mut nodes {
+            node.inputs.iter_mut().filter(|name| absent.contains(name)).for_each(String::clear);
+            let given = |of: &Attribute| match of {
+                Attribute::Outer(name) => {
+                    self.node.attributes.get(name).or_else(|| defaults.get(name)).cloned()
+                }
+                of => Some(of.clone()),
+            };
+            let attributes = node.attributes.iter().filter_map(|(name, of)| Some((name.clone(), given(of)?)));
+            node.attributes = attributes.collect();
+        }
+        let wanted: Vec<&str> = outputs.iter().zip(&self.node.outputs).map(|(name, _)| &name[..]).collect();
+        import.scope(&nodes, bound, &wanted)
+    }
+}

@@ -1,0 +1,249 @@
+//! Operators of the set `ai.onnx.ml` that are made of others.
+
+use super::{labels, pick, prelude::*};
+use crate::onnx::Attribute;
+
+/// The operators.
+pub(super) const ALL: &[Operator] = &[
+    Operator {
+        inputs: 2,
+        moves: true,
+        ..Operator::ml("ArrayFeatureExtractor", "Elements at known places along the last axis.", extracted)
+    },
+    Operator {
+        attributes: &["threshold"],
+        ..Operator::ml("Binarizer", "1 where the element is greater than a threshold, else 0.", binary)
+    },
+    Operator {
+        attributes: &["cats_int64s", "cats_strings", "inputdimensions"],
+        inputs: usize::MAX,
+        ..Operator::ml("FeatureVectorizer", "Values joined along the last axis.", joined)
+    },
+    Operator {
+        attributes: &[
+            "imputed_value_floats",
+            "imputed_value_int64s",
+            "replaced_value_float",
+            "replaced_value_int64",
+        ],
+        ..Operator::ml(
+            "Imputer",
+            "The value itself: inputs are finite numbers, so that none is missing.",
+            imputed,
+        )
+    },
+    Operator {
+        attributes: &[
+            "default_float",
+            "default_int64",
+            "default_string",
+            "keys_int64s",
+            "keys_strings",
+            "values_floats",
+            "values_int64s",
+            "values_strings",
+        ],
+        moves: true,
+        ..Operator::ml(
+            "LabelEncoder",
+            "The number that each place stands for; places of texts stay.",
+            encoded,
+        )
+    },
+    Operator {
+        set: "ai.onnx.ml",
+        outputs: 2,
+        attributes: &[
+            "classlabels_ints",
+            "classlabels_strings",
+            "coefficients",
+            "intercepts",
+            "multi_class",
+            "post_transform",
+        ],
+        ..Operator::several(
+            "LinearClassifier",
+            "The place of the greatest of products with weights, and the products.",
+            classified,
+        )
+    },
+    Operator {
+        attributes: &["coefficients", "intercepts", "post_transform", "targets"],
+        ..Operator::ml("LinearRegressor", "Products with weights.", regressed)
+    },
+    Operator {
+        attributes: &["offset", "scale"],
+        ..Operator::ml("Scaler", "The element less an offset, times a factor.", scaled)
+    },
+    Operator {
+        attributes: &["classlabels_int64s", "classlabels_strings"],
+        moves: true,
+        ..Operator::ml(
+            "ZipMap",
+            "The value itself: the labels are not repeated for each row.",
+            |op, import| op.input(import, 0),
+        )
+    },
+];
+
+/// Rows of elements: a single list is one row.
+fn rows(op: &Reading<'_>, import: &mut Import) -> Result<(Known, usize), Fault> {
+    let of = op.input(import, 0)?;
+    let lengths = import.lengths_of(&of);
+    match lengths[..] {
+        [n] => Ok((pick::reshaped(op, import, of, vec![1, n])?, n)),
+        [_, n] => Ok((of, n)),
+        _ => Err(op.error(format!("its value has the lengths {lengths:?}"), "give it rows of elements")),
+    }
+}
+
+/// Numbers of columns: one for each, or one for all.
+fn columns(op: &Reading<'_>, name: &str, n: usize) -> Result<Option<Known>, Fault> {
+    let all = op.floats(name)?;
+    match all.len() {
+        0 => Ok(None),
+        1 => Ok(Some(Known::floats(&[1], all))),
+        m if m == n => Ok(Some(Known::floats(&[n], all))),
+        m => Err(op.error(format!("it has {m} numbers ({name}) for {n} columns"), "save the model anew")),
+    }
+}
+
+fn scaled(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
+    let (mut x, n) = rows(op, import)?;
+    if let Some(offset) = columns(op, "offset", n)? {
+        x = op.call(import, "Sub", &[&x, &offset], &[])?;
+    }
+    match columns(op, "scale", n)? {
+        Some(scale) => op.call(import, "Mul", &[&x, &scale], &[]),
+        None => Ok(x),
+    }
+}
+
+/// Sums of products with coefficients: a row for each of `outputs`.
+fn products(op: &Reading<'_>, import: &mut Import, outputs: usize) -> Result<Known, Fault> {
+    let (x, n) = rows(op, import)?;
+    let weights = op.floats("coefficients")?;
+    if outputs == 0 || outputs.checked_mul(n) != Some(weights.len()) {
+        let cause = format!("it has {} coefficients for {n} columns and {outputs} outputs", weights.len());
+        return Err(op.error(cause, "save the model anew"));
+    }
+    let weights = Known::floats(&[outputs, n], weights);
+    let bias = columns(op, "intercepts", outputs)?;
+    let inputs = [Some(&x), Some(&weights), bias.as_ref()];
+    Ok(op.call_all(import, "Gemm", &inputs, 1, &[("transB", Attribute::Int(1))])?.remove(0))
+}
+
+/// Scores as a classifier gives them.
+pub(super) fn transformed(op: &Reading<'_>, import: &mut Import, scores: &Known) -> Result<Known, Fault> {
+    match &op.text("post_transform", "NONE")?[..] {
+        "NONE" => Ok(scores.clone()),
+        "LOGISTIC" => op.call(import, "Sigmoid", &[scores], &[]),
+        "SOFTMAX" => op.call(import, "Softmax", &[scores], &[("axis", Attribute::Int(-1))]),
+        other => {
+            Err(op.error(format!("its post_transform is {}", shown(other)), "take NONE, LOGISTIC or SOFTMAX"))
+        }
+    }
+}
+
+/// The labels of classes in attributes; texts are numbered.
+pub(super) fn labels(op: &Reading<'_>, ints: &str, texts: &str) -> Result<Vec<i64>, Fault> {
+    Ok(match op.ints(ints)? {
+        Some(all) if !all.is_empty() => all,
+        _ => (0..op.texts(texts)?.len() as i64).collect(),
+    })
+}
+
+/// The label of the greatest score of each row.
+pub(super) fn greatest(
+    op: &Reading<'_>,
+    import: &mut Import,
+    scores: &Known,
+    labels: Vec<i64>,
+) -> Result<Known, Fault> {
+    let attributes = [("axis", Attribute::Int(-1)), ("keepdims", Attribute::Int(0))];
+    let places = op.call(import, "ArgMax", &[scores], &attributes)?;
+    labels::named(op, import, places, labels)
+}
+
+fn classified(op: &Reading<'_>, import: &mut Import) -> Result<Vec<Known>, Fault> {
+    let labels = labels(op, "classlabels_ints", "classlabels_strings")?;
+    let count = op.floats("intercepts")?.len();
+    if count < 2 || labels.len() != count {
+        let cause = format!("it has {count} rows of coefficients for {} classes", labels.len());
+        return Err(op.error(cause, "give each class a row"));
+    }
+    let scores = products(op, import, count)?;
+    let label = greatest(op, import, &scores, labels)?;
+    Ok(vec![label, transformed(op, import, &scores)?])
+}
+
+fn regressed(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
+    let targets = usize::try_from(op.int("targets", 1)?).unwrap_or(0);
+    let made = products(op, import, targets)?;
+    transformed(op, import, &made)
+}
+
+fn imputed(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
+    if op.maybe_float("replaced_value_float")?.is_some_and(|x| !x.is_nan())
+        || op.int("replaced_value_int64", 0)? != 0
+    {
+        return Err(op.error("it replaces a number", "replace what is missing before the run"));
+    }
+    op.input(import, 0)
+}
+
+fn binary(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
+    let x = op.input(import, 0)?;
+    let threshold = Known::floats(&[1], vec![op.float("threshold", 0.0)?]);
+    op.call(import, "Greater", &[&x, &threshold], &[])
+}
+
+fn joined(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
+    let all = (0..op.node.inputs.len()).map(|k| op.input(import, k)).collect::<Result<Vec<_>, _>>()?;
+    let all: Vec<&Known> = all.iter().collect();
+    op.call(import, "Concat", &all, &[("axis", Attribute::Int(-1))])
+}
+
+fn extracted(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
+    let of = op.input(import, 0)?;
+    match (of, op.input(import, 1)?) {
+        // The labels of classes, by the place of the greatest score.
+        (Known::Ints(_, names), Known::Layer(at)) if import.is_places(at) => {
+            let lengths = import.lengths(at).to_vec();
+            let count = lengths.iter().product();
+            let named = labels::named(op, import, Known::Layer(at), names)?;
+            pick::reshaped(op, import, named, vec![1, count])
+        }
+        (_, Known::Layer(_)) => {
+            Err(op.error("its places are secret", "extract labels by the place of a greatest score"))
+        }
+        (of, places) => {
+            let Known::Ints(_, places) = places else {
+                return Err(op.error("its places are no integers", "save the model anew"));
+            };
+            let mut of = of;
+            let lengths = import.lengths_of(&of);
+            if lengths.len() < 2 {
+                of = pick::reshaped(op, import, of, vec![1, lengths.iter().product()])?;
+            }
+            let places = Known::list(&places);
+            op.call(import, "Gather", &[&of, &places], &[("axis", Attribute::Int(-1))])
+        }
+    }
+}
+
+fn encoded(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
+    let of = op.input(import, 0)?;
+    let Known::Layer(at) = of else { return Err(op.error("its value is known", "leave it out")) };
+    if !import.is_places(at) {
+        return Err(op.error("it encodes a value that is no label", "encode inputs before the run"));
+    }
+    let keys = op.ints("keys_int64s")?;
+    if keys.is_some_and(|keys| !keys.iter().copied().eq(0..keys.len() as i64)) {
+        return Err(op.error("its keys are not the places 0, 1, …", "encode labels in the classes' order"));
+    }
+    match op.ints("values_int64s")? {
+        Some(values) => labels::named(op, import, of, values),
+        None => Ok(of),
+    }
+}
