@@ -7,7 +7,9 @@ use crate::{
     log::LogArgs,
     man, oprf_cmd,
     options::{Between, CommonArgs},
-    ot_cmd, psi_cmd, run_args, version,
+    ot_cmd, psi_cmd, run_args,
+    service::ServiceArgs,
+    version,
 };
 use clap::{Args, Parser, Subcommand};
 use hushwire::job::size;
@@ -58,6 +60,18 @@ pub(crate) enum Command {
         after_help = "Example:\n  hushwire bench aes --quick --json aes.json"
     )]
     Bench(BenchArgs),
+    /// Be a party that stays up, and runs what its operator approved.
+    #[command(disable_help_flag = true, after_help = "Example:\n  hushwire serve --config party0.toml")]
+    Serve(ServiceArgs),
+    /// Operate a party that stays up, and ask a group: init, doctor, approve, submit, fetch.
+    #[command(disable_help_flag = true, after_help = "Example:\n  hushwire service --help")]
+    Service(ServiceArgs),
+    /// Put data sets at the parties of a group, grant and delete them.
+    #[command(disable_help_flag = true, after_help = "Example:\n  hushwire data --help")]
+    Data(ServiceArgs),
+    /// Show and check the audit log of a party that stays up.
+    #[command(disable_help_flag = true, after_help = "Example:\n  hushwire audit --help")]
+    Audit(ServiceArgs),
     /// Look at, make, convert and run Boolean circuits as files.
     #[command(
         arg_required_else_help = true,
@@ -71,6 +85,10 @@ pub(crate) enum Command {
     #[cfg(feature = "nn")]
     #[command(arg_required_else_help = true, after_help = crate::model_cmd::HELP)]
     Model(crate::model_cmd::ModelArgs),
+    /// Look at the files of a table before a query takes them.
+    #[cfg(feature = "sql")]
+    #[command(arg_required_else_help = true, after_help = crate::table_cmd::HELP)]
+    Table(crate::table_cmd::TableArgs),
     /// Look at a job before taking part: its terms, and the digest by which an operator allows it.
     #[command(arg_required_else_help = true, after_help = job_cmd::HELP)]
     Job(job_cmd::JobArgs),
@@ -116,6 +134,9 @@ pub(crate) enum Command {
 
 #[derive(Subcommand)]
 pub(crate) enum LocalJob {
+    /// Start three parties that stay up, with sample data and an approved query.
+    #[command(disable_help_flag = true, after_help = "Example:\n  hushwire local up --parties 3")]
+    Up(ServiceArgs),
     /// Encrypt or decrypt a file with AES in counter mode under a key that no party holds.
     AesCtr(Box<AesCtrArgs>),
     /// Compute a circuit, or a job file, on inputs that no party sees.

@@ -293,7 +293,7 @@ fn eval(args: &EvalArgs) -> Result<(), Error> {
     let mut files = RunFiles::new(args.replace.force);
     files.reads("the computation", &args.file);
     for (name, place) in &places {
-        place.path().into_iter().for_each(|path| files.reads(format!("input {name}"), path));
+        place.paths().into_iter().for_each(|path| files.reads(format!("input {name}"), path));
     }
     let mut begun = vec![];
     for (name, place) in &outputs {

@@ -157,7 +157,7 @@ pub(crate) fn run(args: &LocalComputeArgs) -> Result<(), Error> {
     }
     task.reads().into_iter().for_each(|(role, path)| run.reads(role, &path));
     for (name, place) in &inputs {
-        place.path().into_iter().for_each(|path| run.reads(format!("input {name}"), path));
+        place.paths().into_iter().for_each(|path| run.reads(format!("input {name}"), path));
     }
     for (name, place) in &outputs {
         let (OutputPlace::Csv(path) | OutputPlace::File(path)) = place else { continue };

@@ -8,20 +8,18 @@ use crate::{
     member_cmd::has_aes,
     options::{Between, CommonArgs},
     out, price, progress,
+    query_tables::{Given, QueryTables, member, part, parts as parts_of},
+    read_args::ReadArgs,
     run_report::{KindReport, deliver},
     supervisor::run_all,
 };
 use clap::Args;
 use hushwire::LocalJob;
 use hushwire::job::{
-    Answer, Fault, InputPlace, Job, Member, OutputPlace, Pad, Parameter, QueryJob, QueryPartOf, QueryTable,
-    QueryTask, Task, Words, aligned, check_output, count, declaration, infer,
+    Answer, Job, Member, OutputPlace, Pad, Parameter, QueryJob, QueryTable, QueryTask, Task, Words, aligned,
+    check_output,
 };
-use std::{
-    fmt::Write,
-    path::{Path, PathBuf},
-    time::Instant,
-};
+use std::{fmt::Write, path::PathBuf, time::Instant};
 
 pub(crate) const HELP: &str = "\
 Examples:
@@ -32,7 +30,8 @@ Examples:
   hushwire local query --table t=t.csv@alice --sql \"SELECT …\" --explain
                                       the plan, its price, and what each member learns; nothing runs
 
-Types of columns are the narrowest that take the files' fields; empty fields of CSV are NULL. Files called .parquet are Parquet, in builds with \
+Types of columns are the narrowest that take the files' fields; empty fields of text are NULL, and blanks around fields are dropped. \
+docs/files.md says how to read files that are not clean, and `hushwire table describe FILE` what is found in one. Files called .parquet are Parquet, in builds with \
 the feature parquet. Column names, types and row counts are public; \
 --pad hides how many rows there are below a bound. Members of a job file have them written down: see docs/sql.md.
 
@@ -44,17 +43,22 @@ Exit codes: 0 ok, 1 a bug, 2 wrong command line, 3 a party or the network failed
 #[derive(Args)]
 #[command(arg_required_else_help = true, after_help = HELP)]
 pub(crate) struct LocalQueryArgs {
-    /// A table, or a part of one: its name, its file (CSV, or Parquet where its name ends so; - is
-    /// CSV on standard input), and who brings it
+    /// A table, or a part of one: its name, its file (CSV and other text, also .gz and .zst, or
+    /// Parquet where its name ends so; - is text on standard input; * and ? in its name are several
+    /// files), and who brings it. Files of one table and owner are one part
     #[arg(long = "table", value_name = "NAME=FILE@OWNER", required = true)]
     tables: Vec<String>,
     /// The key of a table: columns of which no two rows have the same values
     #[arg(long, value_name = "TABLE=COLUMN,…")]
     key: Vec<String>,
-    /// The file that declares types and keys of tables: name, columns and key of each, as in job
-    /// files [default: types are inferred]
+    /// A file that declares types and keys of tables, and how their files are read: name, columns,
+    /// key and dialect of each, as in job files; `hushwire table describe` writes one [default:
+    /// types are inferred]
     #[arg(long, value_name = "FILE")]
-    schema: Option<PathBuf>,
+    schema: Vec<PathBuf>,
+    /// The type of a column, in place of the one that is inferred, as in people.zip=VARCHAR(5)
+    #[arg(long = "type", value_name = "TABLE.COLUMN=TYPE")]
+    types: Vec<String>,
     /// The query
     #[arg(long, value_name = "QUERY", required_unless_present = "sql_file", conflicts_with = "sql_file")]
     sql: Option<String>,
@@ -96,87 +100,27 @@ pub(crate) struct LocalQueryArgs {
     net: String,
     #[command(flatten)]
     common: CommonArgs,
-}
-
-/// `party0` is a party; every other name is a client's.
-fn member(option: &str, name: &str) -> Result<Member, Error> {
-    let whole = match name.parse::<Member>() {
-        Ok(member) => return Ok(member),
-        Err(_) => format!("client:{name}"),
-    };
-    whole.parse().map_err(|e| Error::Usage(format!("{option} {name}: {e}")))
-}
-
-/// A part of a table as the command line has it.
-struct Given {
-    table: String,
-    path: PathBuf,
-    place: InputPlace,
-    owner: Member,
-}
-
-/// A part's table, file and owner.
-fn part(text: &str) -> Result<(&str, &Path, Member), Error> {
-    let form = || Error::Usage(format!("--table {text:?}: write name=file.csv@owner"));
-    let (table, rest) = text.split_once('=').ok_or_else(form)?;
-    let (path, owner) = rest.rsplit_once('@').ok_or_else(form)?;
-    if table.is_empty() || path.is_empty() {
-        return Err(form());
-    }
-    Ok((table, Path::new(path), member("--table", owner)?))
+    #[command(flatten)]
+    read: ReadArgs,
 }
 
 impl LocalQueryArgs {
-    fn given(&self) -> Result<Vec<Given>, Error> {
+    /// The parts of tables, in files that are one stream at most.
+    fn given(&self, schema: &[QueryTable]) -> Result<Vec<Given>, Error> {
         let parts = self.tables.iter().map(|text| part(text)).collect::<Result<Vec<_>, Error>>()?;
-        let files = [("--sql-file", self.sql_file.as_deref()), ("--schema", self.schema.as_deref())];
-        let files = files.map(|(option, path)| (option.to_owned(), path));
+        let files = [("--sql-file".to_owned(), self.sql_file.as_deref())];
+        let schemas = self.schema.iter().map(|path| ("--schema".to_owned(), Some(path.as_path())));
         let tables = parts.iter().map(|(table, path, _)| (format!("--table {table}"), Some(*path)));
-        one_stream("standard input", files.into_iter().chain(tables))?;
+        one_stream("standard input", files.into_iter().chain(schemas).chain(tables))?;
         let outs = [("--out", self.out.as_deref()), ("--json", self.common.json.as_deref())];
         one_stream("standard output", outs)?;
-        let given = parts.into_iter().map(|(table, path, owner)| {
-            let place = files::input(path)?;
-            Ok(Given { table: table.to_owned(), path: path.to_owned(), place, owner })
-        });
-        given.collect()
+        parts_of(&self.tables, &self.read, schema)
     }
 
-    /// The tables, whose types and row counts are those of the files, and the columns without
-    /// values.
-    fn declared(&self, given: &[Given]) -> Result<(Vec<QueryTable>, Vec<Guess>), Error> {
-        let mut names: Vec<&str> = vec![];
-        for part in given {
-            if !names.contains(&part.table.as_str()) {
-                names.push(&part.table);
-            }
-        }
-        let declared = self.schema.as_deref().map(QueryTable::schema).transpose()?.unwrap_or_default();
-        let (mut tables, mut guessed) = (vec![], vec![]);
-        for name in names {
-            let parts: Vec<&Given> = given.iter().filter(|part| part.table == name).collect();
-            let files: Vec<&InputPlace> = parts.iter().map(|part| &part.place).collect();
-            let known = declared.iter().find(|table| table.name == name);
-            let (columns, counts) = match known {
-                Some(table) => {
-                    (table.columns.clone(), files.iter().map(|file| count(file)).collect::<Result<_, _>>()?)
-                }
-                None => {
-                    let found = infer(&files)?;
-                    guessed.extend(found.guessed.into_iter().map(|column| (name.to_owned(), column)));
-                    (found.columns.iter().map(declaration).collect(), found.rows)
-                }
-            };
-            let part = |(part, rows): (&&Given, &u64)| {
-                let padded = self.pad.rows(*rows).ok_or_else(|| {
-                    Error::Usage(format!("--pad: {} has {rows} rows, which are more", part.path.display()))
-                })?;
-                Ok(QueryPartOf { owner: part.owner.clone(), rows: padded })
-            };
-            let parts = parts.iter().zip(&counts).map(part).collect::<Result<Vec<_>, Error>>()?;
-            let (padded, key) = (self.pad != Pad::None, known.map_or(vec![], |table| table.key.clone()));
-            tables.push(QueryTable { name: name.to_owned(), columns, key, parts, padded });
-        }
+    /// The tables, whose types and row counts are those of the files.
+    fn declared(&self, given: &mut [Given], schema: &[QueryTable]) -> Result<QueryTables, Error> {
+        let mut found = QueryTables::new(given, schema, &self.types, self.pad)?;
+        let tables = &mut found.tables;
         let mut keyed: Vec<&str> = vec![];
         for text in &self.key {
             let form = || Error::Usage(format!("--key {text:?}: write table=column, or table=column,column"));
@@ -189,42 +133,27 @@ impl LocalQueryArgs {
             keyed.push(name);
             table.key = columns.split(',').map(|column| column.trim().to_owned()).collect();
         }
-        Ok((tables, guessed))
+        Ok(found)
     }
 
     /// The job, planned.
-    fn task(&self, given: &[Given]) -> Result<QueryTask, Error> {
+    fn task(&self, given: &mut [Given], schema: &[QueryTable]) -> Result<QueryTask, Error> {
         let sql = match (&self.sql, &self.sql_file) {
             (Some(sql), _) => sql.clone(),
             (None, Some(path)) => files::text(path)?,
             (None, None) => return Err(Error::Usage("write the query with --sql".into())),
         };
         let to = self.to.iter().map(|name| member("--to", name)).collect::<Result<_, _>>()?;
-        let (tables, guessed) = self.declared(given)?;
+        let mut found = self.declared(given, schema)?;
+        found.take_partners(&sql);
+        let tables = std::mem::take(&mut found.tables);
         let (min_group, join_bound, tag_joins) = (self.min_group, self.join_bound, self.tag_join);
         let (values, parameters) = Parameter::of_values(&self.params)?;
         let job = QueryJob { sql, to, min_group, join_bound, tag_joins, tables, parameters, values };
-        Ok(QueryTask::new(&job).map_err(|e| with_guesses(e, &job.sql, &guessed))?)
+        let task = QueryTask::new(&job).map_err(|e| found.explained(e, &job.sql))?;
+        found.tell_doubts(&job.sql);
+        Ok(task)
     }
-}
-
-/// A column without any value, whose type nobody gave: its table's name and its own.
-type Guess = (String, String);
-
-/// A refusal of a query that may be due to columns without any value, whose type nobody gave.
-fn with_guesses(e: Fault, sql: &str, guessed: &[Guess]) -> Fault {
-    let sql = sql.to_lowercase();
-    let named = guessed.iter().filter(|(_, column)| sql.contains(&column.to_lowercase()));
-    let named: Vec<String> = named.map(|(table, column)| format!("{table}.{column}")).collect();
-    let Some((last, others)) = named.split_last() else { return e };
-    let (of, their) = match others {
-        [] => (format!("column {last} has no values and was taken"), "its type"),
-        _ => {
-            (format!("columns {} and {last} have no values and were taken", others.join(", ")), "their types")
-        }
-    };
-    let remedy = format!("{}; {of} for VARCHAR(1): give {their} with --schema FILE", e.remedy());
-    e.remedied(remedy)
 }
 
 /// Runs the query.
@@ -232,20 +161,21 @@ pub(crate) fn run(args: &LocalQueryArgs) -> Result<(), Error> {
     let begun = Instant::now();
     let backend = args.common.backend()?;
     let shape = crate::options::net(&args.net)?;
-    let given = args.given()?;
+    let schema =
+        args.schema.iter().map(|path| QueryTable::schema(path)).collect::<Result<Vec<_>, _>>()?.concat();
+    let mut given = args.given(&schema)?;
     args.out.as_deref().map(check_output).transpose()?;
-    let task = args.task(&given)?;
+    let task = args.task(&mut given, &schema)?;
     let job = task.job().clone();
     if args.explain {
         return out::text(explained(&task, has_aes(backend))?);
     }
     let mut run = RunFiles::new(args.common.replace.force);
     for part in &given {
-        reads(&mut run, format!("a part of table {}", part.table), &part.path);
+        part.paths.iter().for_each(|path| reads(&mut run, format!("a part of table {}", part.table), path));
     }
-    for (role, path) in [("the query", &args.sql_file), ("the schema", &args.schema)] {
-        path.iter().for_each(|path| reads(&mut run, role, path));
-    }
+    args.sql_file.iter().for_each(|path| reads(&mut run, "the query", path));
+    args.schema.iter().for_each(|path| reads(&mut run, "the schema", path));
     let passing = args.out.as_deref().filter(|path| is_stream(path)).map(|_| Passing::new()).transpose()?;
     let out = passing.as_ref().map(Passing::file).or_else(|| args.out.clone());
     if let (Some(path), None) = (&args.out, &passing) {

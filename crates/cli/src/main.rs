@@ -41,11 +41,17 @@ mod places;
 mod price;
 mod progress;
 mod psi_cmd;
+#[cfg(feature = "sql")]
+mod query_tables;
+mod read_args;
 mod report;
 mod run_args;
 mod run_report;
 mod secrecy;
+mod service;
 mod supervisor;
+#[cfg(feature = "sql")]
+mod table_cmd;
 mod version;
 
 use args::{Cli, Command, LocalJob};
@@ -70,6 +76,11 @@ fn main() -> ExitCode {
     let result = match command {
         Command::Local { job: LocalJob::AesCtr(args) } => local::aes_ctr(&args),
         Command::Bench(args) => bench::run(&args),
+        Command::Serve(args) => service::run(Some("serve"), &args),
+        Command::Service(args) => service::run(None, &args),
+        Command::Data(args) => service::run(Some("data"), &args),
+        Command::Audit(args) => service::run(Some("audit"), &args),
+        Command::Local { job: LocalJob::Up(args) } => service::run(Some("local-up"), &args),
         Command::Circuit(args) => circuit_cmd::run(&args),
         Command::Compute(args) => compute_cmd::run(&args),
         Command::Local { job: LocalJob::Run(args) } => local_run::run(&args),
@@ -82,6 +93,8 @@ fn main() -> ExitCode {
         Command::Local { job: LocalJob::Infer(args) } => local_infer::run(&args),
         #[cfg(feature = "nn")]
         Command::Model(args) => model_cmd::run(&args),
+        #[cfg(feature = "sql")]
+        Command::Table(args) => table_cmd::run(&args),
         Command::Job(args) => job_cmd::run(&args),
         Command::Party(args) => member_cmd::party(&args),
         Command::Client(args) => member_cmd::client(&args),

@@ -10,6 +10,7 @@ use crate::{
     member_cmd::{announce, has_aes},
     options::{Between, CommonArgs},
     progress,
+    read_args::{self, ReadArgs},
     run_report::deliver,
     supervisor::{OfProcess, run_all},
 };
@@ -18,16 +19,12 @@ use hushwire::LocalJob;
 use hushwire::job::{InputPlace, Intersection, Job, Member, OutputPlace, PsiJob, PsiReveal, PsiTask, Task};
 use hushwire_aes::Backend;
 use hushwire_fault::PartyId;
+use hushwire_files::matching;
 use hushwire_garble::Scheme;
 use hushwire_psi::PsiSide;
 use hushwire_wire::Shape;
 use indicatif::ProgressBar;
-use std::{
-    io,
-    path::{Path, PathBuf},
-    str::FromStr,
-    time::Instant,
-};
+use std::{io, path::PathBuf, str::FromStr, time::Instant};
 
 pub(crate) const HELP: &str = "\
 Examples:
@@ -55,12 +52,14 @@ Exit codes: 0 ok, 1 a bug, 2 wrong command line, 3 a party or the network failed
 #[derive(Args)]
 #[command(arg_required_else_help = true, after_help = HELP)]
 pub(crate) struct PsiArgs {
-    /// Party A's file, CSV or (called .parquet) Parquet; - is CSV by standard input
-    #[arg(long, value_name = "A.csv")]
-    a: PathBuf,
-    /// Party B's file; - is CSV by standard input
-    #[arg(long, value_name = "B.csv")]
-    b: PathBuf,
+    /// Party A's file, CSV or other text, also .gz and .zst, or (called .parquet) Parquet; - is
+    /// text by standard input; given several times, or with * or ? in its name, files that are one
+    /// table
+    #[arg(long, value_name = "A.csv", required = true)]
+    a: Vec<PathBuf>,
+    /// Party B's file, likewise
+    #[arg(long, value_name = "B.csv", required = true)]
+    b: Vec<PathBuf>,
     /// The column with the keys, in both files; given several times, the columns that make a key
     /// together
     #[arg(long, visible_alias = "column", value_name = "NAME", required_unless_present_all = ["key_a", "key_b"])]
@@ -123,6 +122,8 @@ pub(crate) struct PsiArgs {
     between: Between,
     #[command(flatten)]
     common: CommonArgs,
+    #[command(flatten)]
+    read: ReadArgs,
 }
 
 impl PsiArgs {
@@ -131,8 +132,18 @@ impl PsiArgs {
         if own.is_empty() { &self.key } else { own }
     }
 
-    fn file(&self, side: PsiSide) -> &Path {
+    fn files(&self, side: PsiSide) -> &[PathBuf] {
         if side == PsiSide::A { &self.a } else { &self.b }
+    }
+
+    /// Whether the file of a side is standard input.
+    fn is_streamed(&self, side: PsiSide) -> bool {
+        self.files(side).iter().any(|path| is_stream(path))
+    }
+
+    /// The files of a side in words.
+    fn named(&self, side: PsiSide) -> String {
+        self.files(side).iter().map(|path| absolute(path)).collect::<Vec<_>>().join(" ")
     }
 
     /// The job, as its file would have it.
@@ -170,11 +181,18 @@ impl PsiArgs {
 
     /// A party's rows: its process opens its file, and is given what came by standard input.
     fn rows(&self, side: PsiSide) -> Result<InputPlace, Error> {
-        let path = self.file(side);
-        if !is_stream(path) {
-            return Ok(InputPlace::File(path.to_owned()));
+        let name = if side == PsiSide::A { "a" } else { "b" };
+        let dialect = self.read.dialect(name, &["a", "b"])?;
+        let files = self.files(side);
+        match (self.is_streamed(side), files.len()) {
+            (false, _) => read_args::table(files, dialect),
+            (true, 1) if dialect.is_default() => stream(),
+            (true, 1) => Ok(InputPlace::Table(vec![stream()?], dialect)),
+            (true, _) => {
+                let what = format!("--{name}: standard input is one of several files; give all as files");
+                Err(Error::Usage(what))
+            }
         }
-        stream()
     }
 }
 
@@ -194,7 +212,7 @@ fn name(side: PsiSide) -> &'static str {
 pub(crate) fn run(args: &PsiArgs) -> Result<(), Error> {
     let begun = Instant::now();
     let backend = args.common.backend()?;
-    if SIDES.iter().all(|side| is_stream(args.file(*side))) {
+    if SIDES.iter().all(|side| args.is_streamed(*side)) {
         return Err(Error::Usage("--a and --b are both standard input; give one of them a file".into()));
     }
     if args.out_b.as_deref().is_some_and(is_stream) {
@@ -203,11 +221,13 @@ pub(crate) fn run(args: &PsiArgs) -> Result<(), Error> {
     }
     let mut files = RunFiles::new(args.common.replace.force);
     for (side, role) in SIDES.into_iter().zip(["party A's file", "party B's file"]) {
-        if !is_stream(args.file(side)) {
-            files.reads(role, args.file(side));
+        for path in args.files(side).iter().filter(|path| !is_stream(path)) {
+            for path in matching(path).map_err(|e| Error::Job(e.into()))? {
+                files.reads(role, &path);
+            }
         }
     }
-    let job = format!("local psi of {} and {}", absolute(&args.a), absolute(&args.b));
+    let job = format!("local psi of {} and {}", args.named(PsiSide::A), args.named(PsiSide::B));
     let json = args.common.json_file(&mut files, &job)?;
     let task = PsiTask::new(&args.job()?).map_err(|e| of_sides(e.into()))?;
     let learners: Vec<PsiSide> =

@@ -1,8 +1,14 @@
 //! The files that members of a session bring and get: tables, arrays, results and keys.
 //!
 //! ```text
-//! rows      Rows         a table's file row by row: CSV or, with the feature `parquet`, Parquet
+//! rows      Rows         a table's files row by row: CSV or, with the feature `parquet`, Parquet
+//! dialect   Dialect      separators, headers, marks and words of text files; values
+//! moment    DateFormat   dates and times in formats as %d.%m.%Y
 //! strict                 CSV as RFC 4180 defines it; deviations are errors with their place
+//! sniff                  the separator of a file, and whether its first record has names
+//! outline                the form of a value, for errors
+//! pattern   matching     several files by one name with * in it
+//! encoding, packed       text in other encodings than UTF-8, and compressed text
 //! result    write_rows   rows of a table as a result, CSV or Parquet
 //! parquet   Writer, …    Parquet files of flat tables, with the feature `parquet`
 //! npy       read, write  NumPy's array files
@@ -18,28 +24,39 @@
 #![forbid(unsafe_code)]
 
 mod claim;
+mod dialect;
+mod encoding;
 mod error;
 mod input;
 pub mod mark;
+mod moment;
 mod new_file;
 pub mod npy;
+mod outline;
+mod packed;
 #[cfg(feature = "parquet")]
 pub mod parquet;
+mod pattern;
 mod private_file;
 mod result;
 mod rows;
+mod sniff;
 mod strict;
 
 pub use claim::{Claim, FileState};
+pub use dialect::{DIALECT_OPTIONS, Dialect, DialectOption};
 pub use error::{Access, FileError, FilePlace};
 pub use input::{open_input, read_once, refuse_once};
+pub use moment::DateFormat;
 pub use new_file::NewFile;
+pub use outline::outline;
+pub use pattern::matching;
 pub use private_file::read_private_key;
 pub use result::{
     MoreColumns, check_result, csv_line, write_columns, write_flags, write_parquet, write_parquet_columns,
     write_rows,
 };
-pub use rows::{Rows, check_input, check_output, is_parquet};
+pub use rows::{FoundForm, Rows, check_input, check_output, is_parquet};
 
 /// Whether a panic of this thread would now be caught and become an error that names a file. Hooks
 /// that end the process at a panic ask first.

@@ -5,11 +5,17 @@
 #[cfg(feature = "parquet")]
 use crate::parquet;
 use crate::{
-    Access, FileError, FilePlace, mark,
+    Access, Dialect, FileError, FilePlace,
+    dialect::{HeaderRow, Separator},
+    encoding::{Decoded, Encoding},
+    mark,
+    packed::unpacked,
+    sniff,
     strict::{Strict, broken, refused},
 };
 use std::{
-    io::Read,
+    fs::File,
+    io::{self, Cursor, Read},
     path::{Path, PathBuf},
 };
 
@@ -50,66 +56,245 @@ pub fn check_input(path: &Path) -> Result<(), FileError> {
     Err(FileError::new(path, None, "it is Parquet, and this hushwire was built without it", BUILD))
 }
 
-/// The records of a file whose columns have names, each of one width.
+/// The records of a file whose columns have names, each of one width; or of several files that
+/// have the same columns, one after the other.
 pub struct Rows<'a> {
+    /// The file that is read.
     path: PathBuf,
     of: RowSource<'a>,
-    /// The columns' names.
+    dialect: Dialect,
+    /// The columns' names, as the first file has them.
     header: csv::ByteRecord,
+    /// The file's first record, if it has no names in it and was not handed on yet.
+    first: Option<(csv::ByteRecord, Option<u64>)>,
     record: csv::ByteRecord,
+    /// Which fields of the record are NULL: Parquet says so.
+    nulls: Vec<bool>,
     place: Option<FilePlace>,
+    /// Files that follow, the next one last.
+    more: Vec<PathBuf>,
+    /// For each column of the first file, its place in this one, if that has another order.
+    order: Option<Vec<usize>>,
+    chosen: Chosen,
+    remarks: Vec<String>,
 }
 
 enum RowSource<'a> {
-    Csv(Box<csv::Reader<Strict<Box<dyn Read + 'a>>>>),
+    Csv(Box<CsvSource<'a>>),
     #[cfg(feature = "parquet")]
     Parquet(Box<parquet::Rows>),
 }
 
+struct CsvSource<'a> {
+    reader: csv::Reader<Strict<Box<dyn Read + 'a>>>,
+    separator: u8,
+    /// Whether the first record has the names.
+    named: bool,
+    packed: bool,
+}
+
+/// The columns whose fields Parquet decodes.
+enum Chosen {
+    Default,
+    Names(Vec<String>),
+    All,
+}
+
+/// What a file turned out to be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoundForm {
+    /// Whether it is Parquet; the rest is of text.
+    pub parquet: bool,
+    /// The separator of its fields.
+    pub separator: char,
+    /// Whether its first record has the columns' names.
+    pub named: bool,
+    /// Whether it is compressed.
+    pub packed: bool,
+}
+
 impl Rows<'static> {
-    /// Opens a file, and reads the names of its columns.
+    /// Opens a file in the default dialect, and reads the names of its columns.
     ///
     /// # Errors
     /// The file cannot be read; its first line is not as RFC 4180 has it; or it is called Parquet
     /// and is none, or this build reads none.
     pub fn open(path: &Path) -> Result<Self, FileError> {
+        Self::open_all(&[path.to_owned()], &Dialect::default())
+    }
+
+    /// Opens files of a dialect that are one table: they have the same columns, in any order. The
+    /// rows of the first one come first.
+    ///
+    /// # Errors
+    /// As [`Rows::open`]; there is no file, or CSV and Parquet are mixed.
+    pub fn open_all(paths: &[PathBuf], dialect: &Dialect) -> Result<Self, FileError> {
+        let Some((first, rest)) = paths.split_first() else {
+            return Err(FileError::new(Path::new(""), None, "no file is named", "name one"));
+        };
+        if let Some(odd) = rest.iter().find(|path| is_parquet(path) != is_parquet(first)) {
+            let cause = "the files of a table are all Parquet, or all text";
+            return Err(FileError::new(odd, None, cause, "write them in one format"));
+        }
+        check_input(first)?;
+        let file = File::open(first).map_err(|e| refused(first, &e))?;
+        let mut rows = Self::of_file(first, file, dialect)?;
+        rows.more = rest.iter().rev().cloned().collect();
+        // The first file that has names gives them.
+        while rows.header.is_empty() && !rows.more.is_empty() {
+            let Some(next) = rows.more.pop() else { break };
+            let more = std::mem::take(&mut rows.more);
+            rows = Self { more, ..Self::open_all(&[next], dialect)? };
+        }
+        Ok(rows)
+    }
+
+    /// Reads an open file, Parquet where `path` says so. Errors name `path`.
+    ///
+    /// # Errors
+    /// As [`Rows::open`].
+    pub fn of_file(path: &Path, file: File, dialect: &Dialect) -> Result<Self, FileError> {
         check_input(path)?;
         #[cfg(feature = "parquet")]
         if is_parquet(path) {
-            let rows = parquet::Rows::open(path)?;
+            let rows = parquet::Rows::new(path, file)?;
             let header = rows.columns().iter().map(|column| &column.name).collect();
-            let of = RowSource::Parquet(Box::new(rows));
-            return Ok(Self {
-                path: path.to_owned(),
-                of,
-                header,
-                record: csv::ByteRecord::new(),
-                place: None,
-            });
+            return Ok(Self::begun(path, RowSource::Parquet(Box::new(rows)), dialect, header));
         }
-        let file = std::fs::File::open(path).map_err(|e| refused(path, &e))?;
-        Rows::new(path, file)
+        Rows::with(path, file, dialect)
     }
 }
 
 impl<'a> Rows<'a> {
-    /// Reads CSV from any source. Errors name `path`.
+    /// Reads text of the default dialect from any source. Errors name `path`.
     ///
     /// # Errors
     /// As [`Rows::open`].
     pub fn new(path: &Path, csv: impl Read + 'a) -> Result<Self, FileError> {
-        let text = mark::strip_read(csv).map_err(|e| refused(path, &e))?;
-        let mut reader = csv::ReaderBuilder::new().from_reader(Strict::new(Box::new(text) as Box<dyn Read>));
-        let header = reader.byte_headers().map_err(|e| broken(path, e, None))?.clone();
-        reader.get_mut().next_record();
-        let (of, record) = (RowSource::Csv(Box::new(reader)), csv::ByteRecord::new());
-        Ok(Self { path: path.to_owned(), of, header, record, place: None })
+        Self::with(path, csv, &Dialect::default())
     }
 
-    /// The columns' names; no fields where the file is empty.
+    /// Reads text of a dialect from any source. Errors name `path`.
+    ///
+    /// # Errors
+    /// As [`Rows::open`].
+    pub fn with(path: &Path, text: impl Read + 'a, dialect: &Dialect) -> Result<Self, FileError> {
+        let (mut source, first, line) = CsvSource::new(path, text, dialect)?;
+        let values = sniff::values(&first);
+        source.named = match dialect.header() {
+            Some(HeaderRow::No) => false,
+            Some(HeaderRow::Auto) => values == 0,
+            Some(HeaderRow::Yes) | None => true,
+        };
+        let header = match source.named {
+            true => first.clone(),
+            false => (1..=first.len()).map(|at| format!("c{at}")).collect(),
+        };
+        let named = source.named;
+        let mut rows = Self::begun(path, RowSource::Csv(Box::new(source)), dialect, header);
+        if named && values > 0 && dialect.header().is_none() {
+            let (path, n) = (path.display(), first.len());
+            let place = line.map_or_else(String::new, |line| format!(", line {line}"));
+            rows.remarks.push(format!(
+                "{path}{place} is read as the names of columns, and {values} of its {n} fields are numbers or dates; \
+                 if it is a row, set `header` to no"
+            ));
+        }
+        rows.first = (!named).then_some((first, line));
+        Ok(rows)
+    }
+
+    fn begun(path: &Path, of: RowSource<'a>, dialect: &Dialect, header: csv::ByteRecord) -> Self {
+        Self {
+            path: path.to_owned(),
+            of,
+            dialect: dialect.clone(),
+            header,
+            first: None,
+            record: csv::ByteRecord::new(),
+            nulls: vec![],
+            place: None,
+            more: vec![],
+            order: None,
+            chosen: Chosen::Default,
+            remarks: vec![],
+        }
+    }
+
+    /// The columns' names as the file writes them; no fields where the file is empty.
     #[must_use]
     pub fn header(&self) -> &csv::ByteRecord {
         &self.header
+    }
+
+    /// The columns' names, without blanks around them. A column without a name is called by its
+    /// number, as c3.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        let name = |(at, name): (usize, &[u8])| {
+            let name = String::from_utf8_lossy(name).trim().to_owned();
+            if name.is_empty() { format!("c{}", at + 1) } else { name }
+        };
+        self.header.iter().enumerate().map(name).collect()
+    }
+
+    /// The file that is read, as errors name it.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The dialect of its text.
+    #[must_use]
+    pub fn dialect(&self) -> &Dialect {
+        &self.dialect
+    }
+
+    /// What its owner should know of how the file is read.
+    #[must_use]
+    pub fn remarks(&self) -> &[String] {
+        &self.remarks
+    }
+
+    /// What the file turned out to be.
+    #[must_use]
+    pub fn found(&self) -> FoundForm {
+        match &self.of {
+            RowSource::Csv(source) => FoundForm {
+                parquet: false,
+                separator: char::from(source.separator),
+                named: source.named,
+                packed: source.packed,
+            },
+            #[cfg(feature = "parquet")]
+            RowSource::Parquet(_) => FoundForm { parquet: true, separator: ',', named: true, packed: false },
+        }
+    }
+
+    /// The types that a file declares for its columns, as SQL; a string's has no length. Text
+    /// declares no type, and a column of a type that is not read has none.
+    #[must_use]
+    pub fn declared(&self) -> Vec<Option<String>> {
+        match &self.of {
+            RowSource::Csv(_) => vec![None; self.header.len()],
+            #[cfg(feature = "parquet")]
+            RowSource::Parquet(rows) => {
+                rows.columns().iter().map(|column| column.kind.map(|kind| kind.to_string())).collect()
+            }
+        }
+    }
+
+    /// The names of the columns whose types are read.
+    #[must_use]
+    pub fn readable(&self) -> Vec<String> {
+        match &self.of {
+            RowSource::Csv(_) => self.names(),
+            #[cfg(feature = "parquet")]
+            RowSource::Parquet(rows) => {
+                let read = rows.columns().iter().filter(|column| column.kind.is_some());
+                read.map(|column| column.name.clone()).collect()
+            }
+        }
     }
 
     /// The place of the column called so, from 0.
@@ -126,8 +311,7 @@ impl<'a> Rows<'a> {
             let remedy = format!("its first line must name the columns, {name} among them");
             return Err(FileError::new(path, None, "it is empty", remedy));
         }
-        let names: Vec<String> =
-            self.header.iter().map(|n| String::from_utf8_lossy(n).trim().to_owned()).collect();
+        let names = self.names();
         let mut places = names.iter().enumerate().filter(|(_, n)| *n == name.trim()).map(|(i, _)| i);
         match (places.next(), places.next()) {
             (Some(place), None) => Ok(place),
@@ -137,11 +321,11 @@ impl<'a> Rows<'a> {
             }
             (None, _) => {
                 let cause = format!("no column is called {name}; the first line names {}", names.join(", "));
-                let one = names.len() == 1 && names[0].contains([';', '\t', '|']);
+                let one = names.len() == 1 && names[0].contains([',', ';', '\t', '|']);
                 let remedy = if one {
-                    "save the file with commas between columns"
+                    "set the separator that the file has"
                 } else {
-                    "name one of these, or put a line with the columns' names first"
+                    "name one of these; if the first line is a row, set `header` to no: columns are c1, c2 …"
                 };
                 Err(FileError::new(path, Some(FilePlace::line(1)), cause, remedy))
             }
@@ -153,7 +337,9 @@ impl<'a> Rows<'a> {
     /// # Errors
     /// As [`Rows::column`], of each.
     pub fn select<'n>(&mut self, names: impl IntoIterator<Item = &'n str>) -> Result<Vec<usize>, FileError> {
-        let places = names.into_iter().map(|name| self.column(name)).collect::<Result<Vec<_>, _>>()?;
+        let names: Vec<&str> = names.into_iter().collect();
+        let places = names.iter().map(|name| self.column(name)).collect::<Result<Vec<_>, _>>()?;
+        self.chosen = Chosen::Names(names.into_iter().map(str::to_owned).collect());
         #[cfg(feature = "parquet")]
         if let RowSource::Parquet(rows) = &mut self.of {
             // Others are not even decoded.
@@ -168,6 +354,7 @@ impl<'a> Rows<'a> {
     /// # Errors
     /// A column has values that have no text.
     pub fn select_all(&mut self) -> Result<(), FileError> {
+        self.chosen = Chosen::All;
         #[cfg(feature = "parquet")]
         if let RowSource::Parquet(rows) = &mut self.of {
             if let Some(column) = rows.columns().iter().find(|column| column.kind.is_none()) {
@@ -180,16 +367,42 @@ impl<'a> Rows<'a> {
         Ok(())
     }
 
-    /// The next record.
+    /// The next record, of the next file where this one ends.
     ///
     /// # Errors
-    /// The file cannot be read, deviates from its format, or a record is not as wide as the first.
+    /// The file cannot be read, deviates from its format, or a record is not as wide as the first;
+    /// the next file has other columns.
     pub fn read(&mut self) -> Result<Option<&csv::ByteRecord>, FileError> {
+        loop {
+            if self.read_here()? {
+                if let Some(order) = &self.order {
+                    let fields = order.iter().map(|at| self.record.get(*at).unwrap_or_default());
+                    let mut record: csv::ByteRecord = fields.collect();
+                    record.set_position(self.record.position().cloned());
+                    self.record = record;
+                }
+                return Ok(Some(&self.record));
+            }
+            let Some(next) = self.more.pop() else { return Ok(None) };
+            self.go_on(&next)?;
+        }
+    }
+
+    /// The next record of this file; `false` at its end.
+    fn read_here(&mut self) -> Result<bool, FileError> {
         let more = match &mut self.of {
-            RowSource::Csv(reader) => {
-                let more = reader.read_byte_record(&mut self.record);
-                let line = reader.get_mut().next_record();
-                let more = more.map_err(|e| broken(&self.path, e, line))?;
+            RowSource::Csv(source) => {
+                let (more, line) = match self.first.take() {
+                    Some((first, line)) => {
+                        self.record = first;
+                        (!self.record.is_empty(), line)
+                    }
+                    None => {
+                        let more = source.reader.read_byte_record(&mut self.record);
+                        let line = source.reader.get_mut().next_record();
+                        (more.map_err(|e| broken(&self.path, e, line))?, line)
+                    }
+                };
                 if let (Some(line), Some(mut at)) = (line, self.record.position().cloned()) {
                     at.set_line(line);
                     self.place = Some(FilePlace::line(line));
@@ -200,16 +413,56 @@ impl<'a> Rows<'a> {
             #[cfg(feature = "parquet")]
             RowSource::Parquet(rows) => {
                 self.record.clear();
+                self.nulls.clear();
                 let row = rows.read()?;
                 if let Some((row, number)) = row {
-                    // What is NULL is no key, as an empty field is none.
-                    (0..row.len()).for_each(|at| self.record.push_field(row.get(at).unwrap_or_default()));
+                    for at in 0..row.len() {
+                        // What is NULL is no key, as an empty field is none.
+                        self.record.push_field(row.get(at).unwrap_or_default());
+                        self.nulls.push(row.get(at).is_none());
+                    }
                     self.place = Some(FilePlace::Row(number));
                 }
                 row.is_some()
             }
         };
-        Ok(more.then_some(&self.record))
+        Ok(more)
+    }
+
+    /// Opens the next file of the table.
+    fn go_on(&mut self, path: &Path) -> Result<(), FileError> {
+        let mut next = Rows::open_all(&[path.to_owned()], &self.dialect)?;
+        let (wanted, there) = (self.names(), next.names());
+        if next.header.is_empty() {
+            // An empty file has no rows.
+            (self.path, self.of, self.first) = (next.path, next.of, None);
+            return Ok(());
+        }
+        let only =
+            |these: &[String], those: &[String]| these.iter().find(|name| !those.contains(name)).cloned();
+        if let Some(name) = only(&wanted, &there).or_else(|| only(&there, &wanted)) {
+            let cause = format!("column {name} is not in all files of the table");
+            let remedy = "give all files the same columns, or bring them as tables of their own";
+            return Err(FileError::new(path, None, cause, remedy));
+        }
+        match &self.chosen {
+            Chosen::Default => {}
+            Chosen::All => next.select_all()?,
+            Chosen::Names(names) => drop(next.select(names.iter().map(String::as_str))?),
+        }
+        let is_text = matches!(next.of, RowSource::Csv(_));
+        let order = || wanted.iter().map(|name| next.column(name)).collect::<Result<Vec<_>, _>>();
+        self.order = if is_text && wanted != there { Some(order()?) } else { None };
+        (self.path, self.of, self.first) = (next.path, next.of, next.first);
+        self.remarks.append(&mut next.remarks);
+        Ok(())
+    }
+
+    /// Whether a field of the record that was read last is NULL by itself. No field of text is: its
+    /// dialect says which fields mean NULL.
+    #[must_use]
+    pub fn is_null(&self, at: usize) -> bool {
+        self.nulls.get(at).copied().unwrap_or(false)
     }
 
     /// The record that was read last.
@@ -232,4 +485,52 @@ impl<'a> Rows<'a> {
             RowSource::Csv(_) => None,
         }
     }
+}
+
+impl<'a> CsvSource<'a> {
+    /// Opens text, whatever it is packed and encoded in; its first record, and that one's line.
+    fn new(
+        path: &Path,
+        text: impl Read + 'a,
+        dialect: &Dialect,
+    ) -> Result<(Self, csv::ByteRecord, Option<u64>), FileError> {
+        let of = |e: io::Error| refused(path, &e);
+        let (head, text) = peeked(Box::new(text), 4).map_err(of)?;
+        let (text, packed) = unpacked(&head, text).map_err(of)?;
+        let (head, text) = peeked(text, 2).map_err(of)?;
+        let encoding = dialect.encoding().or_else(|| Encoding::of(&head));
+        let text: Box<dyn Read + 'a> = match encoding {
+            None | Some(Encoding::Utf8) => text,
+            Some(encoding) => Box::new(Decoded::new(text, encoding)),
+        };
+        let text: Box<dyn Read + 'a> = Box::new(mark::strip_read(text).map_err(of)?);
+        let quote = dialect.quote();
+        let (separator, text) = match dialect.separator() {
+            Separator::Byte(byte) => (byte, text),
+            Separator::Auto => {
+                let (sample, text) = peeked(text, sniff::SAMPLE).map_err(of)?;
+                let is_whole = sample.len() < sniff::SAMPLE;
+                (sniff::separator(&sample, quote, is_whole, dialect.decimal_mark() == ','), text)
+            }
+        };
+        let mut builder = csv::ReaderBuilder::new();
+        builder.has_headers(false).delimiter(separator);
+        match quote {
+            Some(quote) => builder.quote(quote),
+            None => builder.quoting(false),
+        };
+        let mut reader = builder.from_reader(Strict::new(text, separator, quote));
+        let mut first = csv::ByteRecord::new();
+        let read = reader.read_byte_record(&mut first);
+        let line = reader.get_mut().next_record();
+        read.map_err(|e| broken(path, e, None))?;
+        Ok((Self { reader, separator, named: true, packed }, first, line))
+    }
+}
+
+/// The first bytes of `text`, as many as there are up to `most`, and the text with them.
+fn peeked<'a>(mut text: Box<dyn Read + 'a>, most: usize) -> io::Result<(Vec<u8>, Box<dyn Read + 'a>)> {
+    let mut head = vec![];
+    text.by_ref().take(most as u64).read_to_end(&mut head)?;
+    Ok((head.clone(), Box::new(Cursor::new(head).chain(text))))
 }

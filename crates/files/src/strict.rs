@@ -1,9 +1,10 @@
-//! CSV files as RFC 4180 has them: what deviates is refused with its place. The parser behind this
-//! accepts anything, and a stray quote would join rows.
+//! CSV files as RFC 4180 has them, with the separator and the quote of a dialect: what deviates is
+//! refused with its place. The parser behind this accepts anything, and a stray quote would join
+//! rows.
 //!
 //! ```text
 //! file       record, line end, record, …, line end or not     line end: CR LF, or LF alone
-//! field      "…" with quotes doubled, or text without quotes, CR, LF and commas
+//! field      "…" with quotes doubled, or text without quotes, CR, LF and separators
 //! ```
 //! An empty line holds no record. A record with its line end has [`RECORD`] bytes at most: a quote
 //! that is never closed would otherwise take the rest of a file, of any length, into memory.
@@ -30,7 +31,7 @@ pub(crate) fn broken(path: &Path, e: csv::Error, line: Option<u64>) -> FileError
         csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
             let s = if len == 1 { "" } else { "s" };
             let cause = format!("it has {len} field{s} where the first line has {expected_len}");
-            let remedy = "give it as many; put quotes around a field that has commas in it";
+            let remedy = "give it as many; put quotes around a field that has separators in it";
             FileError::new(path, line, cause, remedy)
         }
         _ => FileError::new(path, line, "it is not CSV", "save it as CSV with commas between columns"),
@@ -39,7 +40,7 @@ pub(crate) fn broken(path: &Path, e: csv::Error, line: Option<u64>) -> FileError
 
 /// The deviation of a file from the format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum DeviationKind {
+pub(crate) enum DeviationKind {
     /// A quote in a field that does not begin with one.
     Bare,
     /// A field goes on after its closing quote.
@@ -59,6 +60,14 @@ enum DeviationKind {
     Packed,
     /// A ZIP archive, which spreadsheets are.
     Zip,
+    /// Apache Arrow's file format.
+    Arrow,
+    /// UTF-16 without a byte order mark.
+    Zeros,
+    /// UTF-16 with a half of a character.
+    BadUtf16,
+    /// Compressed bytes that are damaged, or end early.
+    Damaged,
 }
 
 impl DeviationKind {
@@ -74,6 +83,12 @@ impl DeviationKind {
             DeviationKind::Parquet => "it is Parquet",
             DeviationKind::Packed => "it is compressed",
             DeviationKind::Zip => "it is a spreadsheet or another ZIP archive",
+            DeviationKind::Arrow => "it is an Arrow file",
+            DeviationKind::Zeros => {
+                "it begins with zero bytes between letters, as UTF-16 without a mark does"
+            }
+            DeviationKind::BadUtf16 => "it is no good UTF-16: a character of it is cut",
+            DeviationKind::Damaged => "its compressed bytes are damaged, or end early",
         }
     }
 
@@ -92,10 +107,14 @@ impl DeviationKind {
             DeviationKind::LongField => {
                 "close it at the end of the field, and leave out fields that are no part of a table"
             }
-            DeviationKind::Utf16 => "save the file as UTF-8 at both parties",
+            DeviationKind::Utf16 => "leave the encoding to be found, or set utf-16le or utf-16be",
             DeviationKind::Parquet => "give it a name that ends in .parquet",
-            DeviationKind::Packed => "unpack it, and name the CSV in it",
-            DeviationKind::Zip => "save the table as CSV with commas between columns",
+            DeviationKind::Packed => PACKED,
+            DeviationKind::Zip => "save the table as CSV",
+            DeviationKind::Arrow => "write it as Parquet or as CSV",
+            DeviationKind::Zeros => "set its encoding, utf-16le or utf-16be",
+            DeviationKind::BadUtf16 => "fetch the file anew, or save it as UTF-8",
+            DeviationKind::Damaged => "fetch the file anew, or compress it anew",
         }
     }
 
@@ -107,21 +126,38 @@ impl DeviationKind {
             // Four letters might name a column; a header that is no text follows them.
             () if begins(b"PAR1\x15") => Some(DeviationKind::Parquet),
             () if begins(&[0xff, 0xfe]) || begins(&[0xfe, 0xff]) => Some(DeviationKind::Utf16),
-            () if begins(&[0x1f, 0x8b]) || begins(&[0x28, 0xb5, 0x2f, 0xfd]) => Some(DeviationKind::Packed),
+            () if begins(&[0x1f, 0x8b]) || begins(&[0x28, 0xb5, 0x2f, 0xfd]) || begins(b"BZh91") => {
+                Some(DeviationKind::Packed)
+            }
             () if begins(b"PK\x03\x04") => Some(DeviationKind::Zip),
+            () if begins(b"ARROW1\0\0") => Some(DeviationKind::Arrow),
+            () if matches!(
+                head,
+                [b' '..=b'~', 0, b' '..=b'~', 0, ..] | [0, b' '..=b'~', 0, b' '..=b'~', ..]
+            ) =>
+            {
+                Some(DeviationKind::Zeros)
+            }
             () => None,
         }
     }
 }
 
 /// Bytes at a file's beginning that tell its format.
-const HEAD: usize = 5;
+const HEAD: usize = 8;
+
+/// What this build does not unpack: bzip2 and others never, zstd without Parquet.
+const PACKED: &str = if cfg!(feature = "parquet") {
+    "unpack it, or compress it with gzip or zstd"
+} else {
+    "unpack it, or compress it with gzip; zstd is unpacked by builds with the feature parquet"
+};
 
 /// A deviation and where it is.
 #[derive(Debug)]
-struct Deviation {
-    kind: DeviationKind,
-    place: Option<FilePlace>,
+pub(crate) struct Deviation {
+    pub(crate) kind: DeviationKind,
+    pub(crate) place: Option<FilePlace>,
 }
 
 impl std::fmt::Display for Deviation {
@@ -178,6 +214,9 @@ pub(crate) struct Strict<R> {
     length: usize,
     /// The first bytes, while their number is below [`HEAD`].
     head: Vec<u8>,
+    separator: u8,
+    /// The character around fields, if there is one.
+    quote: Option<u8>,
     /// Lines in which records begin that were handed on and not yet asked for. The parser has
     /// another count: for it empty lines, and the line feed behind a carriage return, belong to the
     /// record after them.
@@ -185,7 +224,7 @@ pub(crate) struct Strict<R> {
 }
 
 impl<R: Read> Strict<R> {
-    pub(crate) fn new(inner: R) -> Self {
+    pub(crate) fn new(inner: R, separator: u8, quote: Option<u8>) -> Self {
         let start = Spot { line: 1, column: 1 };
         Self {
             inner,
@@ -195,6 +234,8 @@ impl<R: Read> Strict<R> {
             record: start,
             length: 0,
             head: vec![],
+            separator,
+            quote,
             begins: VecDeque::new(),
         }
     }
@@ -207,17 +248,20 @@ impl<R: Read> Strict<R> {
     fn take(&mut self, byte: u8) -> Result<(), Deviation> {
         let here = self.place;
         let fault = |kind, place: Spot| Err(Deviation { kind, place: Some(place.into()) });
+        let is_quote = Some(byte) == self.quote;
         self.at = match (self.at, byte) {
             (At::Return, b'\n') => At::Field,
             (At::Return, _) => return fault(DeviationKind::Return, self.begun),
-            (At::Quoted, b'"') => At::Quote,
-            (At::Field, b'"') => {
+            (At::Quoted, _) if is_quote => At::Quote,
+            (At::Field, _) if is_quote => {
                 self.begun = here;
                 At::Quoted
             }
-            (At::Quoted, _) | (At::Quote, b'"') => At::Quoted,
-            (At::Plain, b'"') => return fault(DeviationKind::Bare, here),
-            (_, b',' | b'\n') => At::Field,
+            (At::Quoted, _) => At::Quoted,
+            (At::Quote, _) if is_quote => At::Quoted,
+            (At::Plain, _) if is_quote => return fault(DeviationKind::Bare, here),
+            (_, b'\n') => At::Field,
+            (_, byte) if byte == self.separator => At::Field,
             (_, b'\r') => {
                 self.begun = here;
                 At::Return
@@ -265,7 +309,8 @@ impl<R: Read> Strict<R> {
                 self.place.column += line.iter().filter(|byte| **byte & 0xc0 != 0x80).count() as u64;
             }
         }
-        self.at = if chunk.ends_with(b",") || chunk.ends_with(b"\n") { At::Field } else { At::Plain };
+        let is_end = chunk.ends_with(&[self.separator]) || chunk.ends_with(b"\n");
+        self.at = if is_end { At::Field } else { At::Plain };
     }
 
     fn end(&self) -> Result<(), Deviation> {
@@ -292,7 +337,8 @@ impl<R: Read> Read for Strict<R> {
         }
         for chunk in bytes.chunks(CHUNK) {
             // All of the chunk, without a branch for each byte.
-            let odd = chunk.iter().fold(false, |odd, byte| odd | matches!(byte, b'"' | b'\r'));
+            let quote = self.quote.unwrap_or(b'\r');
+            let odd = chunk.iter().fold(false, |odd, byte| odd | (*byte == quote) | (*byte == b'\r'));
             // One that may be too long is looked at byte by byte, too.
             if odd || !matches!(self.at, At::Field | At::Plain) || self.length > RECORD - CHUNK {
                 chunk.iter().try_for_each(|byte| self.take(*byte)).map_err(io::Error::other)?;

@@ -2,7 +2,7 @@
 
 mod grammar;
 
-use hushwire_files::{FileError, FilePlace, Rows, check_result, csv_line, write_flags, write_rows};
+use hushwire_files::{Dialect, FileError, FilePlace, Rows, check_result, csv_line, write_flags, write_rows};
 use proptest::prelude::*;
 use std::{
     io::{self, Read},
@@ -11,7 +11,7 @@ use std::{
 
 /// The number of records behind the header, where the column is there and all of them can be read.
 fn count(csv: &[u8], column: &str) -> Result<usize, FileError> {
-    let mut rows = Rows::new(Path::new("a.csv"), csv)?;
+    let mut rows = Rows::with(Path::new("a.csv"), csv, &Dialect::rfc4180())?;
     rows.column(column)?;
     let mut count = 0;
     while rows.read()?.is_some() {
@@ -60,21 +60,33 @@ fn what_no_csv_has_is_refused_where_it_stands() {
         assert!(error.to_string().starts_with(&start), "{error}");
     }
     for (csv, message) in [
-        (&b"\xff\xfei\0d\0\n\0"[..], "it is UTF-16; save the file as UTF-8 at both parties"),
-        (b"PAR1\x15\x04\"", "it is Parquet; give it a name that ends in .parquet"),
-        (b"\x1f\x8b\x08\"\r", "it is compressed; unpack it, and name the CSV in it"),
-        (b"\x28\xb5\x2f\xfd\"", "it is compressed; unpack it, and name the CSV in it"),
         (
-            b"PK\x03\x04\r\"",
-            "it is a spreadsheet or another ZIP archive; save the table as CSV with commas between columns",
+            &b"\xff\xfei\0d\0\n\0"[..],
+            "it is UTF-16; leave the encoding to be found, or set utf-16le or utf-16be",
         ),
+        (b"PAR1\x15\x04\"", "it is Parquet; give it a name that ends in .parquet"),
+        (
+            b"\x1f\x8b\x08\"\r",
+            "its compressed bytes are damaged, or end early; fetch the file anew, or compress it anew",
+        ),
+        (b"ARROW1\0\0", "it is an Arrow file; write it as Parquet or as CSV"),
+        (
+            b"i\0d\0\n\0",
+            "it begins with zero bytes between letters, as UTF-16 without a mark does; set its encoding, utf-16le or utf-16be",
+        ),
+        (b"PK\x03\x04\r\"", "it is a spreadsheet or another ZIP archive; save the table as CSV"),
     ] {
         assert_eq!(refused(csv).to_string(), format!("cannot read a.csv: {message}"));
+        if csv.starts_with(b"\x1f\x8b") {
+            continue;
+        }
         let marked = [b"\xef\xbb\xbf", csv].concat();
         assert_eq!(refused(&marked).to_string(), format!("cannot read a.csv: {message}"));
     }
     // Columns may be called like a format.
     assert!(count(b"PAR1,PK\n1,2\n", "PK").is_ok());
+    let packed = refused(b"BZh91AY&SY").to_string();
+    assert!(packed.contains("it is compressed; unpack it, or compress it with gzip"), "{packed}");
 }
 
 /// A file may go on for ever behind a quote that nobody closes; memory does not.
@@ -292,12 +304,13 @@ proptest! {
         prop_assume!(![&b"\xef\xbb\xbf"[..], b"\xff\xfe", b"\xfe\xff", b"\x1f\x8b", b"\x28\xb5\x2f\xfd"]
             .iter()
             .any(|begin| csv.starts_with(begin)));
+        prop_assume!(!csv.iter().take(4).any(|byte| *byte == 0));
         if marked {
             csv.splice(0..0, *b"\xef\xbb\xbf");
         }
         let owned = |record: &csv::ByteRecord| record.iter().map(<[u8]>::to_vec).collect::<Vec<_>>();
         let fail = |e: FileError| TestCaseError::fail(e.to_string());
-        let mut rows = Rows::new(Path::new("a.csv"), &csv[..]).map_err(fail)?;
+        let mut rows = Rows::with(Path::new("a.csv"), &csv[..], &Dialect::rfc4180()).map_err(fail)?;
         let mut read = vec![owned(rows.header())];
         while let Some(row) = rows.read().map_err(fail)? {
             read.push(owned(row));

@@ -1,8 +1,9 @@
 //! One member of a job: from its configuration to its end.
 
 use crate::job::{
-    Agreement, ClientFile, Fault, InputPlace, Member as Name, MemberConfig, Observer, Outcome, OutputPlace,
-    Part, PartyFile, Peer, RunFiles, Task, TermsDigest, aes_ctr::AesCtrPlaces,
+    Agreement, Cancel, ClientFile, Decider, Fault, InputPlace, Member as Name, MemberConfig, Observer,
+    Outcome, OutputPlace, Part, PartyFile, Peer, RunFiles, SealedSink, StoredData, Task, TermsDigest,
+    aes_ctr::AesCtrPlaces,
 };
 use hushwire_aes::Backend;
 use hushwire_machine::SessionId;
@@ -77,6 +78,33 @@ impl Member {
     pub fn allow(mut self, digest: TermsDigest) -> Self {
         self.config.allow([digest]);
         self
+    }
+
+    /// At a party: a data set of the job, as it keeps it.
+    #[must_use]
+    pub fn store(mut self, data: &str, at_rest: StoredData) -> Self {
+        self.config.stored.insert(data.to_owned(), at_rest);
+        self
+    }
+
+    /// At a party: takes its shares of outputs for recipients who are not connected.
+    #[must_use]
+    pub fn seal(mut self, sink: Arc<dyn SealedSink>) -> Self {
+        self.config.sealed = Some(sink);
+        self
+    }
+
+    /// Decides the end of the run once all parties are done.
+    #[must_use]
+    pub fn decide(mut self, decider: Arc<dyn Decider>) -> Self {
+        self.config.decider = Some(decider);
+        self
+    }
+
+    /// A handle that ends the run from another thread.
+    #[must_use]
+    pub fn cancel(&self) -> Cancel {
+        self.config.cancel.clone()
     }
 
     /// A listener to the run's events.

@@ -1,8 +1,8 @@
 //! A query over tables in memory, by all members in this process.
 
 use crate::job::{
-    Answer, Fault, InputPlace, Member, Parameter, QueryJob, QueryPartOf, QueryTable, QueryTask, RunValues,
-    declaration, infer,
+    Answer, Dialect, Fault, InputPlace, Member, Parameter, QueryJob, QueryPartOf, QueryTable, QueryTask,
+    RunValues, declaration, infer,
 };
 use crate::{Local, LocalJob};
 
@@ -79,6 +79,7 @@ impl LocalQuery {
             key: vec![],
             parts: found.rows.into_iter().map(|rows| QueryPartOf { owner: owner.clone(), rows }).collect(),
             padded: false,
+            dialect: Dialect::default(),
         });
         Ok(())
     }

@@ -49,8 +49,9 @@ pub use psi::{
 };
 #[cfg(feature = "sql")]
 pub use query::{
-    Answer, InferredTable, Pad, QueryPart, QueryTask, StoredTable, aligned, check_output, count, declaration,
-    infer,
+    Answer, Column, ColumnSurvey, Depth, Doubt, Family, FoundForm, InferredTable, Misfit, Pad, Partners,
+    QueryPart, QueryTask, Spelling, StoredTable, aligned, check_output, column_of, count, declaration, infer,
+    survey,
 };
 pub use query::{QueryJob, QueryPartOf, QueryTable};
 pub use sealed::OpenedResult;

@@ -1,7 +1,6 @@
 //! Reads the numbers of a table's rows that are to be summed.
 
-use hushwire_files::{FileError, Rows};
-use std::path::Path;
+use hushwire_files::{FileError, Rows, outline};
 use zeroize::Zeroizing;
 
 /// The integers of `column`, row by row; an empty field counts as 0. Their absolute values sum to
@@ -10,23 +9,29 @@ use zeroize::Zeroizing;
 /// # Errors
 /// The file is not a table, lacks the column, or has a field there that is not a 64-bit integer; or
 /// the sum is too large.
-pub fn amounts(path: &Path, rows: &mut Rows<'_>, column: &str) -> Result<Zeroizing<Vec<i64>>, FileError> {
+pub fn amounts(rows: &mut Rows<'_>, column: &str) -> Result<Zeroizing<Vec<i64>>, FileError> {
     let place = rows.select([column])?[0];
     let (mut amounts, mut all) = (Zeroizing::new(vec![]), 0u64);
     while rows.read()?.is_some() {
         let (row, line) = (rows.last(), rows.place());
         let field = std::str::from_utf8(row.get(place).unwrap_or_default()).unwrap_or("?").trim();
-        let amount: Option<i64> = if field.is_empty() { Some(0) } else { field.parse().ok() };
+        let amount: Option<i64> = match rows.dialect().number(field) {
+            _ if field.is_empty() || rows.dialect().is_null_word(field) => Some(0),
+            Some(number) => number.parse().ok(),
+            None => None,
+        };
         let Some(amount) = amount else {
-            let cause =
-                format!("column {} has {field:?}, which is no whole number of 64 bits", column.trim());
-            let remedy = "write whole numbers without separators, of prices the cents";
-            return Err(FileError::new(path, line, cause, remedy));
+            let (column, form) = (column.trim(), outline(field));
+            let cause = format!(
+                "column {column} has a field of the form {form}, which is no whole number of 64 bits"
+            );
+            let remedy = "write whole numbers, of prices the cents, or set `thousands`, `units`, or `null` to words that count as 0";
+            return Err(FileError::new(rows.path(), line, cause, remedy));
         };
         all = all.saturating_add(amount.unsigned_abs());
         if all > i64::MAX as u64 {
             let cause = format!("the numbers in column {} come to more than 63 bits", column.trim());
-            return Err(FileError::new(path, line, cause, "write them in a larger unit"));
+            return Err(FileError::new(rows.path(), line, cause, "write them in a larger unit"));
         }
         amounts.push(amount);
     }
@@ -36,11 +41,11 @@ pub fn amounts(path: &Path, rows: &mut Rows<'_>, column: &str) -> Result<Zeroizi
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::Path;
 
     fn read(text: &str) -> Result<Vec<i64>, String> {
-        let path = Path::new("b.csv");
-        let mut rows = Rows::new(path, text.as_bytes()).map_err(|e| e.to_string())?;
-        amounts(path, &mut rows, "n").map(|amounts| amounts.to_vec()).map_err(|e| e.to_string())
+        let mut rows = Rows::new(Path::new("b.csv"), text.as_bytes()).map_err(|e| e.to_string())?;
+        amounts(&mut rows, "n").map(|amounts| amounts.to_vec()).map_err(|e| e.to_string())
     }
 
     #[test]
@@ -50,7 +55,7 @@ mod tests {
         assert_eq!(read(&format!("k,n\na,-{most}\nb,0\n")), Ok(vec![-most, 0]));
         for (text, words) in [
             ("k,n\na,1\nb,1.5\n", "line 3"),
-            ("k,n\na,1e3\n", "\"1e3\""),
+            ("k,n\na,1e3\n", "of the form 9a9"),
             ("k,n\na,9223372036854775808\n", "no whole number"),
             ("k,n\na,9223372036854775807\nb,-1\n", "more than 63 bits"),
             ("k,m\na,1\n", "n"),

@@ -104,9 +104,10 @@ impl Carried {
             for (place, name) in places.iter().zip(&self.names) {
                 let field = rows.last().get(*place).unwrap_or_default();
                 if std::str::from_utf8(field).is_err() {
-                    let remedy = "save the file as UTF-8, or leave the column out";
+                    let remedy =
+                        "set the encoding of the file, as latin1, save it as UTF-8, or leave the column out";
                     let cause = format!("column {name} is not UTF-8");
-                    return Err(FileError::new(path, rows.place(), cause, remedy).into());
+                    return Err(FileError::new(rows.path(), rows.place(), cause, remedy).into());
                 }
                 payload.extend_from_slice(&(field.len() as u16).to_le_bytes()[..self.prefix()]);
                 payload.extend_from_slice(field);
@@ -122,7 +123,7 @@ impl Carried {
                 payloads.push(&payload);
             } else if wide.is_none() && payloads.get(item) != payload.as_slice() {
                 let first = first_place(open()?, &set, item)?;
-                return Err(self.differs(path, first, &rows, &places, payloads.get(item)).into());
+                return Err(self.differs(first, &rows, &places, payloads.get(item)).into());
             }
         }
         if rows.read()?.is_some() {
@@ -151,7 +152,6 @@ impl Carried {
     /// The error of the last row read, whose key came before with other fields.
     fn differs(
         &self,
-        path: &Path,
         first: Option<FilePlace>,
         rows: &Rows<'_>,
         places: &[usize],
@@ -164,7 +164,7 @@ impl Carried {
         let first = first.map_or_else(|| "an earlier row".to_owned(), |place| place.to_string());
         let cause = format!("its key is that of {first}, with another field in {}", odd.join(", "));
         let remedy = "leave one row for each key, or name columns that are the same in all rows of a key";
-        FileError::new(path, rows.place(), cause, remedy)
+        FileError::new(rows.path(), rows.place(), cause, remedy)
     }
 
     /// The fields of a payload; `None` if it is malformed.

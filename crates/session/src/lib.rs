@@ -59,13 +59,15 @@ pub use cancel::Cancel;
 pub use confirm::{Decider, Decision};
 pub use error::{Fault, Kind, Warning, io_remedy};
 pub use forecast::{Batching, Forecast};
-pub use hushwire_files::{NewFile, open_input, panic_is_caught, read_once, read_private_key, refuse_once};
+pub use hushwire_files::{
+    DIALECT_OPTIONS, Dialect, NewFile, open_input, panic_is_caught, read_once, read_private_key, refuse_once,
+};
 pub use keys::{Iv, KeyPlaces, Said, draw, share_path};
 pub use link::Link;
 pub use member::{Member, check_name};
 pub use member_config::{Event, MemberConfig, Observer, explain, session_of};
 pub use party_file::{
-    ClientFile, InputPlace, MemberFile, OutputPlace, PartyFile, Peer, address, input_place,
+    ClientFile, InputPlace, MemberFile, OutputPlace, PartyFile, Peer, address, dialect, input_place,
 };
 pub use protocol::{
     Chosen, Linear, MOST_PARTIES, Protocol, ahead_or_auto, by_name, extension, extension_or_auto, extensions,

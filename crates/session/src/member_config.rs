@@ -56,6 +56,9 @@ pub struct MemberConfig {
     pub listener: Option<Arc<Listener>>,
     /// Everybody this member has links with; others that are listed do not matter.
     pub peers: Vec<Peer>,
+    /// The name in the greetings that this member sends, where peers have ports of many sessions
+    /// ([`SessionConfig::server_name`]).
+    pub server_name: Option<String>,
     /// The transport of the links.
     pub transport: TransportKind,
     /// The longest wait for all peers together.
@@ -111,6 +114,7 @@ impl MemberConfig {
             identity,
             listener,
             peers: vec![],
+            server_name: None,
             transport: TransportKind::TcpTls,
             connect_timeout: CONNECT,
             stall: STALL,
@@ -199,7 +203,7 @@ impl MemberConfig {
     /// keeps away what a program writes beside the outputs.
     pub fn protect_inputs(&mut self) {
         for (name, input) in &self.inputs {
-            if let Some(path) = input.path() {
+            for path in input.paths() {
                 self.files.reads(format!("input {name}"), path);
             }
         }
@@ -232,6 +236,7 @@ impl MemberConfig {
         let peers = peers.collect();
         SessionConfig {
             connect_timeout: self.connect_timeout,
+            server_name: self.server_name.clone(),
             ..SessionConfig::new(me, self.session, peers, self.transport)
         }
     }
@@ -336,6 +341,7 @@ impl MemberConfig {
             client_lanes: plan.client_lanes,
             connect_timeout: self.connect_timeout,
             stall: self.stall,
+            server_name: self.server_name.clone(),
             ..SessionConfig::new(me, self.session, peers, self.transport)
         })
     }

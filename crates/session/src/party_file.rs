@@ -9,6 +9,7 @@ use crate::{
     read_private_key,
     toml_file::{Section, Source, TomlValue},
 };
+use hushwire_files::{DIALECT_OPTIONS, Dialect};
 use hushwire_wire::{Identity, Pin, TransportKind};
 use serde::{Deserialize, Serialize};
 use std::{
@@ -39,6 +40,9 @@ pub enum InputPlace {
     Csv(Box<InputPlace>, Vec<String>),
     /// Elements as text, with commas between them: of computations.
     Values(#[serde(with = "as_text::secret")] Zeroizing<String>),
+    /// A table in files of one dialect, each an [`InputPlace::File`] or an [`InputPlace::Memory`],
+    /// one after the other: of queries, intersections and columns of computations.
+    Table(Vec<InputPlace>, Dialect),
     /// The same in a file that this process has open, at its begin, with its name in messages.
     #[serde(skip)]
     Open(Arc<File>, PathBuf),
@@ -57,7 +61,29 @@ impl InputPlace {
         match self {
             Self::File(path) | Self::HexFile(path) | Self::Open(_, path) => Some(path),
             Self::Csv(place, _) => place.path(),
+            Self::Table(places, _) => places.first().and_then(Self::path),
             Self::Hex(_) | Self::Memory(_) | Self::Values(_) => None,
+        }
+    }
+
+    /// All files that are read.
+    #[must_use]
+    pub fn paths(&self) -> Vec<&Path> {
+        match self {
+            Self::Table(places, _) => places.iter().filter_map(Self::path).collect(),
+            Self::Csv(place, _) => place.paths(),
+            place => place.path().into_iter().collect(),
+        }
+    }
+
+    /// The places of a table's files, and their dialect, where options that the place does not set
+    /// are those of `base`.
+    #[must_use]
+    pub fn as_table(&self, base: &Dialect) -> (Vec<&InputPlace>, Dialect) {
+        match self {
+            Self::Table(places, dialect) => (places.iter().collect(), dialect.clone().over(base)),
+            Self::Csv(place, _) => place.as_table(base),
+            place => (vec![place], base.clone()),
         }
     }
 }
@@ -423,6 +449,40 @@ fn places<T>(
     all.map(|(name, value)| Ok((name, read(value.section()?)?))).collect()
 }
 
+const TABLE: &str = "name it, as in { file = \"a.csv\", separator = \";\" }";
+
+/// A file, or several that are one table.
+fn table(value: TomlValue<'_>, dialect: Dialect) -> Result<InputPlace, Fault> {
+    let files = value.list()?;
+    let mut places = files.iter().map(|file| Ok(InputPlace::File(file.path()?)));
+    match (files.len(), dialect.is_default()) {
+        (1, true) => places.next().unwrap_or_else(|| Ok(InputPlace::Table(vec![], dialect))),
+        _ => Ok(InputPlace::Table(places.collect::<Result<_, Fault>>()?, dialect)),
+    }
+}
+
+/// The options of a table's file, whose keys are those of [`DIALECT_OPTIONS`].
+///
+/// # Errors
+/// One of them has a value that it cannot have.
+pub fn dialect(section: &mut Section<'_>) -> Result<Dialect, Fault> {
+    let mut dialect = Dialect::default();
+    for option in DIALECT_OPTIONS {
+        let Some(value) = section.take(option.name) else { continue };
+        if let Ok(flag) = value.flag() {
+            let set = dialect.set(option.name, if flag { "yes" } else { "no" });
+            set.map_err(|e| value.error(format!("cannot be used: {e}"), format!("give {}", option.values)))?;
+            continue;
+        }
+        let line = value.error("cannot be used", format!("give {}", option.values));
+        let values = value.list()?;
+        let texts = values.iter().map(TomlValue::text).collect::<Result<Vec<_>, Fault>>()?;
+        let set = dialect.set_list(option.name, &texts);
+        set.map_err(|e| line.because(format!("`{}` cannot be used: {e}", option.name)))?;
+    }
+    Ok(dialect)
+}
+
 /// The place of an input, as a table of one says it.
 ///
 /// # Errors
@@ -430,14 +490,18 @@ fn places<T>(
 pub fn input_place(mut section: Section<'_>) -> Result<InputPlace, Fault> {
     let (file, hex, hex_file) = (section.take("file"), section.take("hex"), section.take("hex-file"));
     let (csv, values) = (section.take("csv"), section.take("values"));
+    let dialect = dialect(&mut section)?;
+    if !dialect.is_default() && file.is_none() && csv.is_none() {
+        return Err(section.error("options of a table's file are set, and no such file is named", TABLE));
+    }
     let place = match (file, hex, hex_file, csv, values) {
-        (Some(file), None, None, None, None) => InputPlace::File(file.path()?),
+        (Some(file), None, None, None, None) => table(file, dialect)?,
         (None, Some(hex), None, None, None) => InputPlace::Hex(Zeroizing::new(hex.text()?.to_owned())),
         (None, None, Some(file), None, None) => InputPlace::HexFile(file.path()?),
         (None, None, None, Some(file), None) => {
             let columns = section.need("column", "column = \"price\"")?.list()?;
             let columns = columns.iter().map(|column| Ok(column.text()?.to_owned()));
-            InputPlace::Csv(Box::new(InputPlace::File(file.path()?)), columns.collect::<Result<_, Fault>>()?)
+            InputPlace::Csv(Box::new(table(file, dialect)?), columns.collect::<Result<_, Fault>>()?)
         }
         (None, None, None, None, Some(values)) => {
             InputPlace::Values(Zeroizing::new(values.text()?.to_owned()))

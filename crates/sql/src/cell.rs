@@ -59,17 +59,45 @@ fn read_date(text: &str) -> Option<i128> {
     (there && (1..=days_of_month(year, month)).contains(&day)).then(|| days(year, month, day))
 }
 
+/// A time of day without what follows it, and the microseconds by which it is ahead of UTC: `Z`,
+/// `+02`, `+02:00` or `-0530`.
+fn without_offset(time: &str) -> Option<(&str, i128)> {
+    if let Some(time) = time.strip_suffix(['Z', 'z']) {
+        return Some((time, 0));
+    }
+    let Some(at) = time.rfind(['+', '-']) else { return Some((time, 0)) };
+    let (time, offset) = time.split_at(at);
+    let (sign, offset) = (if offset.starts_with('-') { -1 } else { 1 }, &offset[1..]);
+    let (hours, minutes) = match offset.split_once(':') {
+        Some((hours, minutes)) => (hours, minutes),
+        None => offset.split_at_checked(2)?,
+    };
+    let minutes = if minutes.is_empty() { "00" } else { minutes };
+    let whole = hours.len() == 2 && minutes.len() == 2;
+    let (hours, minutes) = (digits(hours, 2)?, digits(minutes, 2)?);
+    let ahead = sign * (hours * 60 + minutes) * 60_000_000;
+    (whole && hours <= 15 && minutes < 60).then_some((time.trim_end(), ahead))
+}
+
+/// Microseconds since 1970 in UTC: a time without an offset is one of UTC.
 fn read_timestamp(text: &str) -> Option<i128> {
     let (date, time) = text.split_once([' ', 'T']).unwrap_or((text, "00:00"));
+    let (time, ahead) = without_offset(time)?;
     let mut parts = time.split(':');
     let (hour, minute) = (digits(parts.next()?, 2)?, digits(parts.next()?, 2)?);
     let (second, micros) = match parts.next().map(|s| s.split_once('.').unwrap_or((s, ""))) {
         None => (0, 0),
         Some((second, "")) => (digits(second, 2)?, 0),
-        Some((second, rest)) => (digits(second, 2)?, digits(rest, 6)? * 10i128.pow(6 - rest.len() as u32)),
+        Some((second, rest)) => {
+            // Zeros behind the microseconds say nothing.
+            let kept = if rest.len() > 6 { rest.trim_end_matches('0') } else { rest };
+            let kept = if kept.is_empty() { "0" } else { kept };
+            (digits(second, 2)?, digits(kept, 6)? * 10i128.pow(6 - kept.len() as u32))
+        }
     };
     let there = parts.next().is_none() && hour < 24 && minute < 60 && second < 60;
-    there.then_some(read_date(date)? * DAY + ((hour * 60 + minute) * 60 + second) * 1_000_000 + micros)
+    let of_day = ((hour * 60 + minute) * 60 + second) * 1_000_000 + micros - ahead;
+    there.then_some(read_date(date)? * DAY + of_day)
 }
 
 /// Steps of 10^-scale. Digits beyond the scale are refused, except zeros.

@@ -82,6 +82,51 @@ pub fn column(text: &str) -> Result<Column, Fault> {
     Ok(if not_null { made } else { made.nullable() })
 }
 
+/// A field of a file, and what it is as a number and as a date or time in the spelling of this
+/// crate.
+#[derive(Clone, Copy, Debug)]
+pub struct Spelt<'f> {
+    /// The field itself.
+    pub text: &'f str,
+    /// As a number; `None` if it is none in the file's spelling.
+    pub number: Option<&'f str>,
+    /// As a date or time.
+    pub moment: &'f str,
+}
+
+/// What a field may be beside text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Looks {
+    /// A number whose characters do not matter beyond its value.
+    pub number: bool,
+    /// A number that begins with zeros or a plus: a code.
+    pub code: bool,
+    /// A date or a time.
+    pub moment: bool,
+    /// True or false.
+    pub truth: bool,
+}
+
+impl Spelt<'_> {
+    /// What the field may be.
+    #[must_use]
+    pub fn looks(&self) -> Looks {
+        let number = self.number.map(str::trim).unwrap_or_default();
+        let is_number = is_number(number) || is_real(number, false);
+        let begins = self.moment.trim().starts_with(|c: char| c.is_ascii_digit());
+        Looks {
+            number: is_number && !is_code(number),
+            code: is_number && is_code(number),
+            moment: begins && cell::read(self.moment, ColumnType::Timestamp).is_ok(),
+            truth: is_truth(self.text),
+        }
+    }
+}
+
+fn is_truth(field: &str) -> bool {
+    ["true", "false"].iter().any(|word| field.trim().eq_ignore_ascii_case(word))
+}
+
 /// The narrowest type that fits all fields of a column, from the fields seen so far.
 #[derive(Clone, Debug)]
 pub struct Inferred {
@@ -135,6 +180,15 @@ impl Inferred {
     /// # Errors
     /// It is longer than any string type.
     pub fn see(&mut self, field: &str) -> Result<(), Fault> {
+        self.see_spelt(Spelt { text: field, number: Some(field), moment: field })
+    }
+
+    /// [`Inferred::see`] for a field that a file spells in its own way.
+    ///
+    /// # Errors
+    /// As [`Inferred::see`].
+    pub fn see_spelt(&mut self, spelt: Spelt<'_>) -> Result<(), Fault> {
+        let Spelt { text: field, number, moment } = spelt;
         if field.is_empty() {
             self.empty = true;
             return Ok(());
@@ -144,24 +198,26 @@ impl Inferred {
             refused(format!("a field has {} bytes", field.len()), remedy)
         })?;
         (self.any, self.bytes) = (true, self.bytes.max(bytes));
-        self.candidates.retain(|ty| match ty {
+        let number = number.map(str::trim);
+        self.candidates.retain(|ty| match (ty, number) {
             // 0 and 1 are read as numbers.
-            ColumnType::Boolean => {
-                ["true", "false"].iter().any(|word| field.trim().eq_ignore_ascii_case(word))
-            }
+            (ColumnType::Boolean, _) => is_truth(field),
+            (ty, None) if ty.is_numeric() => false,
             // A number that begins with zeros or a plus is a code, whose characters matter.
-            ty if ty.is_numeric() && is_code(field.trim()) => false,
-            ColumnType::Decimal { .. } => is_number(field.trim()),
+            (ty, Some(number)) if ty.is_numeric() && is_code(number) => false,
+            (ColumnType::Decimal { .. }, Some(number)) => is_number(number),
             // Whether a DOUBLE fits is tracked separately: a number that fits no DOUBLE does not
             // turn the others into strings.
-            ColumnType::Double { .. } => is_real(field.trim(), self.declared),
-            ty => cell::read(field, *ty).is_ok(),
+            (ColumnType::Double { .. }, Some(number)) => is_real(number, self.declared),
+            (ty, Some(number)) if ty.is_numeric() => cell::read(number, *ty).is_ok(),
+            (ty, _) => cell::read(moment, *ty).is_ok(),
         });
+        let number = number.unwrap_or_default();
         if self.candidates.iter().any(|ty| matches!(ty, ColumnType::Double { .. })) {
-            let held = |frac: &u8| cell::read(field, ColumnType::Double { frac: *frac }).is_ok();
+            let held = |frac: &u8| cell::read(number, ColumnType::Double { frac: *frac }).is_ok();
             self.frac = self.frac.and_then(|most| (0..=most).rev().find(held));
         }
-        let number = field.trim().trim_start_matches(['+', '-']);
+        let number = number.trim_start_matches(['+', '-']);
         let (whole, behind) = number.split_once('.').unwrap_or((number, ""));
         self.whole = self.whole.max(whole.len().min(usize::from(MAX_DIGITS)) as u8);
         self.scale = self.scale.max(behind.len().min(usize::from(MAX_DIGITS)) as u8);

@@ -25,6 +25,7 @@ mod greeting;
 #[cfg(target_os = "linux")]
 mod handed;
 mod hello;
+mod https;
 mod identity;
 mod joining;
 mod listener;
@@ -68,6 +69,7 @@ pub use connect::{connect, connect_observed, connect_or_news};
 pub use excuse::{News, excuse, retell};
 #[cfg(target_os = "linux")]
 pub use handed::HandOver;
+pub use https::Https;
 pub use identity::{Identity, IdentityError, Pin};
 pub use listener::Listener;
 pub use local::LocalParties;
@@ -79,4 +81,5 @@ pub use reception::{Reception, ReceptionCounts};
 pub use session::{PeerConfig, SessionConfig, TransportKind};
 pub use shape::Shape;
 pub use tcp::resolve;
+pub use tls::pinned_client;
 pub use validity::Validity;

@@ -102,6 +102,15 @@ impl TlsSide {
         Ok(config)
     }
 
+    /// The configuration for accepting anybody, without asking for a certificate.
+    pub(crate) fn open_server(&self) -> Result<ServerConfig, Error> {
+        let config = ServerConfig::builder_with_provider(self.provider.clone())
+            .with_protocol_versions(&[&TLS13])?
+            .with_no_client_auth()
+            .with_cert_resolver(self.certificate.clone());
+        Ok(config)
+    }
+
     /// The dialler's handshake, with the holder of `pin` only.
     pub(crate) fn dial(
         &self,
@@ -144,6 +153,24 @@ impl TlsSide {
         let conn = UnbufferedServerConnection::new(Arc::new(config)).map_err(tls_error)?;
         pinned.shown(greet(conn, socket, guard, first))
     }
+}
+
+/// For a client without a key that dials the holder of one of these pins over HTTP. No check reads
+/// the name of the host.
+///
+/// # Errors
+/// TLS cannot be set up.
+pub fn pinned_client(pins: Vec<Pin>) -> Result<Arc<ClientConfig>, Error> {
+    let provider = Arc::new(provider());
+    let pinned = Pinned { pins: Some(pins), provider: provider.clone(), outdated: OnceLock::new() };
+    let mut config = ClientConfig::builder_with_provider(provider)
+        .with_protocol_versions(&[&TLS13])?
+        .dangerous()
+        .with_custom_certificate_verifier(Arc::new(pinned))
+        .with_no_client_auth();
+    config.resumption = Resumption::disabled();
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    Ok(Arc::new(config))
 }
 
 /// Whether a greeting can have this name.

@@ -82,8 +82,8 @@ fn manifest() -> Result<String, String> {
                 others.entry(key(line).into()).or_default().add(line);
             }
         }
-        // The command is no library.
-        if directory != "cli" {
+        // Commands are no libraries.
+        if !matches!(directory.as_str(), "cli" | "service") {
             let features = list(&features(&directory)?);
             ours += &format!("{} = {{ path = \"../{directory}\"{features} }}\n", tree::package(&directory));
         }

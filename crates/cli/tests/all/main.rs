@@ -24,6 +24,8 @@ mod jobs;
 mod keys;
 mod keys_cmd;
 mod members;
+#[cfg(feature = "sql")]
+mod messy;
 mod openssl;
 mod ot;
 mod outputs;

@@ -138,7 +138,7 @@ fn a_file_that_does_not_do_is_named_by_its_party_alone() {
     let running = vec![world.start("party1")];
     let all = world.end_within(running, Instant::now(), Duration::from_mins(2));
     let error = "error: party 1 cannot read r/party1.csv, line 2: it has 1 field where the first line has 2; give it as many; \
-                 put quotes around a field that has commas in it\n  `hushwire explain HW0301` says more\n";
+                 put quotes around a field that has separators in it\n  `hushwire explain HW0301` says more\n";
     assert!(all[0].code == Some(4) && all[0].err.ends_with(error), "{}", all[0].err);
 }
 

@@ -64,6 +64,28 @@ fn every_field_of_a_report_is_documented_and_there() {
     assert_eq!(filed["columns"], shown["columns"]);
 }
 
+/// Values of parameters are literals, of the type that takes them.
+#[test]
+fn parameters_take_the_place_of_names_and_of_question_marks() {
+    let place = place();
+    let count = |condition: &str, more: &str| {
+        let sql = format!("SELECT COUNT(*) AS n FROM salaries WHERE {condition}");
+        good(&place, &sql, &format!("--out n.csv --force {more}"));
+        text(&place, "n.csv")
+    };
+    assert_eq!(
+        count("salary >= :least AND person < :before", "--param least=9.99 --param before=5"),
+        "n\n3\n"
+    );
+    assert_eq!(count("salary >= ? AND person < ?", "--param least=1000.5 --param before=4"), "n\n2\n");
+    let refused = |more: &str, words: &str| {
+        let ran = run(&place, "SELECT COUNT(*) AS n FROM salaries WHERE person < :before", more);
+        assert!(ran.code == Some(2) && ran.err.contains(words), "{more}: {:?} {}", ran.code, ran.err);
+    };
+    refused("--param befor=3", "no parameter is called :before");
+    refused("--param before", "names no parameter and value");
+}
+
 /// Parties that are farther apart take fewer rounds for more bytes, and so does what is predicted
 /// for them: a join with too many rows for parties on one machine to do so.
 #[test]

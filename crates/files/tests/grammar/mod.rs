@@ -1,7 +1,7 @@
 //! A plain reading of RFC 4180's grammar, beside which tests and the fuzz target `csv` put the
 //! reader of files.
 
-use hushwire_files::{FileError, FilePlace, Rows};
+use hushwire_files::{Dialect, FileError, FilePlace, Rows};
 use std::path::Path;
 
 /// The grammar, field by field; `None` where the bytes do not follow it.
@@ -55,7 +55,7 @@ fn records(mut rest: &[u8]) -> Option<Vec<Vec<Vec<u8>>>> {
 }
 
 fn read(csv: &[u8]) -> Result<Vec<Vec<Vec<u8>>>, FileError> {
-    let mut rows = Rows::new(Path::new("a.csv"), csv)?;
+    let mut rows = Rows::with(Path::new("a.csv"), csv, &Dialect::rfc4180())?;
     let mut all = vec![rows.header().iter().map(<[u8]>::to_vec).collect::<Vec<_>>()];
     while let Some(row) = rows.read()? {
         all.push(row.iter().map(<[u8]>::to_vec).collect());
@@ -71,9 +71,22 @@ fn read(csv: &[u8]) -> Result<Vec<Vec<Vec<u8>>>, FileError> {
 /// If they are not.
 pub(crate) fn compare(csv: &[u8]) {
     let text = csv.strip_prefix(b"\xef\xbb\xbf").unwrap_or(csv);
-    let others: [&[u8]; 6] =
-        [b"\xff\xfe", b"\xfe\xff", b"PAR1\x15", b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04"];
-    if others.iter().any(|format| text.starts_with(format)) {
+    let others: [&[u8]; 8] = [
+        b"\xff\xfe",
+        b"\xfe\xff",
+        b"PAR1\x15",
+        b"\x1f\x8b",
+        b"\x28\xb5\x2f\xfd",
+        b"PK\x03\x04",
+        b"BZh91",
+        b"ARROW1\0\0",
+    ];
+    let is_letter = |byte: u8| (b' '..=b'~').contains(&byte);
+    let wide = text.first_chunk::<4>().is_some_and(|[a, b, c, d]| {
+        is_letter(*a) && *b == 0 && is_letter(*c) && *d == 0
+            || *a == 0 && is_letter(*b) && *c == 0 && is_letter(*d)
+    });
+    if wide || others.iter().any(|format| text.starts_with(format)) {
         return assert!(read(csv).is_err(), "another format");
     }
     if text.starts_with(b"\xef\xbb\xbf") {

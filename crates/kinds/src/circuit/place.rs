@@ -76,7 +76,7 @@ impl InputSource {
                 check_length(&file, path, plan, width)?;
                 Origin::File(Arc::new(file), path.clone())
             }
-            InputPlace::Csv(..) | InputPlace::Values(_) => {
+            InputPlace::Csv(..) | InputPlace::Values(_) | InputPlace::Table(..) => {
                 let cause = "CSV and numbers are for computations";
                 let remedy = "name a file of records with `file`, or digits with `hex`";
                 return Err(Fault::new(code::PLACES, format!("reading {what}"), cause, remedy));

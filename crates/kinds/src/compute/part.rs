@@ -184,7 +184,11 @@ impl Part for ComputePart {
         };
         let ran = {
             let ready = (std::mem::take(&mut self.symbols), self.bound.take());
-            run::run(&mut *engine, member, &self.task, ready, own, self.words.as_ref(), &mut hears)?
+            let words = self.words.clone();
+            let names = |bound: &BoundComputation, node| {
+                words.as_ref().map_or_else(|| bound.computation.operation_of(node), |words| words(node))
+            };
+            run::run(&mut *engine, member, &self.task, ready, own, Some(&names), &mut hears)?
         };
         self.sealed = engine.sealed();
         (self.symbols, self.ands, self.from_disk) = (ran.symbols, ran.ands, engine.taken());

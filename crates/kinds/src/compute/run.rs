@@ -9,10 +9,10 @@ use super::{
     client::Client,
     engine::{Engine, GoOn, Records, cancelled},
     lengths::{Lengths, Told, says},
-    part::PhaseWords,
     three::Three,
     values::Values,
 };
+use hushwire_compute::Value;
 use hushwire_session::{Chosen, Fault, Member, Protocol, run::MemberSession};
 use std::collections::BTreeMap;
 
@@ -23,6 +23,9 @@ pub(super) struct Ran {
     pub(super) ands: u64,
     pub(super) learnt: Vec<Records>,
 }
+
+/// The words for the operation on which most of a wave goes.
+pub(super) type Names<'a> = &'a dyn Fn(&BoundComputation, Value) -> String;
 
 /// Meets the others. `brings` tells who owns an input.
 pub(super) fn open(
@@ -44,14 +47,15 @@ pub(super) fn open(
 }
 
 /// Agrees on lengths, of which this member knows `symbols` unless it is bound already, and runs a
-/// computation: this member's inputs go in, and records of its outputs come out.
+/// computation: this member's inputs go in, and records of its outputs come out. Where there are
+/// `names`, observers hear what is under way.
 pub(super) fn run(
     engine: &mut dyn Engine,
     member: &MemberSession,
     task: &ComputeTask,
     (mut symbols, ready): (BTreeMap<String, u64>, Option<BoundComputation>),
     own: BTreeMap<String, Values>,
-    words: Option<&PhaseWords>,
+    names: Option<Names<'_>>,
     go_on: GoOn<'_>,
 ) -> Result<Ran, Fault> {
     let me = &member.config.me;
@@ -71,14 +75,14 @@ pub(super) fn run(
     if !go_on(0, ands) {
         return Err(cancelled());
     }
-    let (course, mut at, mut last) = (bound.course_of(&form), 0, String::new());
+    let course = names.map_or(vec![], |_| bound.course_of(&form));
+    let (mut at, mut last) = (0, String::new());
     let mut steps = |done: u64, whole: u64| {
         // The waves that have begun by now; the last of them is under way.
         let begun = course[at..].iter().take_while(|(from, _)| *from <= done).count();
-        if begun > 0 && done < whole {
+        if let Some(names) = names.filter(|_| begun > 0 && done < whole) {
             at += begun;
-            let node = course[at - 1].1;
-            let phase = words.map_or_else(|| bound.computation.operation_of(node), |words| words(node));
+            let phase = names(&bound, course[at - 1].1);
             if phase != last {
                 member.enter(&phase);
                 last = phase;

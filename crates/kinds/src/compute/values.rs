@@ -4,7 +4,7 @@ use crate::psi;
 use hushwire_compute::{Dim, Scalar, Tensor, Type};
 use hushwire_fault::code;
 use hushwire_files::Rows;
-use hushwire_session::{Fault, InputPlace};
+use hushwire_session::{Dialect, Fault, InputPlace};
 use std::{
     collections::BTreeMap,
     fs::File,
@@ -85,7 +85,7 @@ impl Values {
             }
             InputPlace::Open(file, path) => whole(all_of(&**file).map_err(|e| io(path, e))?, path),
             InputPlace::Memory(bytes) => Self::taken(name, ty, bytes.clone(), symbols),
-            InputPlace::Hex(_) | InputPlace::HexFile(_) => Err(Fault::new(
+            InputPlace::Hex(_) | InputPlace::HexFile(_) | InputPlace::Table(..) => Err(Fault::new(
                 code::PLACES,
                 format!("reading input {name}"),
                 "a computation takes no digits",
@@ -109,10 +109,18 @@ impl Values {
     /// for a matrix.
     fn of_csv(name: &str, ty: &Type, from: &InputPlace, columns: &[String]) -> Result<Self, Fault> {
         let memory = PathBuf::from(format!("input {name}"));
-        let (path, rows) = match from {
-            InputPlace::File(path) => (path, Rows::open(path)),
-            InputPlace::Memory(bytes) => (&memory, Rows::new(&memory, &bytes[..])),
-            _ => return Err(Fault::internal("reading inputs", "rows are text")),
+        let (places, dialect) = from.as_table(&Dialect::default());
+        let rows = match &places[..] {
+            [InputPlace::Memory(bytes)] => Rows::with(&memory, &bytes[..], &dialect),
+            places => {
+                let file = |place: &&InputPlace| match place {
+                    InputPlace::File(path) => Some(path.clone()),
+                    _ => None,
+                };
+                let files: Option<Vec<PathBuf>> = places.iter().map(file).collect();
+                let files = files.ok_or_else(|| Fault::internal("reading inputs", "rows are text"))?;
+                Rows::open_all(&files, &dialect)
+            }
         };
         let (mut rows, rank) = (rows.map_err(psi::of_file)?, ty.shape.rank());
         if rank > 2 || (rank < 2 && columns.len() != 1) || columns.is_empty() {
@@ -130,15 +138,18 @@ impl Values {
                 let start = records.len();
                 records.resize(start + scalar.record(), 0);
                 let field = std::str::from_utf8(row.get(*place).unwrap_or_default()).unwrap_or("\u{fffd}");
-                let read = scalar.read(field.trim(), &mut records[start..]).map_err(|e| {
+                let number = dialect.number(field).unwrap_or_default();
+                let read = scalar.read(number.trim(), &mut records[start..]).map_err(|e| {
                     let at = rows.place().map_or_else(String::new, |place| format!(", {place}"));
-                    let doing = format!("cannot read {}{at}", path.display());
+                    let doing = format!("cannot read {}{at}", rows.path().display());
                     let cause = format!("row {n}, column {}: {}", column.trim(), e.cause);
                     Fault::new(code::VALUES, doing, cause, e.remedy).whole()
                 })?;
                 if read {
                     let at = || rows.place().map_or_else(|| format!("row {n}"), |place| place.to_string());
-                    rounded.count(|| format!("in {}, {}, column {}", path.display(), at(), column.trim()));
+                    rounded.count(|| {
+                        format!("in {}, {}, column {}", rows.path().display(), at(), column.trim())
+                    });
                 }
             }
         }
@@ -146,7 +157,7 @@ impl Values {
             0 if n == 1 => vec![],
             0 => {
                 let cause = format!("it has {n} rows, and {name}: {ty} is a single element");
-                return Err(Fault::file("use", path, cause, "give it one row, or declare a vector"));
+                return Err(Fault::file("use", rows.path(), cause, "give it one row, or declare a vector"));
             }
             1 => vec![n],
             _ => vec![n, columns.len()],

@@ -149,7 +149,7 @@ fn key(job: &AesCtrJob, config: &MemberConfig) -> Result<AesKey, Fault> {
             .map_err(|e| usage(format!("input key: {e}"), "correct it, or name a file"))?,
         Some(InputPlace::Memory(bytes)) => AesKey::from_reader(&bytes[..], Path::new("input key"))?,
         Some(InputPlace::Open(file, path)) => AesKey::from_reader(&**file, path)?,
-        None | Some(InputPlace::Csv(..) | InputPlace::Values(_)) => {
+        None | Some(InputPlace::Csv(..) | InputPlace::Values(_) | InputPlace::Table(..)) => {
             return Err(usage(
                 "the job's key comes from its owner, and this member's file names none",
                 "add [inputs] with key = { file = \"…\" }",

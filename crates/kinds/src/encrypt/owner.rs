@@ -116,6 +116,7 @@ impl Owner {
     }
 
     pub(super) fn compute(&mut self, member: &mut MemberSession) -> Result<Links, Fault> {
+        member.enter(KEY);
         let agreement = member.agreement.clone();
         let net = |e: NetError| explain(&agreement, e).during(KEY);
         let mut to = channels(member, self.job.cut.threads, true)?;

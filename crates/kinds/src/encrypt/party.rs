@@ -20,7 +20,7 @@ use hushwire_rep3::{
 use hushwire_session::{
     Agreement, Event, Fault, Member, MemberConfig, NewFile, RunFiles, explain,
     run::{Links, MemberSession},
-    threads::{Progress, drive, lanes, on_threads},
+    threads::{COMPUTE, Progress, drive, lanes, on_threads},
 };
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -117,6 +117,7 @@ impl AesCtrParty {
     }
 
     pub(super) fn compute(&mut self, member: &mut MemberSession) -> Result<Links, Fault> {
+        member.enter(KEY);
         let agreement = member.agreement.clone();
         let (left, right) = (Some(self.role.left().id()), Some(self.role.right().id()));
         let owner = Member::Client(self.job.owner.clone()).id(&agreement.clients);
@@ -139,6 +140,7 @@ impl AesCtrParty {
         clients.insert(0, owner);
         let engine = Engine::new(&party, &terms, keys, self.device.clone())?;
 
+        member.enter(COMPUTE);
         let progress = Progress::new(terms.bytes, &member.observer);
         let shared = Arc::new(Shared { terms, engine, seed: secrets.seed, progress });
         let cut = &self.job.cut;

@@ -29,6 +29,8 @@ pub struct PsiPart {
     spec: KeySpec,
     /// Until they are digests, or to the end where keys themselves go back to the caller.
     keys: Option<TableKeys>,
+    /// What the owner should know of how its files are read.
+    of_reading: Vec<String>,
     /// The amount of each row, where amounts are added up.
     amounts: Zeroizing<Vec<i64>>,
     /// The payload of each different key, where the other party learns columns.
@@ -53,12 +55,14 @@ impl PsiPart {
         let spec = task.job.key(index).map_err(|e| Fault::internal(STEP, e))?;
         let again = task.tells_rows() || task.summed(index).is_some();
         let table = Table::new(task.csv(config)?, again)?;
-        let keys = table.open().and_then(|mut rows| TableKeys::from_rows(table.path(), &mut rows, &spec));
-        let keys = keys.map_err(of_file)?;
+        let mut rows = table.open().map_err(of_file)?;
+        let keys = TableKeys::from_rows(table.path(), &mut rows, &spec).map_err(of_file)?;
+        let of_reading = rows.remarks().to_vec();
+        drop(rows);
         let amounts = match task.summed(index) {
             None => Zeroizing::default(),
             Some(column) => {
-                let read = table.open().and_then(|mut rows| amounts(table.path(), &mut rows, column));
+                let read = table.open().and_then(|mut rows| amounts(&mut rows, column));
                 read.map_err(of_file)?
             }
         };
@@ -87,6 +91,7 @@ impl PsiPart {
             table,
             spec,
             keys: Some(keys),
+            of_reading,
             amounts,
             payloads,
             file,
@@ -102,7 +107,7 @@ impl PsiPart {
     fn remarks(&self) -> Vec<String> {
         let (Some(keys), columns) = (&self.keys, self.spec.columns()) else { return vec![] };
         let LeftOut { empty, malformed, first_malformed } = keys.left_out();
-        let mut remarks = vec![];
+        let mut remarks = self.of_reading.clone();
         if columns.len() > 1 || columns.iter().any(|column| column.normal != Normal::default()) {
             let forms: Vec<_> = columns.iter().map(|c| format!("{} ({})", c.name.trim(), c.normal)).collect();
             remarks.push(format!(
@@ -162,6 +167,7 @@ impl Part for PsiPart {
 
     fn compute(&mut self, member: &mut MemberSession) -> Result<Links, Fault> {
         self.remarks().into_iter().for_each(|remark| (member.observer)(Event::Note(remark)));
+        member.enter(STEP);
         let (agreement, peer) = (member.agreement.clone(), PartyId(1 - self.index));
         let (Seat { context, .. }, control) = Seat::take(member)?;
         let mut channel = member.channel(0, 0, Some(peer), Some(peer))?;

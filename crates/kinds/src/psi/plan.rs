@@ -344,7 +344,7 @@ impl PsiTask {
             return reading(cause, &suggest::remedy(odd, &[CSV]));
         }
         match config.inputs.get(CSV) {
-            Some(place @ (InputPlace::File(_) | InputPlace::Memory(_))) => Ok(place),
+            Some(place @ (InputPlace::File(_) | InputPlace::Memory(_) | InputPlace::Table(..))) => Ok(place),
             Some(_) => reading(
                 format!("input `{CSV}` of {} is no file", config.me),
                 "write csv = { file = \"…\" } under [inputs]",

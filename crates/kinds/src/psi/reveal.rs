@@ -1,6 +1,6 @@
 //! The part of an intersection that is learnt.
 
-use hushwire_files::{FileError, Rows, csv_line};
+use hushwire_files::{Dialect, FileError, Rows, csv_line};
 use hushwire_psi::Reveal;
 use std::{fmt, path::Path, str::FromStr};
 
@@ -98,7 +98,7 @@ fn listed(text: &str) -> Result<Vec<String>, String> {
     let wrong =
         |cause: String| format!("{cause}: write columns:NAME,NAME, and a name with a comma in quotes");
     let odd = |e: FileError| wrong(format!("{}: {}", e.fault().step(), e.fault().cause()));
-    let mut rows = Rows::new(Path::new("the list"), text.as_bytes()).map_err(odd)?;
+    let mut rows = Rows::with(Path::new("the list"), text.as_bytes(), &Dialect::rfc4180()).map_err(odd)?;
     let names = rows.header().iter().map(|name| String::from_utf8_lossy(name).trim().to_owned());
     let names: Vec<String> = names.collect();
     match rows.read() {

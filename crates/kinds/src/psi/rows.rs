@@ -6,7 +6,7 @@ use hushwire_files::{
     write_parquet_columns, write_rows,
 };
 use hushwire_psi::Beside;
-use hushwire_session::{Fault, InputPlace, NewFile, read_once, refuse_once};
+use hushwire_session::{Dialect, Fault, InputPlace, NewFile, read_once, refuse_once};
 use std::{
     fs,
     io::{BufWriter, Write},
@@ -17,8 +17,10 @@ use zeroize::Zeroizing;
 
 /// The rows, and their name in messages.
 pub(super) struct Table {
+    /// The first file.
     path: PathBuf,
     rows: KeyOrigin,
+    dialect: Dialect,
 }
 
 /// The end of a result that was not written.
@@ -30,7 +32,7 @@ pub(super) enum Refused {
 }
 
 enum KeyOrigin {
-    File(Stamp),
+    Files(Vec<(PathBuf, Stamp)>),
     Memory(Arc<Zeroizing<Vec<u8>>>),
 }
 
@@ -62,15 +64,23 @@ impl Stamp {
 impl Table {
     /// Rows that are read once, or `again` for a result.
     pub(super) fn new(place: &InputPlace, again: bool) -> Result<Self, Fault> {
-        match place {
-            InputPlace::Memory(bytes) => Ok(Self {
-                path: PathBuf::from(format!("input {CSV}")),
-                rows: KeyOrigin::Memory(bytes.clone()),
-            }),
-            InputPlace::File(path) if again && read_once(path) => Err(refuse_once(path)),
-            InputPlace::File(path) => Ok(Self { path: path.clone(), rows: KeyOrigin::File(Stamp::of(path)) }),
-            _ => Err(Fault::internal("reading inputs", "rows are text")),
+        let (places, dialect) = place.as_table(&Dialect::default());
+        if let [InputPlace::Memory(bytes)] = places[..] {
+            let (path, rows) = (PathBuf::from(format!("input {CSV}")), KeyOrigin::Memory(bytes.clone()));
+            return Ok(Self { path, rows, dialect });
         }
+        let mut files = vec![];
+        for place in places {
+            let InputPlace::File(path) = place else {
+                return Err(Fault::internal("reading inputs", "rows are text"));
+            };
+            if again && read_once(path) {
+                return Err(refuse_once(path));
+            }
+            files.push((path.clone(), Stamp::of(path)));
+        }
+        let path = files.first().map(|(path, _)| path.clone()).unwrap_or_default();
+        Ok(Self { path, rows: KeyOrigin::Files(files), dialect })
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -79,8 +89,21 @@ impl Table {
 
     pub(super) fn open(&self) -> Result<Rows<'_>, FileError> {
         match &self.rows {
-            KeyOrigin::Memory(bytes) => Rows::new(&self.path, &bytes[..]),
-            KeyOrigin::File(stamp) => stamp.rows(&self.path),
+            KeyOrigin::Memory(bytes) => Rows::with(&self.path, &bytes[..], &self.dialect),
+            KeyOrigin::Files(files) => {
+                let paths: Vec<PathBuf> = files.iter().map(|(path, _)| path.clone()).collect();
+                let rows = Rows::open_all(&paths, &self.dialect)?;
+                self.unchanged().map(|()| rows)
+            }
+        }
+    }
+
+    /// Whether all files are in the state in which they were first read.
+    fn unchanged(&self) -> Result<(), FileError> {
+        let KeyOrigin::Files(files) = &self.rows else { return Ok(()) };
+        match files.iter().find(|(path, stamp)| *stamp != Stamp::of(path)) {
+            Some((path, _)) => Err(FileError::changed(path)),
+            None => Ok(()),
         }
     }
 
@@ -98,7 +121,9 @@ impl Table {
             (PsiReveal::Flags, _) => write_flags(&self.path, &mut rows, flags, out),
             (_, Some(beside)) => write_columns(&self.path, &mut rows, flags, &beside, out),
             _ => write_rows(&self.path, &mut rows, flags, out),
-        }
+        }?;
+        // Files behind the first one are opened when their turn comes.
+        self.unchanged()
     }
 
     /// Whether all rows can be in a result, before anything runs: an error that depends on which

@@ -7,7 +7,7 @@ use crate::{
 };
 use hushwire_fault::code;
 use hushwire_session::{
-    Fault, Member,
+    Dialect, Fault, Member, dialect,
     toml_file::{Section, Source, TomlValue},
 };
 use serde::{Deserialize, Serialize};
@@ -62,6 +62,10 @@ pub struct QueryTable {
     pub parts: Vec<QueryPartOf>,
     /// Whether parts may have fewer rows than they say.
     pub padded: bool,
+    /// How its owners' files are read where their own member files do not say: no term, since it
+    /// changes nothing that others see.
+    #[serde(default, skip_serializing_if = "Dialect::is_default")]
+    pub dialect: Dialect,
 }
 
 /// A member's rows of a table.
@@ -118,7 +122,13 @@ impl QueryTable {
         let name = table.need("name", "name = \"salaries\"")?.text()?.to_owned();
         let columns = texts(table.need("columns", "columns = [\"person INTEGER NOT NULL\"]")?)?;
         let key = table.take("key").map_or(Ok(vec![]), texts)?;
-        Ok(QueryTable { name, columns, key, parts: vec![], padded: false })
+        let dialect = table.take("dialect").map(|value| {
+            let mut options = value.section()?;
+            let read = dialect(&mut options)?;
+            options.finish().map(|()| read)
+        });
+        let dialect = dialect.transpose()?.unwrap_or_default();
+        Ok(QueryTable { name, columns, key, parts: vec![], padded: false, dialect })
     }
 }
 

@@ -5,8 +5,10 @@
 //! file   QueryJob    the keys of a job file of this kind
 //! plan   QueryTask   the query as a computation, whose members are the owners and those who learn
 //!                    the result
-//! source             a table's file, CSV or (with the feature `parquet`) Parquet, row by row as
+//! source             a table's files, text or (with the feature `parquet`) Parquet, row by row as
 //!                    text
+//! partner            types of columns without values, by what a query compares them with
+//! survey             the types that files suggest, why, and rows that do not fit
 //! rows               a table's part from a file, and a result as one
 //! part   QueryPart   reads its parts, computes, writes the result
 //! ```
@@ -15,10 +17,14 @@
 //! computation; the digest of that is agreed on.
 
 mod file;
+#[cfg(all(test, feature = "sql"))]
+mod messy_tests;
 #[cfg(feature = "sql")]
 mod parameters;
 #[cfg(feature = "sql")]
 mod part;
+#[cfg(feature = "sql")]
+mod partner;
 #[cfg(feature = "sql")]
 mod plan;
 #[cfg(feature = "sql")]
@@ -28,21 +34,38 @@ mod source;
 #[cfg(feature = "sql")]
 mod stored;
 #[cfg(feature = "sql")]
+mod survey;
+#[cfg(feature = "sql")]
 mod words;
 
 pub use file::{QueryJob, QueryPartOf, QueryTable};
 #[cfg(feature = "sql")]
 pub use hushwire_sql::schema::declaration;
 #[cfg(feature = "sql")]
+pub use hushwire_tables::algebra::Column;
+
+/// The column that a text declares, if it declares one.
+#[cfg(feature = "sql")]
+#[must_use]
+pub fn column_of(declaration: &str) -> Option<Column> {
+    hushwire_sql::schema::column(declaration).ok()
+}
+#[cfg(feature = "sql")]
+pub use hushwire_files::FoundForm;
+#[cfg(feature = "sql")]
 pub use part::QueryPart;
+#[cfg(feature = "sql")]
+pub use partner::Partners;
 #[cfg(feature = "sql")]
 pub use plan::{Answer, QueryTask};
 #[cfg(feature = "sql")]
-pub use rows::{InferredTable, Pad, count, infer};
+pub use rows::Pad;
 #[cfg(feature = "sql")]
 pub use source::check_output;
 #[cfg(feature = "sql")]
 pub use stored::StoredTable;
+#[cfg(feature = "sql")]
+pub use survey::{ColumnSurvey, Depth, Doubt, Family, InferredTable, Misfit, Spelling, count, infer, survey};
 #[cfg(feature = "sql")]
 pub use words::aligned;
 

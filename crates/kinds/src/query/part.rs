@@ -10,10 +10,11 @@ use crate::ComputePart;
 use hushwire_compute::Tensor;
 use hushwire_fault::code;
 use hushwire_session::{
-    Fault, InputPlace, MemberConfig, NewFile, OutputPlace, Part,
+    Event, Fault, InputPlace, MemberConfig, NewFile, OutputPlace, Part,
     run::{Links, MemberSession},
     suggest,
 };
+use hushwire_tables::plain::Row;
 use std::{collections::BTreeMap, io::Write};
 use zeroize::Zeroizing;
 
@@ -24,6 +25,8 @@ type Fields = Vec<Vec<Option<String>>>;
 pub struct QueryPart {
     task: QueryTask,
     inner: ComputePart,
+    /// What the owner should know of how its files are read.
+    remarks: Vec<String>,
     /// Whether this member learns the result.
     learns: bool,
     file: Option<NewFile>,
@@ -60,7 +63,7 @@ impl QueryPart {
             let cause = format!("{me} does not bring a table called `{odd}`");
             return Err(Fault::new(code::QUERY, "reading tables", cause, suggest::remedy(odd, &mine)));
         }
-        let mut inputs = BTreeMap::new();
+        let (mut inputs, mut remarks) = (BTreeMap::new(), vec![]);
         for (at, part) in task.parts_of(&me) {
             let table = &query.tables()[at];
             let place = config.inputs.get(&table.name).ok_or_else(|| {
@@ -76,7 +79,10 @@ impl QueryPart {
             let taken = |e| of_file(e, place);
             let mut incoming = query.incoming(&table.name, part).map_err(of_query)?;
             let ascii = query.ascii(&table.name);
-            read(table, place, &task.digest_key(), &ascii, |rows| incoming.take(rows).map_err(taken))?;
+            let base = task.job().tables.iter().find(|known| known.name == table.name);
+            let base = base.map(|known| known.dialect.clone()).unwrap_or_default();
+            let take = |rows: &[Row]| incoming.take(rows).map_err(taken);
+            remarks.extend(read(table, (place, &base), &task.digest_key(), &ascii, take)?);
             inputs.extend(incoming.finish().map_err(taken)?);
         }
         let inputs = inputs.into_iter().map(|(name, records)| (name, Zeroizing::new(records))).collect();
@@ -106,7 +112,8 @@ impl QueryPart {
         let words = task.clone();
         let words = move |node| words.query().operator_of(node).to_owned();
         let inner = inner.with_words(std::sync::Arc::new(words));
-        Ok(Self { task: task.clone(), inner, learns, file, parquet, shows, rows: None, late: None })
+        let task = task.clone();
+        Ok(Self { task, inner, remarks, learns, file, parquet, shows, rows: None, late: None })
     }
 
     /// The result as text, and as a file has it where there is one. Whatever fails here follows
@@ -136,6 +143,7 @@ impl Part for QueryPart {
     type Learnt = Answer;
 
     fn compute(&mut self, member: &mut MemberSession) -> Result<Links, Fault> {
+        self.remarks.drain(..).for_each(|remark| (member.observer)(Event::Note(remark)));
         self.inner.compute(member)
     }
 

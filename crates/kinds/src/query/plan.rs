@@ -314,6 +314,7 @@ impl Task for QueryTask {
 mod tests {
     use super::*;
     use crate::query::{QueryPartOf, QueryTable};
+    use hushwire_session::Dialect;
 
     /// Members whose queries differ are told no digest but that of all terms, which other commands
     /// print.
@@ -322,7 +323,8 @@ mod tests {
         let task = |sql: &str, column: &str| {
             let parts = vec![QueryPartOf { owner: Member::Client("alice".into()), rows: 3 }];
             let columns = vec![column.to_owned()];
-            let table = QueryTable { name: "people".into(), columns, key: vec![], parts, padded: false };
+            let (name, dialect) = ("people".into(), Dialect::default());
+            let table = QueryTable { name, columns, key: vec![], parts, padded: false, dialect };
             let job = QueryJob {
                 sql: sql.into(),
                 to: vec![Member::Client("bob".into())],

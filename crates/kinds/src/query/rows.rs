@@ -1,22 +1,17 @@
 //! Rows from files, and as files.
 
-use super::source::TableFile;
+use super::{source::TableFile, survey::Field};
 #[cfg(feature = "parquet")]
 use hushwire_fault::Excuse;
 use hushwire_fault::code;
-use hushwire_session::{Fault, InputPlace};
-use hushwire_sql::{
-    cell,
-    schema::{self, Inferred},
-};
+use hushwire_files::outline;
+use hushwire_session::{Dialect, Fault, InputPlace};
+use hushwire_sql::cell;
 use hushwire_tables::{
     algebra::{Column, ColumnType, Schema, Table, Value},
     plain::Row,
 };
 use std::{collections::HashSet, str::FromStr};
-
-/// The name in messages of a table that is no file.
-const STREAM: &str = "on standard input";
 
 /// The public number of rows of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,8 +60,10 @@ fn digest(key: &[u8; 32], text: &str, bits: u8) -> Value {
 const PIECE: usize = 1 << 12;
 
 /// Reads the rows of a table's part, of the columns that a schema has, and hands them on a piece at
-/// a time: no more of the file is in memory. Empty fields of CSV are NULL where a column may be.
-/// Digests are under `key`.
+/// a time: no more of the file is in memory. Empty fields of text are NULL where a column may be,
+/// and so are the words of the file's dialect; `base` is the dialect of the table, where the place
+/// sets none. Digests are under `key`. Returns what the owner should know of how the files are
+/// read.
 ///
 /// The columns in the places `ascii` hold no other characters.
 ///
@@ -78,35 +75,39 @@ const PIECE: usize = 1 << 12;
 /// key.
 pub(super) fn read(
     table: &Table,
-    place: &InputPlace,
+    (place, base): (&InputPlace, &Dialect),
     key: &[u8; 32],
     ascii: &[usize],
     mut take: impl FnMut(&[Row]) -> Result<(), Fault>,
-) -> Result<(), Fault> {
-    let mut file = TableFile::open(&table.name, place)?;
+) -> Result<Vec<String>, Fault> {
+    let mut file = TableFile::open(&table.name, place, base)?;
     let columns = table.schema.columns();
     file.choose(columns.iter().map(|column| column.name.as_str()))?;
-    let path = file.path().to_owned();
+    let dialect = file.dialect().clone();
     let mut rows: Vec<Row> = vec![];
     let mut keys: Vec<HashSet<[u8; 16]>> = vec![HashSet::new(); table.unique.len()];
     while let Some(record) = file.read()? {
-        let wrong = |cause: String, remedy: &str| {
-            let step = format!("cannot read {}, {}", path.display(), record.place());
-            Fault::new(code::ROWS, step, cause, remedy).whole()
-        };
+        let wrong =
+            |cause: String, remedy: &str| Fault::new(code::ROWS, record.step(), cause, remedy).whole();
         let field = |(at, column): (usize, &Column)| {
-            let text =
-                record.get(at).filter(|text| !(text.is_empty() && record.empty_is_null() && column.nullable));
-            let Some(text) = text else {
+            let text = record.get(at).map(|bytes| {
+                std::str::from_utf8(bytes).map_err(|_| {
+                    let remedy = "set the encoding of the file, as latin1, or save it as UTF-8";
+                    wrong(format!("column {} is not UTF-8", column.name), remedy)
+                })
+            });
+            let text = text.transpose()?.map(|text| Field::new(text, &dialect, record.is_text()));
+            let is_null = |field: &Field<'_>| {
+                field.is_null_word() || field.text.is_empty() && record.is_text() && column.nullable
+            };
+            let Some(spelt) = text.filter(|field| !is_null(field)) else {
                 if column.nullable {
                     return Ok(Value::Null);
                 }
                 let cause = format!("column {} is NULL, and declared NOT NULL", column.name);
                 return Err(wrong(cause, "declare the column without NOT NULL, or mend the file"));
             };
-            let text = std::str::from_utf8(text).map_err(|_| {
-                wrong(format!("column {} is not UTF-8", column.name), "save the file as UTF-8")
-            })?;
+            let text = spelt.text;
             if ascii.contains(&at) && !text.is_ascii() {
                 let cause = format!(
                     "column {} has characters that are not ASCII, and the query takes SUBSTRING of it, which counts bytes",
@@ -120,8 +121,28 @@ pub(super) fn read(
             if let ColumnType::Digest { bits } = column.ty {
                 return Ok(digest(key, text, bits));
             }
-            cell::read(text, column.ty)
-                .map_err(|e| wrong(format!("column {}: {}", column.name, e.cause()), &e.remedy()))
+            let value = spelt.spelt(column.ty).unwrap_or_default();
+            cell::read(&value, column.ty).map_err(|e| {
+                let form = match column.ty {
+                    ColumnType::Varchar(_) => String::new(),
+                    _ => format!(
+                        "; its form is {}",
+                        if text.is_empty() { "empty".to_owned() } else { outline(text) }
+                    ),
+                };
+                let cause = format!("column {}: {}{form}", column.name, e.cause());
+                let out = match column.ty {
+                    ColumnType::Varchar(_) => "",
+                    ColumnType::Date | ColumnType::Timestamp => {
+                        ", or set `date-format`, or `null` to words that mean NULL"
+                    }
+                    ty if ty.is_numeric() => {
+                        ", or set `null` to words that mean NULL, `decimal`, `thousands` or `units`"
+                    }
+                    _ => ", or set `null` to words that mean NULL",
+                };
+                wrong(cause, &format!("{}{out}", e.remedy()))
+            })
         };
         let row = columns.iter().enumerate().map(field).collect::<Result<Row, Fault>>()?;
         for (key, seen) in table.unique.iter().zip(&mut keys) {
@@ -137,7 +158,8 @@ pub(super) fn read(
             rows.clear();
         }
     }
-    take(&rows)
+    take(&rows)?;
+    Ok(file.remarks().to_vec())
 }
 
 /// Values told apart.
@@ -154,96 +176,6 @@ fn digest_of<'v>(values: impl Iterator<Item = &'v Value>) -> [u8; 16] {
     let mut digest = [0; 16];
     hasher.finalize_xof().fill(&mut digest);
     digest
-}
-
-/// A table's columns, as its files suggest them.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InferredTable {
-    /// The columns, of the narrowest types that take their fields.
-    pub columns: Vec<Column>,
-    /// The rows of each file.
-    pub rows: Vec<u64>,
-    /// The names of columns without any value, to which any type would fit.
-    pub guessed: Vec<String>,
-}
-
-fn of_column(step: String, name: &str, e: &Fault) -> Fault {
-    Fault::new(code::ROWS, step, format!("column {name}: {}", e.cause()), e.remedy()).whole()
-}
-
-/// The columns of a table's files, with the narrowest types that take their fields, and the rows of
-/// each. What a Parquet file declares bounds the choice: its strings stay strings. Files of one
-/// table are seen one after the other.
-///
-/// # Errors
-/// A file cannot be read, or the files name other columns; a column is of numbers, one of which no
-/// type holds.
-pub fn infer(files: &[&InputPlace]) -> Result<InferredTable, Fault> {
-    let (mut names, mut seen, mut counts) = (vec![], vec![], vec![]);
-    // For each column, the place of its first number that no type holds.
-    let mut odd: Vec<Option<String>> = vec![];
-    for place in files {
-        let mut file = TableFile::open(STREAM, place)?;
-        let path = file.path().to_owned();
-        let header = file.names();
-        if header.is_empty() {
-            return Err(Fault::file("read", &path, "it is empty", "its first line must name the columns"));
-        }
-        if names.is_empty() {
-            seen = vec![Inferred::default(); header.len()];
-            odd = vec![None; header.len()];
-            names.clone_from(&header);
-        }
-        file.choose(names.iter().map(String::as_str))?;
-        for (inferred, declared) in seen.iter_mut().zip(file.declared()) {
-            if let Some(declared) = declared {
-                inferred.declare(schema::parse_type(&declared));
-            }
-        }
-        let mut rows = 0;
-        while let Some(record) = file.read()? {
-            rows += 1;
-            for (at, inferred) in seen.iter_mut().enumerate() {
-                match record.get(at) {
-                    Some(text) if !text.is_empty() || record.empty_is_null() => {
-                        let step = || format!("cannot read {}, {}", path.display(), record.place());
-                        let seen = inferred.see(&String::from_utf8_lossy(text));
-                        seen.map_err(|e| of_column(step(), &names[at], &e))?;
-                        if odd[at].is_none() && !inferred.has_double() {
-                            odd[at] = Some(step());
-                        }
-                    }
-                    Some(_) => {}
-                    None => inferred.null(),
-                }
-            }
-        }
-        counts.push(rows);
-    }
-    let all = || names.iter().zip(&seen);
-    let guessed = all().filter(|(_, inferred)| inferred.is_a_guess()).map(|(name, _)| name.clone());
-    let column = |((name, inferred), odd): ((&String, &Inferred), &Option<String>)| {
-        inferred.column(name).map_err(|e| of_column(odd.clone().unwrap_or_default(), name, &e))
-    };
-    Ok(InferredTable {
-        columns: all().zip(&odd).map(column).collect::<Result<_, _>>()?,
-        rows: counts,
-        guessed: guessed.collect(),
-    })
-}
-
-/// The rows of a table's file.
-///
-/// # Errors
-/// It cannot be read.
-pub fn count(place: &InputPlace) -> Result<u64, Fault> {
-    let mut file = TableFile::open(STREAM, place)?;
-    file.choose([].into_iter())?;
-    let mut rows = 0;
-    while file.read()?.is_some() {
-        rows += 1;
-    }
-    Ok(rows)
 }
 
 /// A result's fields as text.
@@ -317,6 +249,7 @@ fn unwritable(cause: String, remedy: impl std::fmt::Display) -> Fault {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::query::infer;
     use hushwire_tables::algebra::TablePart;
     use std::{fmt::Write, sync::Arc};
     use zeroize::Zeroizing;
@@ -333,7 +266,7 @@ mod tests {
         let unique = vec![vec![0, 1], vec![1]];
         let table = Table { name: "t".into(), schema, parts, padded: false, unique };
         let (mut all, mut lengths) = (vec![], vec![]);
-        read(&table, &place, &[0; 32], &[], |rows| {
+        read(&table, (&place, &Dialect::default()), &[0; 32], &[], |rows| {
             lengths.push(rows.len());
             all.extend_from_slice(rows);
             Ok(())
@@ -359,7 +292,7 @@ mod tests {
         let schema = Schema(["a", "b"].map(|name| Column::new(name, ColumnType::Varchar(4))).to_vec());
         let parts = vec![TablePart { owner: "a".into(), rows: 2 }];
         let table = Table { name: "t".into(), schema, parts, padded: false, unique: vec![] };
-        let read = |ascii: &[usize]| read(&table, &place, &[0; 32], ascii, |_| Ok(()));
+        let read = |ascii: &[usize]| read(&table, (&place, &Dialect::default()), &[0; 32], ascii, |_| Ok(()));
         assert!(read(&[]).is_ok());
         for (at, column, line) in [(0, "column a", "line 2"), (1, "column b", "line 3")] {
             let error = read(&[at]).unwrap_err();

@@ -1,11 +1,9 @@
-//! The rows of a table's file, CSV or Parquet, as text fields.
+//! The rows of a table's files, text or Parquet, as text fields.
 
 use crate::psi::of_file;
 use hushwire_fault::code;
-use hushwire_files::Rows;
-#[cfg(feature = "parquet")]
-use hushwire_files::parquet;
-use hushwire_session::{Fault, InputPlace};
+use hushwire_files::{FoundForm, Rows};
+use hushwire_session::{Dialect, Fault, InputPlace};
 use std::path::{Path, PathBuf};
 
 pub(super) use hushwire_files::is_parquet;
@@ -18,168 +16,129 @@ pub fn check_output(path: &Path) -> Result<(), Fault> {
     hushwire_files::check_output(path).map_err(of_file)
 }
 
-enum Of<'a> {
-    Csv(Box<Rows<'a>>),
-    #[cfg(feature = "parquet")]
-    Parquet(Box<parquet::Rows>),
-}
-
-/// The chosen columns of a table's file, row by row.
+/// The chosen columns of a table's files, row by row.
 pub(super) struct TableFile<'a> {
-    path: PathBuf,
-    of: Of<'a>,
+    rows: Rows<'a>,
     places: Vec<usize>,
 }
 
 /// A row's fields.
 #[derive(Clone, Copy)]
-pub(super) enum Fields<'a> {
-    /// With its line, in a file whose columns are at these places.
-    Csv(&'a csv::ByteRecord, &'a [usize]),
-    /// With its number.
-    #[cfg(feature = "parquet")]
-    Parquet(&'a parquet::Record, u64),
+pub(super) struct Fields<'a> {
+    rows: &'a Rows<'a>,
+    /// The places of the chosen columns.
+    places: &'a [usize],
 }
 
-impl Fields<'_> {
-    /// The text of a chosen column; none where the file says NULL, which CSV cannot.
-    pub(super) fn get(&self, at: usize) -> Option<&[u8]> {
-        match self {
-            Fields::Csv(record, places) => Some(record.get(places[at]).unwrap_or_default()),
-            #[cfg(feature = "parquet")]
-            Fields::Parquet(record, _) => record.get(at),
-        }
+impl<'a> Fields<'a> {
+    /// The text of a chosen column; none where the file says NULL, which text cannot.
+    pub(super) fn get(&self, at: usize) -> Option<&'a [u8]> {
+        let place = self.places[at];
+        (!self.rows.is_null(place)).then(|| self.rows.last().get(place).unwrap_or_default())
     }
 
-    /// Whether an empty text is how the file writes NULL.
-    pub(super) fn empty_is_null(&self) -> bool {
-        matches!(self, Fields::Csv(..))
+    /// Whether the file is text, where an empty field and words of its dialect are how it writes
+    /// NULL.
+    pub(super) fn is_text(&self) -> bool {
+        !is_parquet(self.rows.path())
+    }
+
+    /// The file and the row in it: its line, or its number.
+    pub(super) fn step(&self) -> String {
+        let place = self.rows.place().map_or_else(String::new, |place| format!(", {place}"));
+        format!("cannot read {}{place}", self.rows.path().display())
+    }
+
+    /// The file.
+    pub(super) fn path(&self) -> &'a Path {
+        self.rows.path()
     }
 
     /// The row in words: its line, or its number.
     pub(super) fn place(&self) -> String {
-        match self {
-            Fields::Csv(record, _) => format!("line {}", record.position().map_or(0, csv::Position::line)),
-            #[cfg(feature = "parquet")]
-            Fields::Parquet(_, row) => format!("row {row}"),
-        }
-    }
-}
-
-#[cfg(feature = "parquet")]
-fn opened(path: &Path, file: Option<&std::fs::File>) -> Result<Of<'static>, Fault> {
-    let rows = match file {
-        Some(file) => {
-            let file = file.try_clone().map_err(|e| Fault::io("read", path, &e))?;
-            parquet::Rows::new(path, file)
-        }
-        None => parquet::Rows::open(path),
-    };
-    rows.map(|rows| Of::Parquet(Box::new(rows))).map_err(of_file)
-}
-
-#[cfg(not(feature = "parquet"))]
-fn opened(path: &Path, _: Option<&std::fs::File>) -> Result<Of<'static>, Fault> {
-    hushwire_files::check_input(path).map_err(of_file)?;
-    Err(Fault::internal("reading a table", "a build without Parquet takes it for one with"))
-}
-
-impl TableFile<'static> {
-    /// A file by its name.
-    pub(super) fn file(path: &Path) -> Result<Self, Fault> {
-        let of = if is_parquet(path) {
-            opened(path, None)?
-        } else {
-            Of::Csv(Box::new(Rows::open(path).map_err(of_file)?))
-        };
-        Ok(Self { path: path.to_owned(), of, places: vec![] })
+        self.rows.place().map_or_else(String::new, |place| place.to_string())
     }
 }
 
 impl<'a> TableFile<'a> {
-    /// The file of an input's place; `name` is the table's.
-    pub(super) fn open(name: &str, place: &'a InputPlace) -> Result<Self, Fault> {
-        let csv = |path: PathBuf, rows: Result<Rows<'a>, _>| {
-            Ok(Self { path, of: Of::Csv(Box::new(rows.map_err(of_file)?)), places: vec![] })
+    /// The files of an input's place; `name` is the table's, and `base` the dialect in which they
+    /// are where the place sets none.
+    pub(super) fn open(name: &str, place: &'a InputPlace, base: &Dialect) -> Result<Self, Fault> {
+        let (places, dialect) = place.as_table(base);
+        let rows = match &places[..] {
+            [InputPlace::Memory(bytes)] => {
+                Rows::with(&PathBuf::from(format!("table {name}")), &bytes[..], &dialect)
+            }
+            [InputPlace::Open(file, path)] => {
+                let file = file.try_clone().map_err(|e| Fault::io("read", path, &e))?;
+                Rows::of_file(path, file, &dialect)
+            }
+            places => {
+                let file = |place: &&InputPlace| match place {
+                    InputPlace::File(path) => Some(path.clone()),
+                    _ => None,
+                };
+                let files: Option<Vec<PathBuf>> = places.iter().map(file).collect();
+                let files = files.ok_or_else(|| {
+                    let remedy = format!("write {name} = {{ file = \"{name}.csv\" }}");
+                    let step = format!("reading table {name}");
+                    Fault::new(code::QUERY, step, "it is no table's file", remedy)
+                })?;
+                Rows::open_all(&files, &dialect)
+            }
         };
-        match place {
-            InputPlace::File(path) => TableFile::file(path),
-            InputPlace::Csv(of, _) => TableFile::open(name, of),
-            InputPlace::Memory(bytes) => {
-                let path = PathBuf::from(format!("table {name}"));
-                csv(path.clone(), Rows::new(&path, &bytes[..]))
-            }
-            InputPlace::Open(file, path) if is_parquet(path) => {
-                Ok(Self { path: path.clone(), of: opened(path, Some(file))?, places: vec![] })
-            }
-            InputPlace::Open(file, path) => csv(path.clone(), Rows::new(path, &**file)),
-            InputPlace::Hex(_) | InputPlace::HexFile(_) | InputPlace::Values(_) => {
-                let remedy = format!("write {name} = {{ file = \"{name}.csv\" }}");
-                Err(Fault::new(code::QUERY, format!("reading table {name}"), "it is no table's file", remedy))
-            }
-        }
+        Ok(Self { rows: rows.map_err(of_file)?, places: vec![] })
     }
 
-    /// Its name in messages.
+    /// The name in messages of the file that is read.
     pub(super) fn path(&self) -> &Path {
-        &self.path
+        self.rows.path()
+    }
+
+    /// The dialect in which its text is read.
+    pub(super) fn dialect(&self) -> &Dialect {
+        self.rows.dialect()
+    }
+
+    /// What the owner should know of how the files are read.
+    pub(super) fn remarks(&self) -> &[String] {
+        self.rows.remarks()
+    }
+
+    /// What the file that is read turned out to be.
+    pub(super) fn found(&self) -> FoundForm {
+        self.rows.found()
     }
 
     /// The names of columns whose types are read; none where the file is empty.
     pub(super) fn names(&self) -> Vec<String> {
-        match &self.of {
-            Of::Csv(rows) => {
-                rows.header().iter().map(|n| String::from_utf8_lossy(n).trim().to_owned()).collect()
-            }
-            #[cfg(feature = "parquet")]
-            Of::Parquet(rows) => {
-                let read = rows.columns().iter().filter(|column| column.kind.is_some());
-                read.map(|column| column.name.clone()).collect()
-            }
-        }
+        self.rows.readable()
     }
 
-    /// The types of chosen columns that the file declares, as SQL; a string's has no length. A CSV
-    /// file declares no type.
-    pub(super) fn declared(&self) -> Vec<Option<String>> {
-        match &self.of {
-            Of::Csv(_) => vec![None; self.places.len()],
-            #[cfg(feature = "parquet")]
-            Of::Parquet(rows) => {
-                let kind = |at: &usize| rows.columns()[*at].kind.map(|kind| kind.to_string());
-                self.places.iter().map(kind).collect()
-            }
-        }
+    /// Whether the file has nothing in it, not even names.
+    pub(super) fn is_empty(&self) -> bool {
+        self.rows.header().is_empty() && !is_parquet(self.rows.path())
+    }
+
+    /// The types that the file declares for columns, as SQL; a string's has no length. Text
+    /// declares no type.
+    pub(super) fn declared(&self, names: &[String]) -> Vec<Option<String>> {
+        let (all, declared) = (self.rows.names(), self.rows.declared());
+        let place = |name: &String| all.iter().position(|other| other == name);
+        names.iter().map(|name| declared.get(place(name)?).cloned().flatten()).collect()
     }
 
     /// Chooses columns, by name.
     pub(super) fn choose<'n>(&mut self, names: impl Iterator<Item = &'n str>) -> Result<(), Fault> {
-        match &mut self.of {
-            Of::Csv(rows) => {
-                self.places =
-                    names.map(|name| rows.column(name)).collect::<Result<_, _>>().map_err(of_file)?;
-            }
-            #[cfg(feature = "parquet")]
-            Of::Parquet(rows) => {
-                let places: Result<Vec<_>, _> = names.map(|name| rows.place(name)).collect();
-                self.places = places.map_err(of_file)?;
-                rows.choose(&self.places).map_err(of_file)?;
-            }
+        if !self.is_empty() {
+            self.places = self.rows.select(names).map_err(of_file)?;
         }
         Ok(())
     }
 
     /// The next row.
     pub(super) fn read(&mut self) -> Result<Option<Fields<'_>>, Fault> {
-        match &mut self.of {
-            Of::Csv(rows) => {
-                Ok(rows.read().map_err(of_file)?.map(|record| Fields::Csv(record, &self.places)))
-            }
-            #[cfg(feature = "parquet")]
-            Of::Parquet(rows) => match rows.read().map_err(of_file)? {
-                Some((record, number)) => Ok(Some(Fields::Parquet(record, number))),
-                None => Ok(None),
-            },
-        }
+        let there = self.rows.read().map_err(of_file)?.is_some();
+        Ok(there.then_some(Fields { rows: &self.rows, places: &self.places }))
     }
 }

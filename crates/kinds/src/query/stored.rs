@@ -8,7 +8,7 @@ use super::{QueryJob, rows::read};
 use hushwire_circuit::Planes;
 use hushwire_fault::code;
 use hushwire_rep3::stored::{PART, StoredColumn, parts};
-use hushwire_session::{Fault, InputPlace, Member, stored::STORED, suggest};
+use hushwire_session::{Dialect, Fault, InputPlace, Member, stored::STORED, suggest};
 use hushwire_sql::schema::{self, declaration};
 use hushwire_tables::{
     Incoming, Query, TableInput,
@@ -105,7 +105,7 @@ impl StoredTable {
         let of_rows =
             |rows| Table { parts: vec![TablePart { owner: "owner".to_owned(), rows }], ..self.0.clone() };
         let mut reading = Reading { of: self, rows, taken: 0, part: vec![], at: 0, take };
-        read(&of_rows(rows), place, &[0; 32], &[], |piece| reading.rows(piece))?;
+        read(&of_rows(rows), (place, &Dialect::default()), &[0; 32], &[], |piece| reading.rows(piece))?;
         if !self.0.padded && reading.taken < rows {
             return Err(self.count(reading.taken, rows));
         }

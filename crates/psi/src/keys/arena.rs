@@ -78,14 +78,16 @@ impl TableKeys {
     pub fn from_rows(path: &Path, rows: &mut Rows<'_>, spec: &KeySpec) -> Result<Self, FileError> {
         let (places, mut keys, mut key) = (spec.places(rows)?, Self::default(), Encoded::default());
         while rows.read()?.is_some() {
-            let (row, at) = (rows.last(), rows.place());
+            let (row, at, dialect) = (rows.last(), rows.place(), rows.dialect());
             key.clear();
             let mut whole = Formed::Text;
             for (place, column) in places.iter().zip(spec.columns()) {
                 let field = std::str::from_utf8(row.get(*place).unwrap_or_default()).map_err(|_| {
                     let cause = format!("the key in column {} is not UTF-8", column.name.trim());
-                    FileError::new(path, at, cause, "save the file as UTF-8 at both parties")
+                    let remedy = "set the encoding of the file, as latin1, or save it as UTF-8";
+                    FileError::new(rows.path(), at, cause, remedy)
                 })?;
+                let field = if dialect.is_null_word(field) { "" } else { field };
                 whole = match (whole, key.push(column.normal, field)) {
                     (Formed::Malformed, _) | (_, Formed::Malformed) => Formed::Malformed,
                     (Formed::Empty, _) | (_, Formed::Empty) => Formed::Empty,

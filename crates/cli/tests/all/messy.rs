@@ -1,0 +1,202 @@
+//! Files that are not clean: what commands say of them, and the ways out.
+
+use crate::{
+    common::{Place, Ran},
+    query_members::{ALL, expected, world},
+    rehearsal::Ended,
+};
+use std::io::Write;
+
+fn place() -> Place {
+    let place = Place::new();
+    place.put("na.csv", b"id,n\n1,5\n2,7\n3,n/a\n");
+    place.put("zip.csv", b"zip,n\n8001,3\n8002,4\n9000,5\n");
+    place.put("de.csv", "id;Betrag;Tag\n1;1.234,50 €;23.11.2026\n2;-7,25;1.2.2025\n3;;-\n".as_bytes());
+    place
+}
+
+/// `local query` with an SQL text of several words.
+fn query(place: &Place, tables: &str, sql: &str) -> Ran {
+    place.put("q.sql", sql.as_bytes());
+    place.ran(&format!("local query {tables} --sql-file q.sql --transport unix --out - --force"))
+}
+
+fn good(place: &Place, tables: &str, sql: &str) -> String {
+    let ran = query(place, tables, sql);
+    assert_eq!(ran.code, Some(0), "{tables}: {}", ran.err);
+    ran.out
+}
+
+fn refused(place: &Place, tables: &str, sql: &str, words: &[&str]) {
+    let ran = query(place, tables, sql);
+    assert_ne!(ran.code, Some(0), "{tables}: {}", ran.out);
+    words.iter().for_each(|words| assert!(ran.err.contains(words), "no {words:?} in {}", ran.err));
+}
+
+fn ended_well(place: &Place, line: &str) -> Ran {
+    let ran = place.ran(line);
+    assert_eq!(ran.code, Some(0), "{line}: {}", ran.err);
+    ran
+}
+
+fn ended_badly(place: &Place, line: &str, code: i32, words: &[&str]) {
+    let ran = place.ran(line);
+    assert_eq!(ran.code, Some(code), "{line}: {}", ran.err);
+    words.iter().for_each(|words| assert!(ran.err.contains(words), "no {words:?} in {}", ran.err));
+}
+
+#[test]
+fn one_word_among_numbers_is_named_and_has_a_way_out() {
+    let place = place();
+    let sum = "SELECT SUM(n) AS s FROM t";
+    let words = [
+        "column t.n is read as VARCHAR(3): most of its 3 values are numbers, and 1 is not: na.csv, line 4",
+        "its form: a/a",
+        "add --null n/a",
+    ];
+    refused(&place, "--table t=na.csv@a", sum, &words);
+    assert_eq!(good(&place, "--table t=na.csv@a --null n/a", sum), "s\n12\n");
+    // A type that is given is kept, and the value that does not fit is found.
+    let words = ["client a cannot read na.csv, line 4: column n: it is no INTEGER; its form is a/a"];
+    refused(&place, "--table t=na.csv@a --type t.n=INTEGER", sum, &words);
+    assert_eq!(good(&place, "--table t=na.csv@a --type t.n=INTEGER --null t=n/a", sum), "s\n12\n");
+    // A query that runs is told, too: the greatest text is not the greatest number.
+    let ran = query(&place, "--table t=na.csv@a", "SELECT MAX(n) AS s FROM t");
+    assert!(ran.code == Some(0) && ran.err.contains("note: column t.n is read as VARCHAR(3)"), "{}", ran.err);
+}
+
+#[test]
+fn numbers_that_are_meant_as_text_are_named() {
+    let place = place();
+    let like = "SELECT SUM(n) AS s FROM t WHERE zip LIKE '80%'";
+    let words =
+        ["column t.zip was read as INTEGER", "--type \"t.zip=VARCHAR(n)\"", "CAST(zip AS VARCHAR(n))"];
+    refused(&place, "--table t=zip.csv@a", like, &words);
+    assert_eq!(good(&place, "--table t=zip.csv@a --type t.zip=VARCHAR(5)", like), "s\n7\n");
+    let wrong = [
+        ("t.zap=DATE", "zip"),
+        ("u.zip=DATE", "no table u"),
+        ("t.zip=TEXT9", "is no type"),
+        ("zip", "write table.column"),
+    ];
+    for (option, words) in wrong {
+        refused(&place, &format!("--table t=zip.csv@a --type {option}"), like, &[words]);
+    }
+}
+
+#[test]
+fn a_file_is_described_and_its_schema_is_taken() {
+    let place = place();
+    let first = ended_well(&place, "table describe de.csv").out;
+    for words in [
+        "de.csv: 3 rows of 3 columns; text, \";\" between fields, names in the first line",
+        "numbers with --decimal , --thousands . --units yes",
+        "does not fit: de.csv, line 4, of the form -",
+    ] {
+        assert!(first.contains(words), "no {words:?} in {first}");
+    }
+    let options = "--decimal , --thousands . --units --null - --date-format %d.%m.%Y";
+    let second =
+        ended_well(&place, &format!("table describe de.csv {options} --schema de.toml --name t")).out;
+    assert!(second.contains("Betrag  DECIMAL(6, 2)") && second.contains("Tag     DATE"), "{second}");
+    let rows =
+        good(&place, "--table t=de.csv@a --schema de.toml", "SELECT SUM(Betrag) AS s, MAX(Tag) AS d FROM t");
+    assert_eq!(rows, "s,d\n1227.25,2026-11-23\n");
+    // The report has the same; a sample says that there may be more.
+    let report = ended_well(&place, "table describe de.csv --sample 2 --json -").out;
+    let report: serde_json::Value = serde_json::from_str(&report).expect("JSON");
+    assert_eq!((report["rows"].as_u64(), report["sampled"].as_bool()), (Some(2), Some(true)));
+    assert_eq!(report["columns"][0]["type"], "INTEGER");
+    ended_badly(
+        &place,
+        "table describe de.csv --decimal x",
+        2,
+        &["--decimal: decimal is a point or a comma"],
+    );
+    ended_badly(&place, "table describe nobody-*.csv", 4, &["no file has such a name"]);
+}
+
+#[test]
+fn several_files_of_an_owner_are_one_part() {
+    let place = Place::new();
+    place.put("a-1.csv", b"id,n\n1,2\n");
+    let mut packer = flate2::write::GzEncoder::new(vec![], flate2::Compression::default());
+    packer.write_all(b"n,id\n4,3\n").expect("packed");
+    place.put("a-2.csv.gz", &packer.finish().expect("packed"));
+    let sql = "SELECT id, n FROM t ORDER BY id";
+    let wanted = "id,n\n1,2\n3,4\n";
+    assert_eq!(good(&place, "--table t=a-1.csv@a --table t=a-2.csv.gz@a", sql), wanted);
+    assert_eq!(good(&place, "--table t=a-*@a", sql), wanted);
+    place.put("a-3.csv", b"id,m\n1,2\n");
+    refused(&place, "--table t=a-*@a", sql, &["column n is not in all files of the table"]);
+}
+
+#[test]
+fn a_first_line_that_looks_like_data_is_told_once() {
+    let place = Place::new();
+    place.put("t.csv", b"1,5\n2,6\n");
+    let ran = query(&place, "--table t=t.csv@a", "SELECT COUNT(*) AS n FROM t");
+    assert_eq!(ran.out, "n\n1\n");
+    let told = "t.csv, line 1 is read as the names of columns, and 2 of its 2 fields are numbers or dates";
+    assert_eq!(ran.err.matches(told).count(), 1, "{}", ran.err);
+    let rows = good(&place, "--table t=t.csv@a --header no", "SELECT SUM(c2) AS n FROM t");
+    assert_eq!(rows, "n\n11\n");
+}
+
+#[test]
+fn columns_without_values_take_the_types_of_their_partners() {
+    let place = place();
+    place.put("none.csv", b"k,day,x\n");
+    let sql = "SELECT COUNT(*) AS n, SUM(x) AS s FROM u JOIN t ON u.k = t.id WHERE day > DATE '2026-01-01'";
+    let ran = query(&place, "--table u=none.csv@b --table t=na.csv@a --key t=id", sql);
+    assert_eq!(ran.out, "n,s\n0,\n", "{}", ran.err);
+    for (column, ty) in [("k", "INTEGER"), ("day", "DATE"), ("x", "INTEGER")] {
+        let told = format!("column u.{column} has no values and is taken for {ty}");
+        assert!(ran.err.contains(&told), "{}", ran.err);
+    }
+    place.put("empty.csv", b"");
+    refused(&place, "--table u=empty.csv@b", "SELECT COUNT(*) AS n FROM u", &["empty.csv: it is empty"]);
+    place.put("u.toml", b"[[tables]]\nname = \"u\"\ncolumns = [\"x INTEGER\"]\n");
+    let rows =
+        good(&place, "--table u=empty.csv@b --schema u.toml", "SELECT COUNT(*) AS n, SUM(x) AS s FROM u");
+    assert_eq!(rows, "n,s\n0,\n");
+}
+
+#[test]
+fn intersections_read_the_same_files() {
+    let place = Place::new();
+    place.put("a.csv", b"id;name\n1;Z\xfcrich\n2;NA\n3;Bern\n");
+    place.put("b-1.csv", "name,n\nZürich,\"1,000\"\n".as_bytes());
+    place.put("b-2.csv", "n,name\nNA,NA\n4,Basel\n".as_bytes());
+    let line = "local psi --a a.csv --b b-1.csv --b b-2.csv --key name --encoding a=latin1 --null NA --thousands b=, --transport unix";
+    assert_eq!(ended_well(&place, line).out, "id,name\n1,Zürich\n");
+    assert_eq!(ended_well(&place, &format!("{line} --reveal sum:n,count")).out, "count,sum\n1,1000\n");
+    let wrong = "local psi --a a.csv --b b-1.csv --key name --transport unix";
+    ended_badly(
+        &place,
+        wrong,
+        4,
+        &["a.csv, line 2: the key in column name is not UTF-8", "set the encoding of the file"],
+    );
+}
+
+/// An owner's own file says how its table is read; the job, and all others, stay as they are.
+#[test]
+fn a_member_reads_its_table_as_its_own_file_says() {
+    let world = world(9);
+    let salaries = String::from_utf8(world.place.get("r/salaries.csv")).expect("text");
+    let lines: Vec<&str> = salaries.lines().collect();
+    for (name, rows) in [("r/one.csv", &lines[1..5]), ("r/two.csv", &lines[5..])] {
+        let german = rows.iter().map(|line| line.replace(',', ";").replace('.', ",") + "\n");
+        world.place.put(name, ("person;salary\n".to_owned() + &german.collect::<String>()).as_bytes());
+    }
+    world.edit("r/alice.toml", |text| {
+        text.replace(
+            "file = \"salaries.csv\"",
+            "file = [\"one.csv\", \"two.csv\"], decimal = \",\", separator = \";\"",
+        )
+    });
+    let all = world.end(world.start_all(&ALL));
+    all.iter().for_each(Ended::good);
+    assert_eq!(String::from_utf8(world.place.get("r/result.csv")).unwrap_or_default(), expected(9));
+}

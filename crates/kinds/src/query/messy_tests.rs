@@ -1,0 +1,536 @@
+//! Files as people have them: each is read right, or refused with its place, the form of the value
+//! and a remedy. DuckDB reads the same where its options mean the same; without it that part is
+//! skipped, and says so. `HUSHWIRE_PYTHON` names an interpreter other than `python3`.
+
+use super::{
+    rows::{read, shown},
+    survey::{Depth, infer, survey},
+};
+use hushwire_session::{Dialect, InputPlace};
+use hushwire_tables::algebra::{Schema, Table, TablePart};
+use std::{
+    fs,
+    io::Write,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+/// A file, the options with which it is read, and what is found.
+struct Messy {
+    /// The names and bytes of its files, which are one table.
+    files: &'static [(&'static str, &'static [u8])],
+    options: &'static [(&'static str, &'static str)],
+    wanted: Wanted,
+    /// DuckDB's options, where they mean the same; columns and their types come to them.
+    duck: Option<&'static str>,
+}
+
+enum Wanted {
+    /// The types of columns, and the rows as text, `|` between fields and `~` for NULL.
+    Rows(&'static str, &'static [&'static str]),
+    /// Parts of the error's text.
+    Refused(&'static [&'static str]),
+    /// The types of columns; a part of the reason why one of them is text, and of the way out.
+    Doubt(&'static str, &'static [&'static str]),
+    /// Rows, and a part of what the owner is told.
+    Told(&'static str, &'static [&'static str], &'static str),
+}
+
+use Wanted::{Doubt, Refused, Rows as Read, Told};
+
+const fn file(
+    files: &'static [(&'static str, &'static [u8])],
+    options: &'static [(&'static str, &'static str)],
+    wanted: Wanted,
+    duck: Option<&'static str>,
+) -> Messy {
+    Messy { files, options, wanted, duck }
+}
+
+const PLAIN: Option<&str> = Some("header=true");
+
+const FILES: [Messy; 46] = [
+    // Separators.
+    file(&[("a.csv", b"id,n\n1,2\n")], &[], Read("id INTEGER NOT NULL, n INTEGER NOT NULL", &["1|2"]), PLAIN),
+    file(
+        &[("a.csv", b"id;n\n1;2,5\n")],
+        &[("decimal", ",")],
+        Read("id INTEGER NOT NULL, n DECIMAL(2, 1) NOT NULL", &["1|2.5"]),
+        Some("header=true, delim=';', decimal_separator=','"),
+    ),
+    file(
+        &[("a.tsv", b"id\tname\n1\tAnn, B.\n")],
+        &[],
+        Read("id INTEGER NOT NULL, name VARCHAR(7) NOT NULL", &["1|Ann, B."]),
+        Some("header=true, delim='\\t'"),
+    ),
+    file(
+        &[("a.csv", b"id|n\n1|2\n")],
+        &[],
+        Read("id INTEGER NOT NULL, n INTEGER NOT NULL", &["1|2"]),
+        Some("header=true, delim='|'"),
+    ),
+    file(
+        &[("a.csv", b"id:n\n1:2\n")],
+        &[("separator", ":")],
+        Read("id INTEGER NOT NULL, n INTEGER NOT NULL", &["1|2"]),
+        Some("header=true, delim=':'"),
+    ),
+    file(
+        &[("a.csv", b"id;n\n1;2\n")],
+        &[("separator", ",")],
+        Read("id;n VARCHAR(3) NOT NULL", &["1;2"]),
+        Some("header=true, delim=','"),
+    ),
+    file(
+        &[("a.csv", b"id,n\n1,2\n3\n")],
+        &[],
+        Refused(&["a.csv, line 3: it has 1 field where the first line has 2", "put quotes around a field"]),
+        None,
+    ),
+    // Quotes.
+    file(
+        &[("a.csv", b"id,name\n1,'Ann, B.'\n")],
+        &[("quote", "'")],
+        Read("id INTEGER NOT NULL, name VARCHAR(7) NOT NULL", &["1|Ann, B."]),
+        Some("header=true, quote=''''"),
+    ),
+    file(
+        &[("a.csv", b"id,inch\n1,12\"\n")],
+        &[("quote", "none")],
+        Read("id INTEGER NOT NULL, inch VARCHAR(3) NOT NULL", &["1|12\""]),
+        None,
+    ),
+    file(
+        &[("a.csv", b"id,inch\n1,12\"\n")],
+        &[],
+        Refused(&[
+            "a.csv, line 2, character 5: a quote stands in a field",
+            "put quotes around the whole field",
+        ]),
+        None,
+    ),
+    file(
+        &[("a.csv", b"id,note\r\n1,\"two\r\nlines\"\r\n")],
+        &[],
+        Read("id INTEGER NOT NULL, note VARCHAR(10) NOT NULL", &["1|two\r\nlines"]),
+        PLAIN,
+    ),
+    // Headers.
+    file(
+        &[("a.csv", b"1,Ann\n2,Bob\n")],
+        &[("header", "no")],
+        Read("c1 INTEGER NOT NULL, c2 VARCHAR(3) NOT NULL", &["1|Ann", "2|Bob"]),
+        Some("header=false"),
+    ),
+    file(
+        &[("a.csv", b"1,Ann\n2,Bob\n")],
+        &[("header", "auto")],
+        Read("c1 INTEGER NOT NULL, c2 VARCHAR(3) NOT NULL", &["1|Ann", "2|Bob"]),
+        Some("header=false"),
+    ),
+    file(
+        &[("a.csv", b"id,name\n2,Bob\n")],
+        &[("header", "auto")],
+        Read("id INTEGER NOT NULL, name VARCHAR(3) NOT NULL", &["2|Bob"]),
+        PLAIN,
+    ),
+    file(
+        &[("a.csv", b"1,Ann\n2,Bob\n")],
+        &[],
+        Told(
+            "1 INTEGER NOT NULL, Ann VARCHAR(3) NOT NULL",
+            &["2|Bob"],
+            "a.csv, line 1 is read as the names of columns, and 1 of its 2 fields are numbers or dates",
+        ),
+        None,
+    ),
+    file(&[("a.csv", b",id\n0,7\n")], &[], Read("c1 INTEGER NOT NULL, id INTEGER NOT NULL", &["0|7"]), None),
+    // Numbers.
+    file(
+        &[("a.csv", b"n\n\"1.234,50\"\n\"-7,25\"\n")],
+        &[("decimal", ","), ("thousands", ".")],
+        Read("n DECIMAL(6, 2) NOT NULL", &["1234.50", "-7.25"]),
+        None,
+    ),
+    file(
+        &[("a.csv", b"n\n\"1,234\"\n\"1,234,567\"\n")],
+        &[("thousands", ",")],
+        Read("n INTEGER NOT NULL", &["1234", "1234567"]),
+        None,
+    ),
+    file(
+        &[("a.csv", "n\n1\u{a0}234\n12\n".as_bytes())],
+        &[("thousands", "space")],
+        Read("n INTEGER NOT NULL", &["1234", "12"]),
+        None,
+    ),
+    file(
+        &[("a.csv", "n;p\n12,50 €;5 %\n-3,00 €;7,5 %\n".as_bytes())],
+        &[("decimal", ","), ("units", "yes")],
+        Read("n DECIMAL(4, 2) NOT NULL, p DECIMAL(2, 1) NOT NULL", &["12.50|5.0", "-3.00|7.5"]),
+        None,
+    ),
+    file(
+        &[("a.csv", b"n\n($1.50)\n$2\n")],
+        &[("units", "yes")],
+        Read("n DECIMAL(3, 2) NOT NULL", &["-1.50", "2.00"]),
+        None,
+    ),
+    file(
+        &[("a.csv", b"n\n1.5\n\"2,5\"\n3.5\n")],
+        &[],
+        Doubt("n VARCHAR(3) NOT NULL", &["a.csv, line 3", "9,9", "--null WORD"]),
+        None,
+    ),
+    file(&[("a.csv", b"n\n\"1,5\"\n\"2,5\"\n")], &[], Doubt("n VARCHAR(3) NOT NULL", &["decimal ,"]), None),
+    file(
+        &[("a.csv", b"zip\n01234\n8001\n")],
+        &[],
+        Doubt("zip VARCHAR(5) NOT NULL", &["1 is a code that begins with 0 or +"]),
+        None,
+    ),
+    file(
+        &[("a.csv", b"n\n1\n2e300\n")],
+        &[],
+        Refused(&["a.csv, line 3: column n: it is no number below 2^63", "VARCHAR(n) keeps the text"]),
+        None,
+    ),
+    // NULL.
+    file(
+        &[("a.csv", b"id,n\n1,5\n2,n/a\n3,\n4,NA\n")],
+        &[("null", "NA,n/a")],
+        Read("id INTEGER NOT NULL, n INTEGER", &["1|5", "2|~", "3|~", "4|~"]),
+        Some("header=true, nullstr=['', 'NA', 'n/a']"),
+    ),
+    file(
+        &[("a.csv", b"id,n\n1,5\n2,6\n3,7\n4,n/a\n")],
+        &[],
+        Doubt("id INTEGER NOT NULL, n VARCHAR(3) NOT NULL", &["a.csv, line 5", "a/a", "add --null n/a"]),
+        None,
+    ),
+    file(
+        &[("a.csv", b"n\n\\N\n5\n")],
+        &[("null", "\\N")],
+        Read("n INTEGER", &["~", "5"]),
+        Some("header=true, nullstr='\\N'"),
+    ),
+    file(
+        &[("a.csv", b"n\n-\n5\n")],
+        &[("null", "-")],
+        Read("n INTEGER", &["~", "5"]),
+        Some("header=true, nullstr='-'"),
+    ),
+    // Dates and times.
+    file(
+        &[("a.csv", b"d\n23.11.2026\n1.2.2025\n")],
+        &[("date-format", "%d.%m.%Y")],
+        Read("d DATE NOT NULL", &["2026-11-23", "2025-02-01"]),
+        Some("header=true, dateformat='%d.%m.%Y'"),
+    ),
+    file(
+        &[("a.csv", b"d\n11/23/2026 9:05 PM\n")],
+        &[("date-format", "%m/%d/%Y %I:%M %p")],
+        Read("d TIMESTAMP NOT NULL", &["2026-11-23 21:05:00"]),
+        Some("header=true, timestampformat='%m/%d/%Y %I:%M %p'"),
+    ),
+    file(
+        &[("a.csv", b"t\n2024-01-01 00:00:01\n2024-01-01T00:00:00Z\n2024-01-01T02:00:00.5+02:00\n")],
+        &[],
+        Read(
+            "t TIMESTAMP NOT NULL",
+            &["2024-01-01 00:00:01", "2024-01-01 00:00:00", "2024-01-01 00:00:00.500000"],
+        ),
+        None,
+    ),
+    file(
+        &[("a.csv", b"d\n23.11.2026\n24.11.2026\n")],
+        &[],
+        Doubt("d VARCHAR(10) NOT NULL", &["date-format %d.%m.%Y"]),
+        None,
+    ),
+    file(
+        &[("a.csv", b"d\n2026-11-23\n2026-02-30\n")],
+        &[],
+        Doubt("d VARCHAR(10) NOT NULL", &["a.csv, line 3", "9999-99-99"]),
+        None,
+    ),
+    file(
+        &[("a.csv", b"d\n1/2/2026\n3/4/2026\n")],
+        &[],
+        Doubt("d VARCHAR(8) NOT NULL", &["date-format %d/%m/%Y", "date-format %m/%d/%Y"]),
+        None,
+    ),
+    // Blanks.
+    file(
+        &[("a.csv", b" id , name \n 1 , Ann \n")],
+        &[],
+        Read("id INTEGER NOT NULL, name VARCHAR(3) NOT NULL", &["1|Ann"]),
+        None,
+    ),
+    file(
+        &[("a.csv", b"id,name\n1, Ann \n")],
+        &[("trim", "no")],
+        Read("id INTEGER NOT NULL, name VARCHAR(5) NOT NULL", &["1| Ann "]),
+        PLAIN,
+    ),
+    file(
+        &[("a.csv", b"\n\nid,n\n\n1,2\n\n\n3,4\n\n")],
+        &[],
+        Read("id INTEGER NOT NULL, n INTEGER NOT NULL", &["1|2", "3|4"]),
+        None,
+    ),
+    // Encodings.
+    file(
+        &[("a.csv", b"\xef\xbb\xbfid,name\n1,Z\xc3\xbcrich\n")],
+        &[],
+        Read("id INTEGER NOT NULL, name VARCHAR(7) NOT NULL", &["1|Zürich"]),
+        PLAIN,
+    ),
+    file(
+        &[("a.csv", b"\xff\xfei\0d\0;\0n\0\n\x001\0;\0\xfc\0\n\0")],
+        &[],
+        Read("id INTEGER NOT NULL, n VARCHAR(2) NOT NULL", &["1|ü"]),
+        None,
+    ),
+    file(
+        &[("a.csv", b"id,name\n1,Z\xfcrich \x80\n")],
+        &[("encoding", "windows-1252")],
+        Read("id INTEGER NOT NULL, name VARCHAR(11) NOT NULL", &["1|Zürich €"]),
+        None,
+    ),
+    file(
+        &[("a.csv", b"id,name\n1,Z\xfcrich\n")],
+        &[],
+        Refused(&["a.csv, line 2: column name is not UTF-8", "set the encoding of the file, as latin1"]),
+        None,
+    ),
+    // Several files, packed files, and files without rows.
+    file(
+        &[("a-1.csv", b"id,n\n1,2\n"), ("a-2.csv", b"n,id\n4,3\n"), ("a-3.csv", b"id,n\n")],
+        &[],
+        Read("id INTEGER NOT NULL, n INTEGER NOT NULL", &["1|2", "3|4"]),
+        None,
+    ),
+    file(
+        &[("a-1.csv", b"id,n\n1,2\n"), ("a-2.csv", b"id,m\n4,3\n")],
+        &[],
+        Refused(&["a-2.csv: column n is not in all files of the table", "give all files the same columns"]),
+        None,
+    ),
+    file(&[("a.csv", b"id,n\n")], &[], Read("id VARCHAR(1) NOT NULL, n VARCHAR(1) NOT NULL", &[]), None),
+    file(&[("a.csv", b"")], &[], Refused(&["a.csv: it is empty", "a schema must declare them"]), None),
+];
+
+impl Messy {
+    fn dialect(&self) -> Dialect {
+        let mut dialect = Dialect::default();
+        for (name, value) in self.options {
+            dialect.set(name, value).unwrap_or_else(|e| panic!("{e}"));
+        }
+        dialect
+    }
+
+    fn place(&self, dir: &Path) -> InputPlace {
+        let put = |(name, bytes): &(&str, &[u8])| {
+            let path = dir.join(name);
+            fs::write(&path, bytes).unwrap_or_else(|e| panic!("{e}"));
+            InputPlace::File(path)
+        };
+        InputPlace::Table(self.files.iter().map(put).collect(), self.dialect())
+    }
+
+    fn title(&self) -> String {
+        let (_, bytes) = self.files[0];
+        format!("{} with {:?}", bytes.escape_ascii(), self.options)
+    }
+}
+
+/// Columns as they are declared, rows with `|` and `~`, and what the owner is told.
+type AsText = (String, Vec<String>, Vec<String>);
+
+fn table(place: &InputPlace) -> Result<AsText, String> {
+    let found = infer(&[place]).map_err(|e| e.to_string())?;
+    let declared: Vec<String> = found.columns.iter().map(ToString::to_string).collect();
+    let schema = Schema(found.columns);
+    let parts = vec![TablePart { owner: "a".into(), rows: found.rows[0] }];
+    let table = Table { name: "t".into(), schema: schema.clone(), parts, padded: false, unique: vec![] };
+    let mut all = vec![];
+    let told = read(&table, (place, &Dialect::default()), &[0; 32], &[], |rows| {
+        all.extend_from_slice(rows);
+        Ok(())
+    });
+    let told = told.map_err(|e| e.to_string())?;
+    assert_eq!(told, found.remarks, "told alike when types are found and when rows are read");
+    let line = |row: &Vec<Option<String>>| {
+        row.iter().map(|field| field.clone().unwrap_or("~".into())).collect::<Vec<_>>().join("|")
+    };
+    Ok((declared.join(", "), shown(&schema, &all).iter().map(line).collect(), told))
+}
+
+#[test]
+fn messy_files_are_read_right_or_refused_with_a_remedy() {
+    for messy in &FILES {
+        let dir = tempfile::tempdir().unwrap_or_else(|e| panic!("{e}"));
+        let place = messy.place(dir.path());
+        let (title, found) = (messy.title(), table(&place));
+        match (&messy.wanted, found) {
+            (Read(types, rows), Ok((declared, read, told))) => {
+                assert_eq!((declared.as_str(), read), (*types, strings(rows)), "{title}");
+                assert!(told.is_empty(), "{title}: {told:?}");
+            }
+            (Told(types, rows, remark), Ok((declared, read, told))) => {
+                assert_eq!((declared.as_str(), read), (*types, strings(rows)), "{title}");
+                assert!(told.iter().any(|told| told.contains(remark)), "{title}: {told:?}");
+            }
+            (Doubt(types, parts), Ok((declared, ..))) => {
+                assert_eq!(declared, *types, "{title}");
+                let depth = Depth { spellings: true, ..Depth::default() };
+                let found = survey(&[&place], depth).unwrap_or_else(|e| panic!("{title}: {e}")).found;
+                let told: Vec<String> = found
+                    .iter()
+                    .map(|survey| {
+                        let options = survey.spellings().iter().flat_map(|s| &s.options);
+                        let options: Vec<String> =
+                            options.map(|(name, value)| format!("{name} {value}")).collect();
+                        let doubt = survey.doubt();
+                        let doubt = doubt.map(|doubt| format!("{}; {}", doubt.misfits(), doubt.remedy()));
+                        format!("{}; {}; {}", survey.reason(), doubt.unwrap_or_default(), options.join(", "))
+                    })
+                    .collect();
+                for part in *parts {
+                    assert!(told.iter().any(|told| told.contains(part)), "{title}: no {part:?} in {told:?}");
+                }
+            }
+            (Refused(parts), Err(error)) => {
+                for part in *parts {
+                    assert!(error.contains(part), "{title}: no {part:?} in {error}");
+                }
+            }
+            (_, found) => panic!("{title}: {found:?}"),
+        }
+    }
+}
+
+fn strings(rows: &[&str]) -> Vec<String> {
+    rows.iter().map(|row| (*row).to_owned()).collect()
+}
+
+/// Files in both formats of compression, and what is damaged.
+#[test]
+fn packed_files_are_read_and_damaged_ones_refused() {
+    let packed = |text: &[u8]| {
+        let mut packer = flate2::write::GzEncoder::new(vec![], flate2::Compression::default());
+        packer.write_all(text).unwrap();
+        packer.finish().unwrap()
+    };
+    let gz = packed(b"id,n\n1,2\n3,4\n");
+    let twice = [gz.clone(), packed(b"5,6\n")].concat();
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.csv.gz");
+    let read = |bytes: &[u8]| {
+        fs::write(&path, bytes).unwrap();
+        table(&InputPlace::File(path.clone()))
+    };
+    assert_eq!(read(&gz).unwrap().1, ["1|2", "3|4"]);
+    assert_eq!(read(&twice).unwrap().1, ["1|2", "3|4", "5|6"], "members one after the other");
+    for broken in [&gz[..gz.len() - 6], &gz[..12], &[&gz[..10], b"xxxxxxxxxxxx"].concat()] {
+        let e = read(broken).unwrap_err();
+        assert!(e.contains("a.csv.gz: its compressed bytes are damaged, or end early; fetch"), "{e}");
+    }
+    // `printf 'id,n\n1,2\n' | zstd`, of which the content is raw.
+    let zst = b"\x28\xb5\x2f\xfd\x04\x58\x49\x00\x00id,n\n1,2\n\x28\xa8\x17\x12";
+    let read = read(zst);
+    #[cfg(feature = "parquet")]
+    assert_eq!(read.unwrap().1, ["1|2"]);
+    #[cfg(not(feature = "parquet"))]
+    {
+        let e = read.unwrap_err();
+        assert!(e.contains("it is compressed") && e.contains("with the feature parquet"), "{e}");
+    }
+}
+
+/// Files without rows have the types of their schema, and an empty file has no rows.
+#[test]
+fn files_without_rows_have_the_types_of_their_schema() {
+    let dir = tempfile::tempdir().unwrap();
+    let columns =
+        ["id INTEGER NOT NULL", "n DECIMAL(4, 2)"].map(|text| super::column_of(text).unwrap()).to_vec();
+    let table = Table {
+        name: "t".into(),
+        schema: Schema(columns),
+        parts: vec![TablePart { owner: "a".into(), rows: 0 }],
+        padded: false,
+        unique: vec![],
+    };
+    for text in ["", "id,n\n", "\n"] {
+        let path: PathBuf = dir.path().join("a.csv");
+        fs::write(&path, text).unwrap();
+        let place = InputPlace::File(path);
+        let mut rows = 0;
+        let take = |taken: &[_]| {
+            rows += taken.len();
+            Ok(())
+        };
+        read(&table, (&place, &Dialect::default()), &[0; 32], &[], take)
+            .unwrap_or_else(|e| panic!("{text:?}: {e}"));
+        assert_eq!((rows, super::count(&place).unwrap().0), (0, 0));
+    }
+}
+
+const SCRIPT: &str = "
+import json, sys
+try:
+    import duckdb
+except ImportError:
+    print('absent')
+    sys.exit(0)
+for line in sys.stdin:
+    path, columns, options = json.loads(line)
+    names = ', '.join(f'CAST(\"{name}\" AS VARCHAR)' for name in columns)
+    kinds = '{' + ', '.join(f\"'{name}': '{kind}'\" for name, kind in columns.items()) + '}'
+    given = options if 'delim' in options else options + \", delim=','\"
+    rows = duckdb.sql(f\"SELECT {names} FROM read_csv('{path}', columns={kinds}, auto_detect=false, {given})\").fetchall()
+    print(json.dumps(['|'.join('~' if f is None else f for f in row) for row in rows]))
+";
+
+#[test]
+fn duckdb_reads_the_same_values() {
+    let python = std::env::var_os("HUSHWIRE_PYTHON").unwrap_or_else(|| "python3".into());
+    let dir = tempfile::tempdir().unwrap();
+    let (mut lines, mut wanted) = (String::new(), vec![]);
+    for (at, messy) in FILES.iter().enumerate() {
+        let (Some(options), Read(_, rows)) = (messy.duck, &messy.wanted) else { continue };
+        let own = dir.path().join(at.to_string());
+        fs::create_dir(&own).unwrap();
+        let place = messy.place(&own);
+        let columns = infer(&[&place]).unwrap().columns;
+        let columns: Vec<String> =
+            columns.iter().map(|c| format!("{:?}: {:?}", c.name, c.ty.to_string())).collect();
+        let path = own.join(messy.files[0].0);
+        lines += &format!("[{:?}, {{{}}}, {options:?}]\n", path.to_str().unwrap(), columns.join(", "));
+        wanted.push((messy.title(), strings(rows)));
+    }
+    let mut run = match Command::new(python)
+        .args(["-c", SCRIPT])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+    {
+        Ok(run) => run,
+        Err(e) => return eprintln!("skipped: DuckDB needs python3, which does not start: {e}"),
+    };
+    // A script that ends at once does not read.
+    let _ = run.stdin.take().unwrap().write_all(lines.as_bytes());
+    let output = run.wait_with_output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    if text.trim() == "absent" {
+        return eprintln!("skipped: python3 has no duckdb");
+    }
+    assert!(output.status.success(), "{text}");
+    let found: Vec<Vec<String>> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(found.len(), wanted.len());
+    for (found, (title, rows)) in found.into_iter().zip(wanted) {
+        assert_eq!(found, rows, "{title}");
+    }
+}

@@ -1,0 +1,269 @@
+//! Requests to one party.
+
+use crate::{file::PartyPlace, pinned::Pinned};
+use hushwire_fault::{Code, Fault, PartyId, code};
+use hushwire_seal::BlakeName;
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use std::{io::Read, thread, time::Duration};
+use ureq::{
+    Agent, Body, Error,
+    http::{Method, Request, Response, StatusCode, header},
+    unversioned::{resolver::DefaultResolver, transport::Connector},
+};
+use zeroize::Zeroizing;
+
+/// LOCAL: how long a connection, and the beginning of an answer, may take.
+const CONNECT: Duration = Duration::from_secs(10);
+const ANSWER: Duration = Duration::from_secs(120);
+/// LOCAL: waits before a request is repeated that did not reach a party.
+const AGAIN: [Duration; 3] = [Duration::from_millis(200), Duration::from_millis(800), Duration::from_secs(3)];
+/// LOCAL: bytes of an answer, at most: of JSON, and of a share of a result.
+const JSON: u64 = 64 << 20;
+const SHARE: u64 = 4 << 30;
+
+/// A party of the group, and this person's token there.
+pub struct PartyClient {
+    agent: Agent,
+    url: String,
+    token: Zeroizing<String>,
+    party: u8,
+}
+
+/// The status of an answer, its body, and the digest of a result that came with it.
+pub struct Answer {
+    /// The status.
+    pub status: u16,
+    /// The body.
+    pub body: Vec<u8>,
+    /// The header `Hushwire-Digest`.
+    pub digest: Option<String>,
+}
+
+/// An error as the service writes it.
+#[derive(Deserialize)]
+struct Problem {
+    code: String,
+    step: String,
+    cause: String,
+    remedy: String,
+    #[serde(default)]
+    request: Option<String>,
+}
+
+/// The path under which tokens are given.
+const TOKENS: &str = "/v1/tokens";
+
+/// Whether the other end has another certificate than the pinned one.
+fn is_stranger(e: &Error) -> bool {
+    let Error::Io(e) = e else { return false };
+    let tls = e.get_ref().and_then(|e| e.downcast_ref::<rustls::Error>());
+    matches!(tls, Some(rustls::Error::InvalidCertificate(_)))
+}
+
+/// The body of a request.
+enum Sent<'a> {
+    Nothing,
+    Json(Vec<u8>),
+    Bytes(&'a [u8]),
+}
+
+impl PartyClient {
+    /// Party `party` of a group, where a file says that it is.
+    ///
+    /// # Errors
+    /// TLS cannot be set up.
+    pub fn new(party: u8, place: &PartyPlace) -> Result<Self, Fault> {
+        let tls = hushwire_wire::pinned_client(vec![place.pin]);
+        let tls = tls.map_err(|e| Fault::internal("setting up TLS", e))?;
+        let config = Agent::config_builder()
+            .http_status_as_error(false)
+            .https_only(true)
+            .max_redirects(0)
+            .proxy(None)
+            .timeout_connect(Some(CONNECT))
+            .timeout_recv_response(Some(ANSWER))
+            .user_agent("hushwire")
+            .build();
+        let connector = <() as Connector>::chain((), ureq::unversioned::transport::TcpConnector::default());
+        let agent = Agent::with_parts(config, connector.chain(Pinned(tls)), DefaultResolver::default());
+        Ok(Self { agent, url: place.url.clone(), token: place.token.clone(), party })
+    }
+
+    /// Its number.
+    #[must_use]
+    pub fn party(&self) -> u8 {
+        self.party
+    }
+
+    /// Whether this person has a token there.
+    #[must_use]
+    pub fn has_token(&self) -> bool {
+        !self.token.is_empty()
+    }
+
+    fn blamed(&self, fault: Fault) -> Fault {
+        fault.by(PartyId(self.party))
+    }
+
+    fn unreached(&self, e: &Error) -> Fault {
+        let (cause, remedy) = match e {
+            Error::Timeout(_) => {
+                ("it did not answer in time".to_owned(), "see whether it runs and is not overloaded")
+            }
+            Error::HostNotFound => {
+                ("its host has no address".to_owned(), "correct its `url` in the file of the service")
+            }
+            e if is_stranger(e) => (
+                "another certificate answers there than the pinned one, or an expired one".to_owned(),
+                "if its key was rotated, ask its operator for the new pin; else somebody else answers",
+            ),
+            e => (e.to_string(), "see that it runs, and that its `url` in the file of the service is right"),
+        };
+        let cause = format!("{} at {}", cause, self.url);
+        self.blamed(Fault::new(code::SERVICE, "asking the service", cause, remedy))
+    }
+
+    fn send(
+        &self,
+        method: &Method,
+        path: &str,
+        body: &Sent<'_>,
+        key: Option<&str>,
+    ) -> Result<Response<Body>, Error> {
+        let mut request = Request::builder()
+            .method(method)
+            .uri(format!("{}{path}", self.url))
+            .header(header::AUTHORIZATION, format!("Bearer {}", self.token.as_str()));
+        if let Some(key) = key {
+            request = request.header("Idempotency-Key", key);
+        }
+        match body {
+            Sent::Nothing => self.agent.run(request.body(())?),
+            Sent::Json(json) => {
+                self.agent.run(request.header(header::CONTENT_TYPE, "application/json").body(&json[..])?)
+            }
+            Sent::Bytes(bytes) => {
+                self.agent.run(request.header(header::CONTENT_TYPE, "application/octet-stream").body(*bytes)?)
+            }
+        }
+    }
+
+    fn ask(
+        &self,
+        method: &Method,
+        path: &str,
+        body: &Sent<'_>,
+        key: Option<&str>,
+        most: u64,
+    ) -> Result<Answer, Fault> {
+        // The service knows other requests again; a token would be given twice.
+        let again = if path == TOKENS { &AGAIN[..0] } else { &AGAIN };
+        let mut waits = again.iter();
+        loop {
+            let asked = self.send(method, path, body, key).and_then(|mut response| {
+                let (status, headers) = (response.status(), response.headers());
+                let digest = headers.get("hushwire-digest").and_then(|value| value.to_str().ok());
+                let digest = digest.map(str::to_owned);
+                let mut body = vec![];
+                let mut reader = response.body_mut().with_config().limit(most).reader();
+                reader.read_to_end(&mut body)?;
+                Ok(Answer { status: status.as_u16(), body, digest })
+            });
+            match (asked, waits.next()) {
+                (Ok(answer), Some(wait)) if answer.status == StatusCode::TOO_MANY_REQUESTS => {
+                    thread::sleep(*wait);
+                }
+                (Ok(answer), _) => return self.judged(answer),
+                (Err(e @ (Error::Io(_) | Error::ConnectionFailed)), Some(wait)) if !is_stranger(&e) => {
+                    thread::sleep(*wait);
+                }
+                (Err(e), _) => return Err(self.unreached(&e)),
+            }
+        }
+    }
+
+    /// The answer, unless it is an error.
+    fn judged(&self, answer: Answer) -> Result<Answer, Fault> {
+        if (200..300).contains(&answer.status) {
+            return Ok(answer);
+        }
+        let Ok(problem) = serde_json::from_slice::<Problem>(&answer.body) else {
+            return Err(self.odd(format_args!("the status {} without the cause", answer.status)));
+        };
+        let code: Code = problem.code.parse().unwrap_or(code::SERVICE);
+        let step = match &problem.request {
+            Some(request) => format!("{} (request {request})", problem.step),
+            None => problem.step,
+        };
+        Err(self.blamed(Fault::new(code, step, problem.cause, problem.remedy)))
+    }
+
+    /// The error of an answer that no service of this release gives.
+    pub(crate) fn odd(&self, cause: impl std::fmt::Display) -> Fault {
+        let party = format!("party {}", self.party);
+        self.blamed(Fault::filled(code::SERVICE_ANSWER, &[("party", &party), ("cause", &cause)]))
+            .during("asking the service")
+    }
+
+    pub(crate) fn read<T: DeserializeOwned>(&self, answer: &Answer) -> Result<T, Fault> {
+        serde_json::from_slice(&answer.body).map_err(|e| self.odd(e))
+    }
+
+    /// The JSON at a path.
+    ///
+    /// # Errors
+    /// The party refuses, or does not answer.
+    pub fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Fault> {
+        self.read(&self.ask(&Method::GET, path, &Sent::Nothing, None, JSON)?)
+    }
+
+    /// Bytes at a path, whose digest is the one that came with them.
+    ///
+    /// # Errors
+    /// As [`get`](Self::get), or the bytes have another digest.
+    pub fn bytes(&self, path: &str) -> Result<Vec<u8>, Fault> {
+        let answer = self.ask(&Method::GET, path, &Sent::Nothing, None, SHARE)?;
+        if answer.digest != Some(BlakeName::of(&answer.body).digits()) {
+            return Err(self.odd("bytes with another digest than they have"));
+        }
+        Ok(answer.body)
+    }
+
+    /// Posts JSON; `key` makes a repetition the same request.
+    ///
+    /// # Errors
+    /// As [`get`](Self::get).
+    pub fn post(&self, path: &str, body: &impl Serialize, key: Option<&str>) -> Result<Answer, Fault> {
+        let body = serde_json::to_vec(body).map_err(|e| Fault::internal("writing a request", e))?;
+        self.ask(&Method::POST, path, &Sent::Json(body), key, JSON)
+    }
+
+    /// Puts JSON.
+    ///
+    /// # Errors
+    /// As [`get`](Self::get).
+    pub fn put(&self, path: &str, body: &impl Serialize) -> Result<Answer, Fault> {
+        let body = serde_json::to_vec(body).map_err(|e| Fault::internal("writing a request", e))?;
+        self.ask(&Method::PUT, path, &Sent::Json(body), None, JSON)
+    }
+
+    /// Puts bytes.
+    ///
+    /// # Errors
+    /// As [`get`](Self::get).
+    pub fn put_bytes(&self, path: &str, bytes: &[u8]) -> Result<Answer, Fault> {
+        self.ask(&Method::PUT, path, &Sent::Bytes(bytes), None, JSON)
+    }
+
+    /// Deletes what is at a path.
+    ///
+    /// # Errors
+    /// As [`get`](Self::get).
+    pub fn delete(&self, path: &str) -> Result<Answer, Fault> {
+        self.ask(&Method::DELETE, path, &Sent::Nothing, None, JSON)
+    }
+}
+
+#[cfg(test)]
+#[path = "client_tests.rs"]
+mod tests;

@@ -1,0 +1,271 @@
+//! Commands of an operator on the party's own host: making a party, looking at it, keeping it.
+
+use crate::{
+    access::{self, CallerRole, OPERATORS},
+    audit,
+    config::Config,
+    keys::PartyKeys,
+    party::Party,
+    records::results,
+    serve::runtime,
+    store::{self, Store},
+};
+use hushwire_fault::{Fault, code};
+use hushwire_seal::MasterKey;
+use hushwire_session::read_private_key;
+use hushwire_wire::{Https, Identity, Pin};
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::{
+    fs::{self, File},
+    io::{self, Write},
+    os::unix::fs::OpenOptionsExt,
+    path::{Path, PathBuf},
+    time::SystemTime,
+};
+
+/// Writes a new file that nobody else reads.
+fn new_private(path: &Path, text: &str) -> Result<(), Fault> {
+    let write = || -> io::Result<()> {
+        let mut file = File::options().write(true).create_new(true).mode(0o600).open(path)?;
+        file.write_all(text.as_bytes())
+    };
+    write().map_err(|e| match e.kind() {
+        io::ErrorKind::AlreadyExists => Fault::file(
+            "write",
+            path,
+            "it is there already",
+            "choose another directory, or move the file away",
+        ),
+        _ => Fault::io("write", path, &e),
+    })
+}
+
+/// What a new party tells its operator.
+#[derive(Serialize)]
+pub(crate) struct Made {
+    config: PathBuf,
+    pin: String,
+    token: String,
+    lines_for_the_others: String,
+}
+
+/// Makes a party: its key, its master key, its config, and the first operator's token.
+pub(crate) fn init(dir: &Path, party: u8, group: &str, host: &str) -> Result<Made, Fault> {
+    let step = "making a party";
+    hushwire_session::check_name(group).map_err(|e| Fault::usage(step, e, "choose another name"))?;
+    if party > 7 {
+        return Err(Fault::usage(
+            step,
+            format!("there is no party {party}"),
+            "number the parties from 0 to 7",
+        ));
+    }
+    fs::create_dir_all(dir).map_err(|e| Fault::io("make the directory", dir, &e))?;
+    let file = dir.join(format!("party{party}.toml"));
+    let identity =
+        Identity::generate(&format!("party{party}")).map_err(|e| Fault::internal(step, e.cause()))?;
+    let config = format!(
+        "# A party of the group {group}. Every path starts from the directory of this file.\n\
+         group = \"{group}\"\nparty = {party}\nlisten-api = \"0.0.0.0:7443\"\nlisten-party = \"0.0.0.0:7400\"\n\
+         url = \"https://{host}:7443\"            # as clients dial this party\nkey = \"party{party}.pem\"\n\
+         master-key = \"party{party}.master\"      # keep a copy of it off this host: without it, no share opens\n\
+         store = \"party{party}.db\"\nblobs = \"party{party}.blobs\"\nkeep = \"30d\"\nslots = 2\nmemory = \"2GiB\"\n\
+         operators = []                         # public keys whose signature under a policy counts\n\n\
+         # The others: `hushwire-service join` adds them.\n"
+    );
+    new_private(&file, &config)?;
+    new_private(&dir.join(format!("party{party}.pem")), &identity.to_pem())?;
+    MasterKey::create(&dir.join(format!("party{party}.master")))?;
+    let store = Store::open(&dir.join(format!("party{party}.db")))?;
+    let token = access::draw()?;
+    let drawn = token.clone();
+    runtime()?.block_on(store.run("token", move |c| {
+        access::grant(c, &drawn, CallerRole::Operator, OPERATORS, "init", None)?;
+        audit::append(c, "init", "token", "the first operator's", json!({}))
+    }))?;
+    let pin = identity.pin().to_string();
+    let lines =
+        format!("hushwire-service join --config PARTY.toml --party {party} --host {host} --pin {pin}");
+    Ok(Made { config: file, pin, token, lines_for_the_others: lines })
+}
+
+/// Adds another party to a config.
+pub(crate) fn join(config: &Path, party: u8, host: &str, pin: &str) -> Result<(), Fault> {
+    let step = "adding a party to the config";
+    let pin: Pin =
+        pin.parse().map_err(|e: hushwire_wire::IdentityError| Fault::usage(step, e.cause(), e.remedy()))?;
+    let text = fs::read_to_string(config).map_err(|e| Fault::io("read", config, &e))?;
+    if text.lines().any(|line| line.trim() == format!("party = {party}")) {
+        let cause = format!("{} has party {party} already", config.display());
+        return Err(Fault::usage(step, cause, "edit its lines there"));
+    }
+    let more = format!(
+        "\n[[peers]]\nparty = {party}\nurl = \"https://{host}:7443\"\naddress = \"{host}:7400\"\npin = \"{pin}\"\n"
+    );
+    let mut file = File::options().append(true).open(config).map_err(|e| Fault::io("write", config, &e))?;
+    file.write_all(more.as_bytes()).and_then(|()| file.sync_all()).map_err(|e| Fault::io("write", config, &e))
+}
+
+/// A check of this host or of a peer.
+#[derive(Serialize)]
+pub(crate) struct PartyCheck {
+    pub(crate) name: String,
+    pub(crate) ok: bool,
+    pub(crate) says: String,
+}
+
+/// Checks a party's files and its peers. Nothing is changed, and a service may run meanwhile.
+pub(crate) fn doctor(file: &Path) -> Result<Vec<PartyCheck>, Fault> {
+    let config = Config::read(file)?;
+    let mut checks = vec![];
+    let mut check = |name: String, found: Result<String, String>| {
+        let (ok, says) = match found {
+            Ok(says) => (true, says),
+            Err(says) => (false, says),
+        };
+        checks.push(PartyCheck { name, ok, says });
+    };
+    let identity = read_private_key(&config.key).and_then(|pem| {
+        Identity::from_pem(&pem).map_err(|e| Fault::file("use the key", &config.key, e.cause(), e.remedy()))
+    });
+    let said = identity.as_ref().map_err(ToString::to_string).and_then(|identity| {
+        let validity = identity.validity();
+        let now = SystemTime::now();
+        match (validity.holds_at(now), validity.expires_soon(now)) {
+            (false, _) => {
+                Err(format!("the certificate holds {validity}; make a new one with `hushwire keys rotate`"))
+            }
+            (true, true) => Err(format!("the certificate ends soon: it holds {validity}")),
+            (true, false) => Ok(format!("{}, holds {validity}", identity.pin())),
+        }
+    });
+    check("key".to_owned(), said);
+    check(
+        "master key".to_owned(),
+        MasterKey::read(&config.master_key).map(|_| "opens".to_owned()).map_err(|e| e.to_string()),
+    );
+    let sound = store::connect(&config.store).and_then(|c| {
+        store::sound(&c, &config.store)?;
+        audit::verify(&c).map_err(Fault::from)
+    });
+    check(
+        "store".to_owned(),
+        sound
+            .map(|head| format!("sound; audit log of {} entries holds", head.seq))
+            .map_err(|e| e.to_string()),
+    );
+    if let Ok(identity) = identity {
+        let https = Https::new(&identity);
+        let runtime = runtime()?;
+        for peer in &config.peers {
+            let tls = https.client(peer.pins.clone()).map_err(|e| Fault::internal("setting up TLS", e))?;
+            let up = runtime.block_on(crate::peers::probe(&peer.url, &tls, "/healthz"));
+            let found = if up {
+                Ok("answers, with its pin".to_owned())
+            } else {
+                Err(format!(
+                    "does not answer at {}, or shows another pin; see that it runs, and compare pins",
+                    peer.url
+                ))
+            };
+            check(format!("party {}", peer.party), found);
+        }
+    }
+    Ok(checks)
+}
+
+/// What a party has, from its own store.
+pub(crate) fn status(file: &Path) -> Result<Value, Fault> {
+    let config = Config::read(file)?;
+    let c = store::connect(&config.store)?;
+    let counted = |sql: &str| -> Result<Value, Fault> {
+        let read = || -> rusqlite::Result<Value> {
+            let mut statement = c.prepare(sql)?;
+            let rows = statement
+                .query_map([], |row| Ok((row.get::<_, String>(0)?, json!(row.get::<_, i64>(1)?))))?;
+            Ok(Value::Object(rows.collect::<Result<_, _>>()?))
+        };
+        read().map_err(|e| Fault::from(store::StoreError::Sql(e)))
+    };
+    Ok(json!({
+        "group": config.group,
+        "party": config.party,
+        "url": config.url,
+        "jobs": counted("SELECT state, count(*) FROM jobs GROUP BY state")?,
+        "datasets": counted("SELECT state, count(*) FROM datasets GROUP BY state")?,
+        "proposals": counted("SELECT state, count(*) FROM proposals GROUP BY state")?,
+        "audit": audit::head(&c).map_err(Fault::from)?.to_string(),
+    }))
+}
+
+/// Copies the store and all blobs that it names into a new directory, while the service runs.
+pub(crate) fn backup(file: &Path, to: &Path) -> Result<Value, Fault> {
+    let config = Config::read(file)?;
+    fs::create_dir(to).map_err(|e| Fault::io("make the directory", to, &e))?;
+    let c = store::connect(&config.store)?;
+    let copy = to.join("store.db");
+    let copied = c.execute("VACUUM INTO ?1", [copy.to_string_lossy()]);
+    copied.map_err(|e| Fault::from(store::StoreError::Sql(e)))?;
+    let (blobs, copied) = (to.join("blobs"), store::connect(&copy)?);
+    fs::create_dir(&blobs).map_err(|e| Fault::io("make the directory", &blobs, &e))?;
+    let names = results::blobs(&copied).map_err(Fault::from)?;
+    let mut missing = 0;
+    for name in &names {
+        // A blob that is deleted meanwhile is of a row that the copy still has.
+        if fs::copy(config.blobs.join(name), blobs.join(name)).is_err() {
+            missing += 1;
+        }
+    }
+    let head = audit::verify(&copied).map_err(Fault::from)?;
+    Ok(json!({ "backup": to, "blobs": names.len() - missing, "missing": missing, "audit": head.to_string() }))
+}
+
+/// Puts a backup in the place of a store that is not there.
+pub(crate) fn restore(file: &Path, from: &Path) -> Result<Value, Fault> {
+    let config = Config::read(file)?;
+    let wrong = |cause: String, remedy: &str| Fault::new(code::BACKUP, "restoring a backup", cause, remedy);
+    if config.store.exists() {
+        let cause = format!("{} is there", config.store.display());
+        return Err(wrong(cause, "end the service, and move its store and its blobs away first"));
+    }
+    let copy = from.join("store.db");
+    if !copy.exists() {
+        let cause = format!("{} has no store.db", from.display());
+        return Err(wrong(cause, "name a directory that `hushwire-service backup` made"));
+    }
+    let c = store::connect(&copy)?;
+    store::sound(&c, &copy)?;
+    let head = audit::verify(&c).map_err(Fault::from)?;
+    let names = results::blobs(&c).map_err(Fault::from)?;
+    drop(c);
+    fs::create_dir_all(&config.blobs).map_err(|e| Fault::io("make the directory", &config.blobs, &e))?;
+    for name in &names {
+        let (from, to) = (from.join("blobs").join(name), config.blobs.join(name));
+        let bytes = fs::read(&from).map_err(|e| Fault::io("read", &from, &e))?;
+        if blake3::hash(&bytes).to_hex().as_str() != name {
+            return Err(wrong(format!("{} is not what was stored", from.display()), "take another backup"));
+        }
+        fs::write(&to, bytes).map_err(|e| Fault::io("write", &to, &e))?;
+    }
+    fs::copy(&copy, &config.store).map_err(|e| Fault::io("write", &config.store, &e))?;
+    let opened =
+        runtime()?.block_on(async { Party::open(Config::read(file)?, "127.0.0.1:0").await.map(drop) });
+    opened.map_err(|e| e.during("opening what was restored"))?;
+    Ok(json!({ "restored": config.store, "blobs": names.len(), "audit": head.to_string() }))
+}
+
+/// Makes a new key to which data sets are sealed from now on.
+pub(crate) fn rotate(file: &Path) -> Result<Value, Fault> {
+    let config = Config::read(file)?;
+    let (store, master) = (Store::open(&config.store)?, MasterKey::read(&config.master_key)?);
+    let id = runtime()?.block_on(async {
+        let id = PartyKeys::rotate(&store, &master).await?;
+        let name = id.clone();
+        store.run("key", move |c| audit::append(c, "keys rotate", "key", &name, json!({}))).await?;
+        Ok::<_, Fault>(id)
+    })?;
+    Ok(
+        json!({ "key": id, "then": "restart the service: data sets are sealed to the new key, and old ones stay readable" }),
+    )
+}

@@ -1,0 +1,165 @@
+//! Endpoints of jobs and results.
+
+use crate::{
+    http::{Reply, Request},
+    party::Party,
+    records::{
+        jobs::{self, JobView, Submitted},
+        results,
+    },
+    scheduler,
+};
+use http_body_util::channel::Channel;
+use hushwire_fault::{Fault, PartyId, code};
+use hyper::{StatusCode, body::Bytes, header::HeaderName};
+use serde::{Deserialize, Serialize};
+use std::{sync::Arc, time::Duration};
+use tokio::{sync::broadcast::error::RecvError, time::timeout};
+use utoipa::ToSchema;
+
+/// LOCAL: how often a stream of events says that it is still there.
+const PULSE: Duration = Duration::from_secs(15);
+
+/// Jobs, newest first.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Jobs {
+    jobs: Vec<JobView>,
+}
+
+/// A result has arrived.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Arrived {
+    /// BLAKE3 of its bytes.
+    digest: String,
+}
+
+/// `POST /v1/jobs`
+pub(super) async fn submit(party: Arc<Party>, mut request: Request) -> Result<Reply, Fault> {
+    if party.draining() {
+        return Err(Fault::of(code::DRAINING, &[]).during("submitting a job"));
+    }
+    let key = request.header("idempotency-key").unwrap_or_default().to_owned();
+    if !(1..=128).contains(&key.len()) || !key.bytes().all(|b| b.is_ascii_graphic()) {
+        let cause = "the header Idempotency-Key has no 1 to 128 printable characters";
+        let remedy = "send a fresh random key with each job, and the same one when you repeat a request";
+        return Err(Fault::usage("submitting a job", cause, remedy));
+    }
+    let body: Submitted = request.json().await?;
+    let caller = request.caller()?.clone();
+    let (job, new) = party.store.run("job", move |c| jobs::submit(c, &caller, &key, &body)).await?;
+    if new {
+        party.due.notify_one();
+        party.changed(&job.id);
+    }
+    let status = if new { StatusCode::CREATED } else { StatusCode::OK };
+    Ok(Reply::json(status, &party.view(&job.id).await?))
+}
+
+/// `GET /v1/jobs`
+pub(super) async fn list(party: Arc<Party>, request: Request) -> Result<Reply, Fault> {
+    let caller = request.caller()?.clone();
+    let state = request.query("state").unwrap_or_default().to_owned();
+    let (most, before) = (request.number("limit", 100)?.min(1000), request.number("before", i64::MAX)?);
+    let views = party.store.run("read", move |c| {
+        let found = jobs::list(c, &caller, &state, most, before)?;
+        found.into_iter().map(|job| jobs::view(c, job)).collect::<Result<Vec<_>, _>>()
+    });
+    Ok(Reply::ok(&Jobs { jobs: views.await? }))
+}
+
+/// The job that the path names, if the caller sees it.
+async fn seen(party: &Party, request: &Request) -> Result<jobs::JobRow, Fault> {
+    let (caller, id) = (request.caller()?.clone(), request.name(0).to_owned());
+    party.store.run("read", move |c| jobs::need(c, &caller, &id)).await
+}
+
+/// `GET /v1/jobs/{id}`
+pub(super) async fn get(party: Arc<Party>, request: Request) -> Result<Reply, Fault> {
+    let job = seen(&party, &request).await?;
+    Ok(Reply::ok(&party.view(&job.id).await?))
+}
+
+/// `GET /v1/jobs/{id}/events`
+pub(super) async fn events(party: Arc<Party>, request: Request) -> Result<Reply, Fault> {
+    let job = seen(&party, &request).await?;
+    let (mut send, pieces) = Channel::new(8);
+    let mut changes = party.listen();
+    tokio::spawn(async move {
+        let mut last = String::new();
+        loop {
+            let Ok(view) = party.view(&job.id).await else { return };
+            let text = serde_json::to_string(&view).unwrap_or_default();
+            if text != last {
+                let event = format!("event: state\ndata: {text}\n\n");
+                if send.send_data(Bytes::from(event)).await.is_err() {
+                    return;
+                }
+                last = text;
+            }
+            if jobs::ENDS.contains(&view.state.as_str()) {
+                return;
+            }
+            loop {
+                match timeout(PULSE, changes.recv()).await {
+                    Ok(Ok(changed)) if changed != job.id => {}
+                    Ok(Ok(_) | Err(RecvError::Lagged(_))) => break,
+                    Ok(Err(RecvError::Closed)) => return,
+                    Err(_) => {
+                        if send.send_data(Bytes::from_static(b": still here\n\n")).await.is_err() {
+                            return;
+                        }
+                    }
+                }
+            }
+        }
+    });
+    Ok(Reply::events(pieces))
+}
+
+/// `POST /v1/jobs/{id}/cancel`
+pub(super) async fn cancel(party: Arc<Party>, request: Request) -> Result<Reply, Fault> {
+    let job = seen(&party, &request).await?;
+    if matches!(job.state.as_str(), "committed" | "delivered") {
+        let cause = format!("job {} is {}", job.id, job.state);
+        return Err(Fault::new(
+            code::CONFLICT,
+            "cancelling a job",
+            cause,
+            "fetch its results, or leave them",
+        ));
+    }
+    if !job.ended() {
+        if party.decides() {
+            scheduler::cancel(&party, &job.id).await?;
+        } else {
+            let path = format!("/peer/v1/jobs/{}/cancel", job.id);
+            party.peers.post::<Option<()>>(0, &path, &()).await?;
+        }
+    }
+    Ok(Reply::json(StatusCode::ACCEPTED, &party.view(&job.id).await?))
+}
+
+/// `GET /v1/jobs/{id}/results/{output}`
+pub(super) async fn result(party: Arc<Party>, request: Request) -> Result<Reply, Fault> {
+    let job = seen(&party, &request).await?;
+    let (caller, output, keep) = (request.caller()?.clone(), request.name(1).to_owned(), party.keep());
+    let blob = party.store.run("fetched", move |c| results::fetch(c, &job, &output, keep, &caller)).await?;
+    let (blobs, name) = (party.blobs.clone(), blob.clone());
+    let read = tokio::task::spawn_blocking(move || blobs.read(&name)).await;
+    let bytes = read
+        .map_err(|e| Fault::internal("reading a result", e))?
+        .map_err(|e| e.by(PartyId(party.config.party)))?;
+    let reply = Reply::whole(StatusCode::OK, "application/octet-stream", bytes);
+    Ok(reply.with(HeaderName::from_static("hushwire-digest"), blob))
+}
+
+/// `POST /v1/jobs/{id}/results/{output}/ack`
+pub(super) async fn acknowledge(party: Arc<Party>, mut request: Request) -> Result<Reply, Fault> {
+    let Arrived { digest } = request.json().await?;
+    let job = seen(&party, &request).await?;
+    let (actor, output, id) = (request.caller()?.to_string(), request.name(1).to_owned(), job.id.clone());
+    party.store.run("delivered", move |c| results::acknowledge(c, &job, &output, &digest, &actor)).await?;
+    party.changed(&id);
+    Ok(Reply::ok(&party.view(&id).await?))
+}

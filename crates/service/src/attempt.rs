@@ -1,0 +1,380 @@
+//! A party's part of an attempt: it reserves, starts, reports, and follows the decision.
+
+use crate::{
+    blobs::Blobs,
+    clock,
+    order::{FromWorker, Made, OrderedData, Prepared, ToWorker, WorkerOrder},
+    party::Party,
+    peers,
+    records::{
+        admission,
+        attempts::{self, AttemptRow, Decision, Measured},
+        datasets::{self, DatasetRow},
+        jobs::{self, JobRow},
+        results::NewOutput,
+    },
+    workers::Worker,
+};
+use hushwire_fault::{Fault, code};
+use hushwire_policy::PolicyLimits;
+use hushwire_session::{Member, Peer};
+use hushwire_wire::HandOver;
+use serde::{Deserialize, Serialize};
+use std::{collections::BTreeMap, io, path::PathBuf, sync::Arc, time::Duration};
+use tokio::{sync::mpsc, time::timeout};
+use zeroize::Zeroizing;
+
+/// LOCAL: how long a party waits for room of its own before it says that it is busy.
+const ROOM: Duration = Duration::from_secs(5);
+/// LOCAL: how long a reserved attempt waits to be started.
+const START: Duration = Duration::from_secs(120);
+/// LOCAL: how long a party waits between two questions to the decider.
+const ASK: [Duration; 4] =
+    [Duration::from_millis(100), Duration::from_millis(300), Duration::from_secs(1), Duration::from_secs(3)];
+
+/// Party 0's request that a party takes part in an attempt.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Reserve {
+    /// The number of the attempt.
+    pub(crate) k: u32,
+    /// The hash of the job's body, which all parties have alike.
+    pub(crate) body_hash: String,
+    /// The ends of the audit logs that party 0 knows.
+    pub(crate) heads: serde_json::Value,
+}
+
+/// A party's answer.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Reserved {
+    /// Its worker is ready, there.
+    Yes(Peer),
+    /// It has no room now.
+    Busy,
+    /// It does not take part.
+    No(Fault),
+}
+
+/// Takes part in an attempt: the run is counted, and a worker is ready.
+pub(crate) async fn reserve(party: &Arc<Party>, id: &str, asked: &Reserve) -> Reserved {
+    match try_reserve(party, id, asked).await {
+        Ok(Some(peer)) => Reserved::Yes(peer),
+        Ok(None) => Reserved::Busy,
+        Err(e) => Reserved::No(e.by(party.me())),
+    }
+}
+
+async fn try_reserve(party: &Arc<Party>, id: &str, asked: &Reserve) -> Result<Option<Peer>, Fault> {
+    if party.draining() {
+        return Err(Fault::of(code::DRAINING, &[]).during("reserving an attempt"));
+    }
+    let name = id.to_owned();
+    let job = party.store.run("read", move |c| jobs::known(c, &name)).await?;
+    if job.body_hash != asked.body_hash {
+        let cause = "this party was given another job under that key";
+        let remedy = "submit the same job to all parties, under a key of its own";
+        return Err(Fault::new(code::CONFLICT, "reserving an attempt", cause, remedy));
+    }
+    let Ok(Ok(slot)) = timeout(ROOM, party.slots.clone().acquire_owned()).await else { return Ok(None) };
+    let (reserved, k, heads) = (job.clone(), asked.k, asked.heads.clone());
+    let operators = party.config.operators.clone();
+    // The policy is checked once more, in the transaction that counts the run.
+    let limits = party.store.run("reserved", move |c| {
+        let admitted = admission::admit(c, &operators, &reserved)?;
+        attempts::reserve(c, &reserved, k, &admitted.lines, &heads)?;
+        Ok(admitted.limits)
+    });
+    let limits = limits.await?;
+    party.changed(id);
+    let order = order(party, &job, k, limits).await?;
+    let dir = order.results.clone();
+    let (hand, handed) = HandOver::pair().map_err(|e| Fault::internal("starting a worker", e))?;
+    // Connections of this attempt go to its worker until the attempt is released.
+    party.reception.route(&order.greeting, move |stream, first| hand.give(&stream, &first));
+    let (worker, peer) = Worker::start(order, handed).await?;
+    let (orders, hears) = mpsc::channel(8);
+    party.runs(id, k, orders, slot);
+    tokio::spawn(attend(party.clone(), job.id, k, worker, hears, dir));
+    Ok(Some(peer))
+}
+
+/// Everything that the worker of an attempt needs.
+async fn order(party: &Arc<Party>, job: &JobRow, k: u32, limits: PolicyLimits) -> Result<WorkerOrder, Fault> {
+    let read = party.job_of(job).await?;
+    let config = &party.config;
+    let wanted = job.body.data.clone();
+    let found = party.store.run("read", move |c| {
+        let mut found = BTreeMap::new();
+        for (name, id) in wanted {
+            let row = datasets::get(c, &id)?.ok_or_else(|| crate::access::absent("data set", &id))?;
+            let blobs = datasets::parts(c, &row.id)?.into_iter().map(|part| part.1).collect();
+            found.insert(name, (row, blobs));
+        }
+        Ok::<BTreeMap<String, (DatasetRow, Vec<String>)>, _>(found)
+    });
+    let found = found.await?.into_iter();
+    let data = found.map(|(name, (row, blobs))| Ok((name, ordered(party, &row, &blobs)?)));
+    let data = data.collect::<Result<_, Fault>>()?;
+    let recipients = job.body.recipients.iter();
+    let recipients = recipients.map(|(name, text)| Ok((name.clone(), admission::seal_to(name, text)?)));
+    let recipients = recipients.collect::<Result<_, Fault>>()?;
+    let results = party.blobs.attempt(&job.id, k).map_err(|e| Fault::io("use", &config.blobs, &e))?;
+    Ok(WorkerOrder {
+        job: read,
+        party: config.party,
+        label: format!("service {} {} {k}", config.group, job.id),
+        greeting: greeting(&config.group, &job.id, k),
+        memory: limits.memory.map_or(config.memory, |most| most.min(config.memory)),
+        inputs: config.inputs.clone(),
+        results,
+        attempt: (job.id.clone(), k),
+        data,
+        recipients,
+    })
+}
+
+/// The content key, the seeds and the parts of a data set.
+fn ordered(party: &Party, row: &DatasetRow, blobs: &[String]) -> Result<OrderedData, Fault> {
+    let signed = row.signed()?;
+    let envelope = row.envelope.as_deref().unwrap_or_default();
+    let opened = party.keys.open_data(signed.manifest(), usize::from(party.config.party), envelope)?;
+    Ok(OrderedData {
+        manifest: row.manifest.clone(),
+        signature: row.signature.clone(),
+        opened: Zeroizing::new(hex::encode(&opened.to_bytes()[..])),
+        parts: blobs.iter().map(|name| party.blobs.path(name)).collect(),
+    })
+}
+
+/// The name in the greetings of an attempt's session.
+fn greeting(group: &str, job: &str, k: u32) -> String {
+    format!("a-{job}-{k}.{}", peers::label(group))
+}
+
+/// Attends to a worker until the decision.
+async fn attend(
+    party: Arc<Party>,
+    job: String,
+    k: u32,
+    mut worker: Worker,
+    mut orders: mpsc::Receiver<ToWorker>,
+    dir: PathBuf,
+) {
+    let (mut met, begun) = (false, tokio::time::Instant::now());
+    loop {
+        tokio::select! {
+            order = orders.recv() => match order {
+                Some(ToWorker::Bye | ToWorker::Cancel) | None => break,
+                Some(order) => {
+                    met = true;
+                    worker.tell(&order).await;
+                }
+            },
+            // Party 0 may be gone, or its abort was lost.
+            () = tokio::time::sleep_until(begun + START), if !met => {
+                let cause = format!("the attempt was not started within {} s", START.as_secs());
+                let late = Fault::new(code::WORKER, "waiting for the start", cause, "it is tried again by itself");
+                report(&party, &job, k, Err(late.by(party.me())));
+                drop(orders.recv().await);
+                break;
+            }
+            event = worker.event() => {
+                let ended = match event {
+                    Ok(FromWorker::Phase(phase)) => {
+                        party.advance(&job, |progress| progress.phase = phase);
+                        continue;
+                    }
+                    Ok(FromWorker::Progress(done, of)) => {
+                        party.advance(&job, |progress| (progress.done, progress.of) = (done, of));
+                        continue;
+                    }
+                    Ok(FromWorker::Traffic(sent, received)) => {
+                        party.advance(&job, |progress| (progress.sent, progress.received) = (sent, received));
+                        continue;
+                    }
+                    Ok(FromWorker::Note(note)) => {
+                        tracing::info!(job, attempt = k, "{note}");
+                        continue;
+                    }
+                    Ok(FromWorker::Ready(_)) => continue,
+                    Ok(FromWorker::Prepared(prepared)) => keep(&party, &job, k, &dir, *prepared).await,
+                    Ok(FromWorker::Failed(e)) | Err(e) => Err(e),
+                };
+                report(&party, &job, k, ended.map_err(|e| e.by(party.me())));
+                // Until the decision, which comes by `follow`.
+                drop(orders.recv().await);
+                break;
+            }
+        }
+    }
+    party.reception.unroute(&greeting(&party.config.group, &job, k));
+    worker.end().await;
+    // What is not kept by now is of no use.
+    let _ = std::fs::remove_dir_all(&dir);
+}
+
+/// Keeps the outputs of a worker: they are on the disk, and rows name them.
+async fn keep(
+    party: &Arc<Party>,
+    job: &str,
+    k: u32,
+    dir: &std::path::Path,
+    made: Prepared,
+) -> Result<(), Fault> {
+    let (blobs, dir, outputs) = (party.blobs.clone(), dir.to_path_buf(), made.outputs);
+    let adopt =
+        move || outputs.iter().map(|made| adopt(&blobs, &dir, made)).collect::<io::Result<Vec<NewOutput>>>();
+    let adopted =
+        tokio::task::spawn_blocking(adopt).await.map_err(|e| Fault::internal("keeping outputs", e))?;
+    let outputs = adopted.map_err(|e| Fault::io("keep outputs in", &party.config.blobs, &e))?;
+    let stats = Measured {
+        seconds: made.stats.seconds,
+        bytes_sent: made.stats.bytes_sent,
+        bytes_received: made.stats.bytes_received,
+        rounds: made.stats.rounds,
+        peak_memory: made.peak_memory,
+    };
+    let id = job.to_owned();
+    let kept = party.store.run("prepared", move |c| attempts::prepared(c, &id, k, &outputs, &stats)).await?;
+    party.changed(job);
+    if kept {
+        Ok(())
+    } else {
+        Err(Fault::internal("keeping outputs", "the attempt was aborted meanwhile").following())
+    }
+}
+
+fn adopt(blobs: &Blobs, dir: &std::path::Path, made: &Made) -> io::Result<NewOutput> {
+    let (blob, bytes) = blobs.adopt(&dir.join(&made.file))?;
+    Ok(NewOutput { output: made.output.clone(), blob, bytes, recipient: made.recipient.clone() })
+}
+
+/// The attempt starts: the workers meet.
+pub(crate) async fn start(party: &Arc<Party>, id: &str, k: u32, mut all: Vec<Peer>) -> Result<(), Fault> {
+    for peer in &mut all {
+        let of = party.config.peers.iter().find(|of| peer.member == Member::Party(of.party));
+        peer.address = of.map(|of| of.address.clone());
+    }
+    let name = id.to_owned();
+    let started = party.store.run("started", move |c| attempts::start(c, &name, k)).await?;
+    let worker = party.worker(id, k).filter(|_| started);
+    let late = || {
+        let cause = "it is not reserved here any more";
+        Fault::new(code::WORKER, "starting an attempt", cause, "it is tried again by itself")
+    };
+    let worker = worker.ok_or_else(late)?;
+    worker.send(ToWorker::Meet(all)).await.map_err(|_| late())
+}
+
+/// What a party tells the decider.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Report {
+    /// The number of the attempt.
+    pub(crate) k: u32,
+    /// Why it failed; none where it is prepared.
+    pub(crate) failed: Option<Fault>,
+}
+
+/// Tells the decider how the attempt went here, and follows its decision once there is one.
+fn report(party: &Arc<Party>, job: &str, k: u32, went: Result<(), Fault>) {
+    if party.decides() {
+        party.hears(job, k, 0, went);
+        return;
+    }
+    let (party, job) = (party.clone(), job.to_owned());
+    tokio::spawn(async move {
+        let report = Report { k, failed: went.err() };
+        settle(&party, &job, k, Some(&report)).await;
+    });
+}
+
+/// Asks the decider until it has answered, and follows.
+pub(crate) async fn settle(party: &Arc<Party>, job: &str, k: u32, report: Option<&Report>) {
+    for n in 0.. {
+        let (name, path) = (job.to_owned(), format!("/peer/v1/jobs/{job}/report"));
+        // The decision may have come meanwhile.
+        let row = party.store.run("read", move |c| attempts::get(c, &name, k)).await;
+        if let Ok(Some(AttemptRow { state, .. })) = row
+            && matches!(state.as_str(), "committed" | "aborted")
+        {
+            return;
+        }
+        let body = report.cloned().unwrap_or(Report { k, failed: None });
+        let asked: Result<Option<Decision>, Fault> = party.peers.post(0, &path, &body).await;
+        match asked {
+            Ok(Some(decision)) => match follow(party, job, k, &decision).await {
+                Ok(()) => return,
+                Err(e) => tracing::warn!(job, attempt = k, "cannot follow the decision yet: {e}"),
+            },
+            Ok(None) => {}
+            Err(e) => tracing::debug!(job, attempt = k, "the decider cannot be asked: {e}"),
+        }
+        tokio::time::sleep(ASK[n.min(ASK.len() - 1)]).await;
+    }
+}
+
+/// Follows a decision: outputs become visible, or are gone.
+pub(crate) async fn follow(party: &Arc<Party>, job: &str, k: u32, decision: &Decision) -> Result<(), Fault> {
+    let (name, followed) = (job.to_owned(), decision.clone());
+    let point = if decision.commit { "committed" } else { "aborted" };
+    party.store.run(point, move |c| attempts::finish(c, &name, k, &followed)).await?;
+    release(party, job, k).await;
+    Ok(())
+}
+
+/// The attempt has its end here: its worker is let go.
+pub(crate) async fn release(party: &Arc<Party>, job: &str, k: u32) {
+    if let Some(worker) = party.done(job, k) {
+        // It may have ended by itself.
+        let _ = worker.send(ToWorker::Bye).await;
+    }
+    party.changed(job);
+}
+
+/// After a restart: attempts of before have no worker. What is not prepared has failed; of what is,
+/// the decider knows more.
+pub(crate) async fn resume(party: &Arc<Party>) -> Result<(), Fault> {
+    for AttemptRow { job, k, state, .. } in party.open_attempts().await? {
+        let cause = "this party's service ended during the attempt";
+        let fault = || Fault::new(code::WORKER, "computing", cause, "the job is tried again").by(party.me());
+        let report = Report { k, failed: (state != "prepared").then(fault) };
+        let party = party.clone();
+        tokio::spawn(async move { settle(&party, &job, k, Some(&report)).await });
+    }
+    Ok(())
+}
+
+/// Asks the decider what became of jobs that do not get on here: this party may have been away when
+/// they ended.
+pub(crate) async fn reconcile(party: &Arc<Party>) -> Result<(), Fault> {
+    let before = clock::now() - 5_000;
+    let open = party.store.run("read", move |c| jobs::open(c, before, 100)).await?;
+    for job in open.into_iter().filter(|job| job.state != "running") {
+        let status: Status = party.peers.get(0, &format!("/peer/v1/jobs/{}", job.id)).await?;
+        if matches!(status.state.as_deref(), Some("failed" | "cancelled")) {
+            end(party, &job.id, &status).await?;
+        }
+    }
+    Ok(())
+}
+
+/// How a party sees a job, for another.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Status {
+    /// Its state; none where it is not known.
+    pub(crate) state: Option<String>,
+    /// The hash of its body.
+    pub(crate) body_hash: Option<String>,
+    /// Why this party does not take part, or why the job ended.
+    pub(crate) cause: Option<Fault>,
+}
+
+/// Ends a job that has no attempt under way, as party 0 says.
+pub(crate) async fn end(party: &Arc<Party>, job: &str, status: &Status) -> Result<(), Fault> {
+    let (name, cause) = (job.to_owned(), status.cause.clone());
+    let state =
+        status.state.clone().filter(|state| state == "cancelled").unwrap_or_else(|| "failed".to_owned());
+    party.store.run("ended", move |c| jobs::end(c, &name, &state, cause.as_ref(), "party 0")).await?;
+    party.changed(job);
+    Ok(())
+}

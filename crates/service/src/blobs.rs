@@ -1,0 +1,182 @@
+//! Sealed parts and results as files, each named by the BLAKE3 of its bytes.
+//!
+//! A blob is written under another name, synced, renamed, and its directory synced. A blob without
+//! a row of the store that names it is removed by the sweep, which runs at the start.
+
+use crate::failpoint;
+use hushwire_fault::{Fault, code};
+use std::{
+    collections::BTreeSet,
+    fs::{self, File},
+    io::{self, Read, Write},
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+/// The directory of blobs; copies of it are the same directory.
+#[derive(Clone)]
+pub(crate) struct Blobs {
+    dir: Arc<PathBuf>,
+}
+
+/// A blob that is being written; without [`NewBlob::keep`] nothing is left of it.
+pub(crate) struct NewBlob {
+    file: tempfile::NamedTempFile,
+    hash: blake3::Hasher,
+    bytes: u64,
+    dir: PathBuf,
+}
+
+/// Files under way begin with this.
+const UNDER_WAY: &str = "tmp-";
+/// Directories in which workers leave their results begin with this.
+const ATTEMPT: &str = "attempt-";
+
+impl Blobs {
+    /// Opens the directory, or makes it.
+    pub(crate) fn open(dir: &Path) -> Result<Self, Fault> {
+        fs::create_dir_all(dir).map_err(|e| Fault::io("make the directory", dir, &e))?;
+        use std::os::unix::fs::PermissionsExt;
+        fs::set_permissions(dir, fs::Permissions::from_mode(0o700))
+            .map_err(|e| Fault::io("close to others the directory", dir, &e))?;
+        Ok(Self { dir: Arc::new(dir.to_path_buf()) })
+    }
+
+    /// The path of a blob.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.dir.join(name)
+    }
+
+    /// Begins a blob.
+    pub(crate) fn begin(&self) -> io::Result<NewBlob> {
+        let file = tempfile::Builder::new().prefix(UNDER_WAY).tempfile_in(&*self.dir)?;
+        Ok(NewBlob { file, hash: blake3::Hasher::new(), bytes: 0, dir: self.dir.to_path_buf() })
+    }
+
+    /// Keeps a file that a worker has written: it is copied, so that its hash is that of what is
+    /// kept. Gives name and length.
+    pub(crate) fn adopt(&self, path: &Path) -> io::Result<(String, u64)> {
+        let mut from = File::open(path)?;
+        let mut blob = self.begin()?;
+        let mut buffer = vec![0; 1 << 16];
+        loop {
+            match from.read(&mut buffer)? {
+                0 => return blob.keep(),
+                n => blob.write(&buffer[..n])?,
+            }
+        }
+    }
+
+    /// The bytes of a blob, compared with its name.
+    pub(crate) fn read(&self, name: &str) -> Result<Vec<u8>, Fault> {
+        let path = self.path(name);
+        let bytes = fs::read(&path).map_err(|e| Fault::io("read", &path, &e))?;
+        if blake3::hash(&bytes).to_hex().as_str() == name {
+            return Ok(bytes);
+        }
+        let cause = "its bytes are not those that were stored";
+        let remedy = "restore it from a backup, and see the system's log about that disk";
+        Err(Fault::file("read", &path, cause, remedy).coded(code::STORE))
+    }
+
+    /// Removes a blob that no row names any more.
+    pub(crate) fn remove(&self, name: &str) -> io::Result<()> {
+        match fs::remove_file(self.path(name)) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
+            other => other,
+        }
+    }
+
+    /// The directory in which the worker of an attempt leaves its results, made anew.
+    pub(crate) fn attempt(&self, job: &str, k: u32) -> io::Result<PathBuf> {
+        let dir = self.dir.join(format!("{ATTEMPT}{job}-{k}"));
+        match fs::remove_dir_all(&dir) {
+            Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
+            _ => {}
+        }
+        fs::create_dir(&dir)?;
+        Ok(dir)
+    }
+
+    /// Removes everything that is not among `known`. Gives how many.
+    pub(crate) fn sweep(&self, known: &BTreeSet<String>) -> io::Result<usize> {
+        let mut removed = 0;
+        for entry in fs::read_dir(&*self.dir)? {
+            let entry = entry?;
+            let name = entry.file_name();
+            if known.contains(&*name.to_string_lossy()) {
+                continue;
+            }
+            if entry.file_type()?.is_dir() {
+                if name.to_string_lossy().starts_with(ATTEMPT) {
+                    fs::remove_dir_all(entry.path())?;
+                    removed += 1;
+                }
+                continue;
+            }
+            fs::remove_file(entry.path())?;
+            removed += 1;
+        }
+        Ok(removed)
+    }
+
+    /// The bytes that are free on the disk.
+    pub(crate) fn free(&self) -> io::Result<u64> {
+        let found = rustix::fs::statvfs(&*self.dir)?;
+        Ok(found.f_bavail.saturating_mul(found.f_frsize))
+    }
+}
+
+impl NewBlob {
+    /// Writes more of it.
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        failpoint::pass(|| "blob.write".to_owned())?;
+        self.file.write_all(bytes)?;
+        self.hash.update(bytes);
+        self.bytes += bytes.len() as u64;
+        Ok(())
+    }
+
+    /// The name that it would have.
+    pub(crate) fn name(&self) -> String {
+        self.hash.finalize().to_hex().to_string()
+    }
+
+    /// Keeps it: it is on the disk under its name when this returns. Gives name and length.
+    pub(crate) fn keep(self) -> io::Result<(String, u64)> {
+        let name = self.name();
+        failpoint::pass(|| "blob.fsync".to_owned())?;
+        self.file.as_file().sync_all()?;
+        failpoint::pass(|| "blob.rename".to_owned())?;
+        self.file.persist(self.dir.join(&name)).map_err(|e| e.error)?;
+        File::open(&self.dir)?.sync_all()?;
+        Ok((name, self.bytes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_blob_has_the_name_of_its_bytes_and_the_sweep_leaves_what_is_known() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let blobs = Blobs::open(dir.path()).unwrap_or_else(|e| panic!("{e}"));
+        let keep = |bytes: &[u8]| {
+            let mut blob = blobs.begin().expect("a file");
+            blob.write(bytes).expect("room");
+            blob.keep().expect("room")
+        };
+        let (one, two) = (keep(b"one"), keep(b"two"));
+        assert_eq!(one, (blake3::hash(b"one").to_hex().to_string(), 3));
+        assert_eq!(blobs.read(&one.0).unwrap_or_else(|e| panic!("{e}")), b"one");
+        let mut half = blobs.begin().expect("a file");
+        half.write(b"half").expect("room");
+        let left = half.file.into_temp_path().keep().expect("a crash leaves it");
+        blobs.attempt("ab", 1).expect("a directory");
+        assert_eq!(blobs.sweep(&BTreeSet::from([one.0.clone()])).expect("a directory"), 3);
+        assert!(!left.exists() && blobs.read(&two.0).is_err() && blobs.read(&one.0).is_ok());
+        fs::write(blobs.path(&one.0), b"0ne").expect("room");
+        assert!(blobs.read(&one.0).is_err_and(|e| e.code() == code::STORE));
+    }
+}

@@ -1,0 +1,308 @@
+//! Requests and replies, between hyper and our endpoints.
+
+use crate::access::Caller;
+use http_body_util::{BodyExt, Either, Full, channel::Channel};
+use hushwire_fault::{Fault, Kind, code};
+use hyper::{
+    HeaderMap, Method, StatusCode,
+    body::{Body, Bytes, Incoming},
+    header::{self, HeaderName, HeaderValue},
+};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use std::{convert::Infallible, net::IpAddr, time::Duration};
+use tokio::time::Instant;
+use utoipa::ToSchema;
+
+/// LOCAL: no JSON body is longer.
+pub(crate) const JSON: u64 = 1 << 20;
+/// LOCAL: no part of a data set is longer.
+pub(crate) const PART: u64 = 64 << 20;
+/// LOCAL: a body comes at this rate at least, in bytes a second, after the first seconds.
+const SLOWEST: u64 = 10 << 10;
+/// LOCAL: bytes that are taken of a body that is refused.
+const DISCARDED: usize = 8 << 20;
+/// LOCAL: the first seconds of a body.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A request whose head is read.
+pub(crate) struct Request {
+    /// The method.
+    pub(crate) method: Method,
+    /// The path, without its query.
+    pub(crate) path: String,
+    /// The query, as it came.
+    pub(crate) query: String,
+    /// The headers.
+    pub(crate) headers: HeaderMap,
+    /// Where it comes from.
+    pub(crate) from: IpAddr,
+    /// The variable parts of the path, in order.
+    pub(crate) names: Vec<String>,
+    /// Who asks; none where anybody may.
+    pub(crate) caller: Option<Caller>,
+    body: Option<Incoming>,
+    /// When its body was first asked for.
+    begun: Option<Instant>,
+    /// Bytes of it so far.
+    got: u64,
+}
+
+impl Request {
+    /// The head of a request, with its body behind it.
+    pub(crate) fn new(request: hyper::Request<Incoming>, from: IpAddr) -> Self {
+        let (head, body) = request.into_parts();
+        Self {
+            method: head.method,
+            path: head.uri.path().to_owned(),
+            query: head.uri.query().unwrap_or_default().to_owned(),
+            headers: head.headers,
+            from,
+            names: vec![],
+            caller: None,
+            body: Some(body),
+            begun: None,
+            got: 0,
+        }
+    }
+
+    /// The variable part of the path.
+    pub(crate) fn name(&self, at: usize) -> &str {
+        self.names.get(at).map_or("", String::as_str)
+    }
+
+    /// Who asks.
+    pub(crate) fn caller(&self) -> Result<&Caller, Fault> {
+        self.caller
+            .as_ref()
+            .ok_or_else(|| Fault::internal("answering", "an endpoint for callers was open to anybody"))
+    }
+
+    /// A header's text.
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
+    }
+
+    /// A value of the query.
+    pub(crate) fn query(&self, name: &str) -> Option<&str> {
+        self.query
+            .split('&')
+            .find_map(|pair| pair.split_once('=').filter(|(key, _)| *key == name))
+            .map(|(_, v)| v)
+    }
+
+    /// A number of the query.
+    pub(crate) fn number(&self, name: &str, default: i64) -> Result<i64, Fault> {
+        let Some(text) = self.query(name) else { return Ok(default) };
+        text.parse().ok().filter(|n| *n >= 0).ok_or_else(|| {
+            let cause = format!("{name}={text:?} is no whole number");
+            Fault::usage("reading the request", cause, "give a number from 0 on")
+        })
+    }
+
+    /// The token, if one came.
+    pub(crate) fn token(&self) -> Option<&str> {
+        let text = self.header(header::AUTHORIZATION.as_str())?;
+        let (scheme, token) = text.split_once(' ')?;
+        scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
+    }
+
+    /// The next piece of the body, which may have `most` bytes in all.
+    pub(crate) async fn piece(&mut self, most: u64) -> Result<Option<Bytes>, Fault> {
+        let Some(body) = &mut self.body else { return Ok(None) };
+        let begun = *self.begun.get_or_insert_with(Instant::now);
+        if body.size_hint().lower() > most {
+            self.discard().await;
+            return Err(too_long(most));
+        }
+        loop {
+            let got = self.got;
+            let until = begun + PATIENCE + Duration::from_millis(got * 1000 / SLOWEST);
+            let slow = |_| {
+                let cause = format!("only {got} bytes of it came in {} s", begun.elapsed().as_secs());
+                let remedy = "see the network, and send at least 10 KiB a second";
+                Fault::new(code::BODY, "reading the request", cause, remedy)
+            };
+            let frame = tokio::time::timeout_at(until, body.frame()).await.map_err(slow)?;
+            let Some(frame) = frame else { return Ok(None) };
+            let cut = |e: hyper::Error| {
+                let cause = format!("the connection ended in it: {e}");
+                Fault::new(code::BODY, "reading the request", cause, "send it again")
+            };
+            let Ok(piece) = frame.map_err(cut)?.into_data() else { continue };
+            self.got += piece.len() as u64;
+            if self.got > most {
+                self.discard().await;
+                return Err(too_long(most));
+            }
+            return Ok(Some(piece));
+        }
+    }
+
+    /// Takes what is left of a body that is refused, within bounds: whoever sends it hears why, and
+    /// not that the connection broke.
+    async fn discard(&mut self) {
+        let Some(mut body) = self.body.take() else { return };
+        let (until, mut left) = (Instant::now() + PATIENCE / 5, DISCARDED);
+        while left > 0
+            && let Ok(Some(Ok(frame))) = tokio::time::timeout_at(until, body.frame()).await
+        {
+            left = left.saturating_sub(frame.data_ref().map_or(0, Bytes::len));
+        }
+    }
+
+    /// The whole body.
+    pub(crate) async fn bytes(&mut self, most: u64) -> Result<Vec<u8>, Fault> {
+        let mut all = vec![];
+        while let Some(piece) = self.piece(most).await? {
+            all.extend_from_slice(&piece);
+        }
+        Ok(all)
+    }
+
+    /// The body as JSON. Unknown fields are errors, of the types that are read.
+    pub(crate) async fn json<T: DeserializeOwned>(&mut self) -> Result<T, Fault> {
+        let bytes = self.bytes(JSON).await?;
+        serde_json::from_slice(&bytes).map_err(|e| {
+            let cause = format!("the body is not the JSON that is wanted: {e}");
+            Fault::usage("reading the request", cause, "see GET /v1/openapi.json")
+        })
+    }
+}
+
+fn too_long(most: u64) -> Fault {
+    let cause = format!("it is longer than {}", hushwire_session::size::show(most));
+    Fault::new(code::BODY, "reading the request", cause, "cut it, or see the limits of GET /v1/group")
+}
+
+/// A reply.
+pub(crate) struct Reply {
+    /// The status.
+    pub(crate) status: StatusCode,
+    /// The type of the content.
+    kind: &'static str,
+    /// Further headers.
+    headers: Vec<(HeaderName, String)>,
+    /// The content.
+    content: Content,
+}
+
+/// The content of a reply: at once, or piece by piece until its sender is gone.
+pub(crate) type Content = Either<Full<Bytes>, Channel<Bytes, Infallible>>;
+
+impl Reply {
+    /// JSON.
+    pub(crate) fn json(status: StatusCode, value: &impl Serialize) -> Self {
+        let bytes = serde_json::to_vec(value).unwrap_or_default();
+        Self::whole(status, "application/json", bytes)
+    }
+
+    /// JSON, with 200.
+    pub(crate) fn ok(value: &impl Serialize) -> Self {
+        Self::json(StatusCode::OK, value)
+    }
+
+    /// Some bytes.
+    pub(crate) fn whole(status: StatusCode, kind: &'static str, bytes: impl Into<Bytes>) -> Self {
+        Self { status, kind, headers: vec![], content: Either::Left(Full::new(bytes.into())) }
+    }
+
+    /// Nothing.
+    pub(crate) fn empty(status: StatusCode) -> Self {
+        Self { status, kind: "", headers: vec![], content: Either::Left(Full::default()) }
+    }
+
+    /// Server-sent events.
+    pub(crate) fn events(pieces: Channel<Bytes, Infallible>) -> Self {
+        Self {
+            status: StatusCode::OK,
+            kind: "text/event-stream",
+            headers: vec![],
+            content: Either::Right(pieces),
+        }
+    }
+
+    /// The same with a header.
+    pub(crate) fn with(mut self, name: HeaderName, value: impl Into<String>) -> Self {
+        self.headers.push((name, value.into()));
+        self
+    }
+
+    /// As hyper sends it.
+    pub(crate) fn response(self, with_content: bool) -> hyper::Response<Content> {
+        let content = if with_content { self.content } else { Either::Left(Full::default()) };
+        let mut response = hyper::Response::new(content);
+        *response.status_mut() = self.status;
+        let headers = response.headers_mut();
+        if !self.kind.is_empty() {
+            headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(self.kind));
+        }
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        for (name, value) in self.headers {
+            if let Ok(value) = HeaderValue::from_str(&value) {
+                headers.insert(name, value);
+            }
+        }
+        response
+    }
+}
+
+/// An error, as programs read it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub(crate) struct Problem {
+    /// The stable code, as `HW1063`.
+    pub(crate) code: String,
+    /// The member that failed, where it is one.
+    pub(crate) who: Option<String>,
+    /// The step under way.
+    pub(crate) step: String,
+    /// The cause.
+    pub(crate) cause: String,
+    /// What to do about it.
+    pub(crate) remedy: String,
+    /// usage, refused, network, file or internal.
+    pub(crate) kind: String,
+    /// The request's name in this party's log; none for the cause of a job.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) request: Option<String>,
+}
+
+impl Problem {
+    /// What programs read of a fault.
+    pub(crate) fn of(fault: &Fault) -> Self {
+        Self {
+            code: fault.code().to_string(),
+            who: fault.who().map(ToString::to_string),
+            step: fault.step(),
+            cause: fault.cause(),
+            remedy: fault.remedy(),
+            kind: fault.kind().name().to_owned(),
+            request: None,
+        }
+    }
+}
+
+/// The status of an error.
+pub(crate) fn status(fault: &Fault) -> StatusCode {
+    let full = || fault.cause().contains("full") || fault.cause().contains("No space left");
+    match fault.code() {
+        code::TOKEN => StatusCode::UNAUTHORIZED,
+        code::NOT_FOUND => StatusCode::NOT_FOUND,
+        code::CONFLICT => StatusCode::CONFLICT,
+        code::QUOTA => StatusCode::TOO_MANY_REQUESTS,
+        code::BODY => StatusCode::PAYLOAD_TOO_LARGE,
+        code::NOT_KEPT => StatusCode::GONE,
+        code::STORE if full() => StatusCode::INSUFFICIENT_STORAGE,
+        code::STORE | code::GROUP_PEER | code::DRAINING => StatusCode::SERVICE_UNAVAILABLE,
+        _ => match fault.kind() {
+            // Files of a request, such as a job; our own are read and written under these codes.
+            Kind::File if !matches!(fault.code(), code::READ | code::WRITE | code::FILE) => {
+                StatusCode::BAD_REQUEST
+            }
+            Kind::Usage => StatusCode::BAD_REQUEST,
+            Kind::Refused => StatusCode::FORBIDDEN,
+            Kind::Network => StatusCode::BAD_GATEWAY,
+            Kind::File | Kind::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+        },
+    }
+}

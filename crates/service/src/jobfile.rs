@@ -1,0 +1,87 @@
+//! Job files that come from afar: they bring the files that they name, and reach none of ours.
+
+use hushwire_fault::{Fault, code};
+use hushwire_kinds::{CircuitSource, ComputationSource, Job, PublicPlace};
+use std::{collections::BTreeMap, path::Path};
+
+const STEP: &str = "reading the job";
+
+/// Reads a job whose computations' texts, by their names in it, are in `files`.
+///
+/// # Errors
+/// A line does not make sense, or the job names a file that it does not bring.
+pub(crate) fn read(text: &str, files: &BTreeMap<String, String>) -> Result<Job, Fault> {
+    let mut job = Job::parse(text, Path::new("job.toml"))?;
+    match &mut job {
+        Job::Circuit(job) => {
+            if let CircuitSource::File(path) = &job.circuit {
+                return Err(stranger(path));
+            }
+        }
+        Job::Compute(job) => {
+            brought(&mut job.computation, files)?;
+            let places = job.public.values();
+            if let Some(path) = places.filter_map(PublicPlace::path).next() {
+                return Err(stranger(path));
+            }
+        }
+        Job::Infer(job) => brought(&mut job.network, files)?,
+        Job::Query(_) | Job::Psi(_) => {}
+        Job::AesCtr(_) => {
+            let cause = "the service does not encrypt files: the owner of the file is online for that";
+            let remedy = "run it with `hushwire party` and `hushwire client`";
+            return Err(Fault::new(code::JOB_FILE, STEP, cause, remedy));
+        }
+        _ => return Err(Fault::internal(STEP, "its kind is none that the service knows")),
+    }
+    Ok(job)
+}
+
+/// Puts the text of a computation in the place of its name.
+fn brought(source: &mut ComputationSource, files: &BTreeMap<String, String>) -> Result<(), Fault> {
+    let ComputationSource::File(path) = source else { return Ok(()) };
+    let text = files.get(&*path.to_string_lossy()).ok_or_else(|| stranger(path))?;
+    *source = ComputationSource::Text(text.clone());
+    Ok(())
+}
+
+/// The error of a file that is not among those that came with the job. Whether there is one here is
+/// nobody's business.
+fn stranger(path: &Path) -> Fault {
+    let cause = format!("the job names the file {}, which did not come with it", path.display());
+    let remedy = "send its text under `files`, by the name that the job has for it; circuits are built-in ones, and \
+                  public values are texts";
+    Fault::new(code::JOB_FILE, STEP, cause, remedy)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SUM: &str = "computation sum\n    members a, b\n    input x: u32 from a\n    input y: u32 from b\n    \
+                       output z = x + y to a\n";
+    const JOB: &str = "kind = \"compute\"\nprotocol = \"rep3\"\ncomputation = \"sum.hwc\"\n[members]\na = \"party0\"\n\
+                       b = \"party1\"\n";
+
+    #[test]
+    fn a_computation_comes_with_its_job() {
+        let files = BTreeMap::from([("sum.hwc".to_owned(), SUM.to_owned())]);
+        let job = read(JOB, &files).unwrap_or_else(|e| panic!("{e}"));
+        assert!(job.terms().is_ok());
+    }
+
+    /// Not even whether there is such a file comes back.
+    #[test]
+    fn files_of_this_machine_are_out_of_reach() {
+        for (name, there) in [("/etc/passwd", true), ("/etc/nothing", false), ("../x", false)] {
+            let error = read(&JOB.replace("sum.hwc", name), &BTreeMap::new()).err();
+            let error = error.map(|e| e.to_string()).unwrap_or_default();
+            assert!(error.contains("did not come with it"), "{name} {there}: {error}");
+        }
+        let circuit = "protocol = \"rep3\"\ncircuit-file = \"/etc/passwd\"\n";
+        assert!(read(circuit, &BTreeMap::new()).is_err());
+        let public = format!("{JOB}[public]\nx = {{ file = \"/etc/passwd\" }}\n");
+        let files = BTreeMap::from([("sum.hwc".to_owned(), SUM.to_owned())]);
+        assert!(read(&public, &files).is_err());
+    }
+}

@@ -1,0 +1,256 @@
+//! The program `hushwire-service`: a party that stays up, and runs what its operator approved.
+#![forbid(unsafe_code)]
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
+mod access;
+mod admin;
+mod api;
+mod attempt;
+mod audit;
+mod blobs;
+mod clock;
+mod config;
+mod failpoint;
+mod http;
+mod jobfile;
+mod keys;
+mod local_up;
+mod openapi;
+mod order;
+mod party;
+mod peer_api;
+mod peers;
+mod policy;
+mod records;
+mod sample;
+mod scheduler;
+mod serve;
+mod server;
+mod store;
+mod worker;
+mod workers;
+
+use clap::{Parser, Subcommand};
+use hushwire_fault::{Fault, code};
+use hushwire_remote::command::ClientCommand;
+use std::{io::Write, path::PathBuf, process::ExitCode};
+
+/// A party that stays up, and runs what its operator approved.
+#[derive(Parser)]
+#[command(name = "hushwire-service", version, arg_required_else_help = true)]
+struct ServiceCli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Be a party, until SIGTERM.
+    Serve {
+        /// The config of this party
+        #[arg(long, value_name = "FILE")]
+        config: PathBuf,
+        /// End when stdin closes
+        #[arg(long, hide = true)]
+        attended: bool,
+    },
+    /// Start all parties of a group on this machine, to try the service.
+    LocalUp {
+        /// The number of parties
+        #[arg(long, default_value_t = 3)]
+        parties: u8,
+        /// Keep their files in this directory [default: one that is removed at the end]
+        #[arg(long, value_name = "DIR")]
+        dir: Option<PathBuf>,
+        /// Say how to reach them as one line of JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Make a party: its key, its master key, its config, and the first operator's token.
+    Init {
+        /// The directory of its files
+        dir: PathBuf,
+        /// Its number, from 0
+        #[arg(long)]
+        party: u8,
+        /// The name of the group
+        #[arg(long)]
+        group: String,
+        /// The host by which clients and the other parties reach it
+        #[arg(long)]
+        host: String,
+        /// Answer as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Add another party to a config.
+    Join {
+        /// The config of this party
+        #[arg(long, value_name = "FILE")]
+        config: PathBuf,
+        /// The other's number
+        #[arg(long)]
+        party: u8,
+        /// The other's host
+        #[arg(long)]
+        host: String,
+        /// The other's pin, given over a channel that nobody can change
+        #[arg(long)]
+        pin: String,
+    },
+    /// Check the files of a party, and its peers.
+    Doctor {
+        /// The config of this party
+        #[arg(long, value_name = "FILE")]
+        config: PathBuf,
+        /// Answer as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Say what a party has.
+    Status {
+        /// The config of this party
+        #[arg(long, value_name = "FILE")]
+        config: PathBuf,
+        /// Answer as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Copy the store and its blobs into a new directory, while the service runs.
+    Backup {
+        /// The config of this party
+        #[arg(long, value_name = "FILE")]
+        config: PathBuf,
+        /// The directory that is made
+        to: PathBuf,
+        /// Answer as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Put a backup in the place of a store that is not there.
+    Restore {
+        /// The config of this party
+        #[arg(long, value_name = "FILE")]
+        config: PathBuf,
+        /// A directory that `backup` made
+        from: PathBuf,
+        /// Answer as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// The keys that data sets are sealed to.
+    Keys {
+        #[command(subcommand)]
+        what: KeysCommand,
+    },
+    /// Print the OpenAPI document of the endpoints for clients.
+    Openapi,
+    #[command(flatten)]
+    Client(Box<ClientCommand>),
+    /// One attempt; started by the service, never by hand.
+    #[command(name = "__worker", hide = true)]
+    Worker,
+}
+
+#[derive(Subcommand)]
+enum KeysCommand {
+    /// Make a new key; old data sets stay readable.
+    Rotate {
+        /// The config of this party
+        #[arg(long, value_name = "FILE")]
+        config: PathBuf,
+        /// Answer as JSON
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+fn main() -> ExitCode {
+    if std::env::args().nth(1).as_deref() == Some(order::COMMAND) {
+        worker::main();
+    }
+    let ended = match ServiceCli::parse().command {
+        Command::Serve { config, attended } => serve(&config, attended),
+        Command::LocalUp { parties, dir, json } => local_up::run(parties, dir.as_deref(), json),
+        Command::Init { dir, party, group, host, json } => {
+            admin::init(&dir, party, &group, &host).and_then(|made| told(&made, json))
+        }
+        Command::Join { config, party, host, pin } => admin::join(&config, party, &host, &pin),
+        Command::Doctor { config, json } => admin::doctor(&config).and_then(|checks| {
+            told(&checks, json)?;
+            match checks.iter().find(|check| !check.ok) {
+                None => Ok(()),
+                Some(check) => {
+                    let (cause, remedy) = (format!("{}: {}", check.name, check.says), "see the checks above");
+                    Err(Fault::new(code::CHECK, "checking the party", cause, remedy))
+                }
+            }
+        }),
+        Command::Status { config, json } => admin::status(&config).and_then(|found| told(&found, json)),
+        Command::Backup { config, to, json } => {
+            admin::backup(&config, &to).and_then(|made| told(&made, json))
+        }
+        Command::Restore { config, from, json } => {
+            admin::restore(&config, &from).and_then(|made| told(&made, json))
+        }
+        Command::Keys { what: KeysCommand::Rotate { config, json } } => {
+            admin::rotate(&config).and_then(|made| told(&made, json))
+        }
+        Command::Client(command) => command.run(),
+        Command::Openapi => print(&openapi::text()),
+        Command::Worker => worker::main(),
+    };
+    match ended {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(e) => {
+            // There is nothing to do where it cannot be told.
+            let _ = writeln!(std::io::stderr(), "hushwire-service: {e} [{}]", e.code());
+            ExitCode::from(e.kind().exit_code())
+        }
+    }
+}
+
+fn serve(config: &std::path::Path, attended: bool) -> Result<(), Fault> {
+    log();
+    serve::run(config::Config::read(config)?, attended)
+}
+
+/// The log of a daemon goes to stderr, a line an event.
+fn log() {
+    let level = std::env::var("HUSHWIRE_LOG").ok().and_then(|level| level.parse().ok());
+    tracing_subscriber::fmt()
+        .with_writer(std::io::stderr)
+        .with_max_level(level.unwrap_or(tracing::Level::INFO))
+        .with_target(false)
+        .with_ansi(false)
+        .init();
+}
+
+/// An answer, as JSON on one line, or as lines of names and values.
+fn told(answer: &impl serde::Serialize, json: bool) -> Result<(), Fault> {
+    let value = serde_json::to_value(answer).map_err(|e| Fault::internal("answering", e))?;
+    print(&if json { format!("{value}\n") } else { lines(&value) })
+}
+
+/// Names and values, a line each.
+fn lines(value: &serde_json::Value) -> String {
+    use serde_json::Value;
+    let plain = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    match value {
+        Value::Object(map) => map.iter().map(|(name, value)| format!("{name}: {}\n", plain(value))).collect(),
+        Value::Array(all) => all
+            .iter()
+            .map(|one| match one {
+                Value::Object(map) => map.values().map(plain).collect::<Vec<_>>().join("  ") + "\n",
+                other => plain(other) + "\n",
+            })
+            .collect(),
+        other => plain(other) + "\n",
+    }
+}
+
+/// Results leave by stdout.
+fn print(text: &str) -> Result<(), Fault> {
+    let path = std::path::Path::new("standard output");
+    std::io::stdout().write_all(text.as_bytes()).map_err(|e| Fault::io("write", path, &e))
+}

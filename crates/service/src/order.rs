@@ -1,0 +1,133 @@
+//! The messages between the daemon and a worker, one JSON line each. They pass both ways over the
+//! socket that is the worker's stdout. Its stdin is the socket over which it is handed connections
+//! of the party port.
+
+use hushwire_fault::Fault;
+use hushwire_kinds::Job;
+use hushwire_seal::SealTo;
+use hushwire_session::{InputPlace, Peer, Stats};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use std::{
+    collections::BTreeMap,
+    io::{self, Write},
+    path::PathBuf,
+};
+use zeroize::Zeroizing;
+
+/// The hidden command that is a worker.
+pub(crate) const COMMAND: &str = "__worker";
+
+/// The daemon to a worker.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum ToWorker {
+    /// First: what is computed, and from what.
+    Order(Box<WorkerOrder>),
+    /// Then: where all parties' workers are.
+    Meet(Vec<Peer>),
+    /// The attempt ends.
+    Cancel,
+    /// The decision is taken: nothing is left to do.
+    Bye,
+}
+
+/// What a worker needs, and no more: neither the party's key, nor the master key, nor the store. No
+/// `Debug`: it holds inputs.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct WorkerOrder {
+    /// The job.
+    pub(crate) job: Job,
+    /// The party's number.
+    pub(crate) party: u8,
+    /// The label of the session, of this attempt alone.
+    pub(crate) label: String,
+    /// The name in the greetings of the session, by which the party ports tell it from others.
+    pub(crate) greeting: String,
+    /// Bytes that it may have.
+    pub(crate) memory: u64,
+    /// The party's own inputs.
+    pub(crate) inputs: BTreeMap<String, InputPlace>,
+    /// The directory in which it leaves its outputs.
+    pub(crate) results: PathBuf,
+    /// The name of the job, and the number of the attempt: sealed results are bound to them.
+    pub(crate) attempt: (String, u32),
+    /// The data sets, by their names in the job.
+    pub(crate) data: BTreeMap<String, OrderedData>,
+    /// The keys that results are sealed to, by the recipients' names in the job.
+    pub(crate) recipients: BTreeMap<String, SealTo>,
+}
+
+/// A data set of this party: its content key and seeds go through the pipe, and to no disk.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct OrderedData {
+    /// The manifest and the signature under it.
+    pub(crate) manifest: String,
+    /// The signature, as hexadecimal digits.
+    pub(crate) signature: String,
+    /// Content key and seeds, as hexadecimal digits.
+    #[serde(with = "hushwire_session::as_text::secret")]
+    pub(crate) opened: Zeroizing<String>,
+    /// The sealed parts, in order.
+    pub(crate) parts: Vec<PathBuf>,
+}
+
+/// A worker to the daemon.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum FromWorker {
+    /// It listens, with a key of its own, and its inputs are open.
+    Ready(Peer),
+    /// The operator or step under way.
+    Phase(String),
+    /// The number of instances that are done, and of all.
+    Progress(u64, u64),
+    /// Payload bytes sent and received.
+    Traffic(u64, u64),
+    /// Something for a person who waits.
+    Note(String),
+    /// Its outputs are on the disk.
+    Prepared(Box<Prepared>),
+    /// It gives up.
+    Failed(Fault),
+}
+
+/// A worker's end.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Prepared {
+    /// Its outputs.
+    pub(crate) outputs: Vec<Made>,
+    /// Its measurements.
+    pub(crate) stats: Stats,
+    /// The most memory that it had.
+    pub(crate) peak_memory: Option<u64>,
+}
+
+/// An output that a worker has made.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Made {
+    /// Its name.
+    pub(crate) output: String,
+    /// The file, in the directory of the order.
+    pub(crate) file: String,
+    /// The key that it is sealed to, or the party that learns it.
+    pub(crate) recipient: String,
+}
+
+/// Writes one line.
+pub(crate) fn say<T: Serialize>(mut to: impl Write, message: &T) -> io::Result<()> {
+    let line = line(message)?;
+    to.write_all(&line)?;
+    to.flush()
+}
+
+/// A message as its line.
+pub(crate) fn line<T: Serialize>(message: &T) -> io::Result<Zeroizing<Vec<u8>>> {
+    let mut line = Zeroizing::new(serde_json::to_vec(message)?);
+    line.push(b'\n');
+    Ok(line)
+}
+
+/// The message of a line.
+pub(crate) fn hear<T: DeserializeOwned>(line: &str) -> Result<T, String> {
+    serde_json::from_str(line).map_err(|e| e.to_string())
+}

@@ -1,0 +1,313 @@
+//! A party that is up: everything that its tasks share.
+
+use crate::{
+    blobs::Blobs,
+    config::Config,
+    keys::PartyKeys,
+    order::ToWorker,
+    peers::Peers,
+    records::{
+        self, admission, attempts,
+        jobs::{self, JobRow, Progress},
+        proposals, results,
+    },
+    store::Store,
+};
+use hushwire_fault::{Fault, PartyId};
+use hushwire_seal::MasterKey;
+use hushwire_session::read_private_key;
+use hushwire_wire::{Identity, Listener, Reception};
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, broadcast, mpsc};
+
+/// LOCAL: changes that a listener may be behind.
+const BEHIND: usize = 1024;
+
+/// A party that is up.
+pub(crate) struct Party {
+    pub(crate) config: Config,
+    pub(crate) identity: Identity,
+    pub(crate) store: Store,
+    pub(crate) blobs: Blobs,
+    pub(crate) peers: Peers,
+    /// The party port: the names in greetings say whose connections are.
+    pub(crate) reception: Arc<Reception>,
+    /// What data sets are sealed to.
+    pub(crate) keys: PartyKeys,
+    /// Attempts that run here.
+    live: Mutex<HashMap<String, Live>>,
+    /// At party 0: what is heard of the attempts that it decides on.
+    heard: Mutex<HashMap<(String, u32), Heard>>,
+    /// Room for attempts.
+    pub(crate) slots: Arc<Semaphore>,
+    /// Names of jobs that have changed.
+    changes: broadcast::Sender<String>,
+    /// Something is due for the scheduler.
+    pub(crate) due: Notify,
+    draining: AtomicBool,
+    pub(crate) meter: Meter,
+}
+
+/// Counters for metrics.
+#[derive(Default)]
+pub(crate) struct Meter {
+    /// Requests that were refused, by status.
+    pub(crate) refused: Mutex<BTreeMap<u16, u64>>,
+    /// Requests.
+    pub(crate) requests: AtomicU64,
+    /// Connections that were closed for want of room.
+    pub(crate) crowded: AtomicU64,
+}
+
+/// An attempt that runs here.
+struct Live {
+    k: u32,
+    progress: Progress,
+    orders: mpsc::Sender<ToWorker>,
+    /// Its room.
+    _slot: OwnedSemaphorePermit,
+}
+
+/// What party 0 has heard of an attempt.
+#[derive(Default)]
+struct Heard {
+    prepared: BTreeSet<u8>,
+    failed: Option<Fault>,
+    /// Somebody wants the job to end.
+    cancelled: bool,
+    news: Arc<Notify>,
+}
+
+/// What party 0 may do with an attempt.
+pub(crate) enum Outlook {
+    /// All are prepared.
+    All,
+    /// A party has failed.
+    Failed(Fault),
+    /// Somebody cancelled the job.
+    Cancelled,
+    /// These are prepared so far.
+    Waiting(BTreeSet<u8>),
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Party {
+    /// Opens everything that a party needs, with its party port at `port`. Nothing runs yet, and
+    /// nobody is answered.
+    pub(crate) async fn open(config: Config, port: &str) -> Result<Self, Fault> {
+        let identity = Identity::from_pem(&read_private_key(&config.key)?)
+            .map_err(|e| Fault::file("use the key", &config.key, e.cause(), e.remedy()))?;
+        let blobs = Blobs::open(&config.blobs)?;
+        let store = Store::open(&config.store)?;
+        let reception = Listener::bind(port).and_then(Reception::new);
+        let reception = Arc::new(reception.map_err(|e| Fault::from(e).during("listening"))?);
+        let peers = Peers::new(&config, &identity)?;
+        let keys = PartyKeys::open(&store, &MasterKey::read(&config.master_key)?).await?;
+        let slots = Arc::new(Semaphore::new(config.slots as usize));
+        Ok(Self {
+            identity,
+            store,
+            blobs,
+            peers,
+            reception,
+            keys,
+            live: Mutex::default(),
+            heard: Mutex::default(),
+            slots,
+            changes: broadcast::channel(BEHIND).0,
+            due: Notify::new(),
+            draining: AtomicBool::new(false),
+            meter: Meter::default(),
+            config,
+        })
+    }
+
+    /// This party, in errors.
+    pub(crate) fn me(&self) -> PartyId {
+        PartyId(self.config.party)
+    }
+
+    /// Whether it decides.
+    pub(crate) fn decides(&self) -> bool {
+        self.config.party == 0
+    }
+
+    /// Whether it takes nothing new.
+    pub(crate) fn draining(&self) -> bool {
+        self.draining.load(Ordering::Relaxed)
+    }
+
+    /// It takes nothing new from now on.
+    pub(crate) fn drain(&self) {
+        self.draining.store(true, Ordering::Relaxed);
+        self.due.notify_one();
+    }
+
+    /// A job has changed.
+    pub(crate) fn changed(&self, job: &str) {
+        // Nobody may be listening.
+        let _ = self.changes.send(job.to_owned());
+    }
+
+    /// Changes from now on.
+    pub(crate) fn listen(&self) -> broadcast::Receiver<String> {
+        self.changes.subscribe()
+    }
+
+    /// An attempt runs here.
+    pub(crate) fn runs(&self, job: &str, k: u32, orders: mpsc::Sender<ToWorker>, slot: OwnedSemaphorePermit) {
+        let live = Live { k, progress: Progress::default(), orders, _slot: slot };
+        lock(&self.live).insert(job.to_owned(), live);
+    }
+
+    /// The way to the worker of an attempt.
+    pub(crate) fn worker(&self, job: &str, k: u32) -> Option<mpsc::Sender<ToWorker>> {
+        lock(&self.live).get(job).filter(|live| live.k == k).map(|live| live.orders.clone())
+    }
+
+    /// The attempt has no worker any more; its room is free.
+    pub(crate) fn done(&self, job: &str, k: u32) -> Option<mpsc::Sender<ToWorker>> {
+        let mut live = lock(&self.live);
+        let here = live.get(job).is_some_and(|live| live.k == k);
+        here.then(|| live.remove(job)).flatten().map(|live| live.orders)
+    }
+
+    /// The number of attempts that run here.
+    pub(crate) fn running(&self) -> usize {
+        lock(&self.live).len()
+    }
+
+    /// How far the attempt of a job is that runs here.
+    pub(crate) fn progress(&self, job: &str) -> Option<Progress> {
+        lock(&self.live).get(job).map(|live| live.progress.clone())
+    }
+
+    /// The worker of an attempt tells of its progress.
+    pub(crate) fn advance(&self, job: &str, change: impl FnOnce(&mut Progress)) {
+        if let Some(live) = lock(&self.live).get_mut(job) {
+            change(&mut live.progress);
+        }
+        self.changed(job);
+    }
+
+    /// Party 0 begins to listen for what becomes of an attempt.
+    pub(crate) fn expect(&self, job: &str, k: u32) -> Arc<Notify> {
+        lock(&self.heard).entry((job.to_owned(), k)).or_default().news.clone()
+    }
+
+    /// Party 0 has decided on an attempt.
+    pub(crate) fn settled(&self, job: &str, k: u32) {
+        lock(&self.heard).remove(&(job.to_owned(), k));
+    }
+
+    /// Party 0 hears that a party is prepared, or has failed.
+    pub(crate) fn hears(&self, job: &str, k: u32, party: u8, news: Result<(), Fault>) {
+        self.note(job, k, |heard| match news {
+            Ok(()) => drop(heard.prepared.insert(party)),
+            // What follows from another party's failure says less than it.
+            Err(e) => match &heard.failed {
+                Some(first) if e.is_consequence() || !first.is_consequence() => {}
+                _ => heard.failed = Some(e),
+            },
+        });
+    }
+
+    /// Party 0 hears that somebody cancels a running job.
+    pub(crate) fn cancel(&self, job: &str, k: u32) {
+        self.note(job, k, |heard| heard.cancelled = true);
+    }
+
+    fn note(&self, job: &str, k: u32, change: impl FnOnce(&mut Heard)) {
+        if let Some(heard) = lock(&self.heard).get_mut(&(job.to_owned(), k)) {
+            change(heard);
+            heard.news.notify_one();
+        }
+    }
+
+    /// What party 0 may do with an attempt now.
+    pub(crate) fn outlook(&self, job: &str, k: u32) -> Outlook {
+        let heard = lock(&self.heard);
+        let Some(heard) = heard.get(&(job.to_owned(), k)) else { return Outlook::Waiting(BTreeSet::new()) };
+        if heard.cancelled {
+            return Outlook::Cancelled;
+        }
+        match &heard.failed {
+            Some(e) => Outlook::Failed(e.clone()),
+            None if heard.prepared.len() == usize::from(self.config.parties()) => Outlook::All,
+            None => Outlook::Waiting(heard.prepared.clone()),
+        }
+    }
+
+    /// How long results are kept, in milliseconds.
+    pub(crate) fn keep(&self) -> i64 {
+        i64::try_from(self.config.keep.as_millis()).unwrap_or(i64::MAX)
+    }
+
+    /// Removes results past their time, and blobs that no row names. No attempt may be under way.
+    pub(crate) async fn sweep(&self) -> Result<usize, Fault> {
+        let keep = self.keep();
+        let known = self.store.run("sweep", move |c| {
+            results::expire(c, keep)?;
+            results::blobs(c)
+        });
+        let (known, blobs) = (known.await?, self.blobs.clone());
+        let swept = tokio::task::spawn_blocking(move || blobs.sweep(&known)).await;
+        let swept = swept.map_err(|e| Fault::internal("sweeping", e))?;
+        swept.map_err(|e| Fault::io("sweep", &self.config.blobs, &e))
+    }
+
+    /// Whether this party takes part in a job now.
+    pub(crate) async fn admits(&self, job: &JobRow) -> Result<(), Fault> {
+        let (job, operators) = (job.clone(), self.config.operators.clone());
+        let checked = self.store.run("admit", move |c| admission::admit(c, &operators, &job).map(drop));
+        checked.await.map_err(|e| e.by(self.me()))
+    }
+
+    /// The job of a row, with the values of this run, and its proposal's text read again.
+    pub(crate) async fn job_of(&self, job: &JobRow) -> Result<hushwire_kinds::Job, Fault> {
+        let id = job.proposal.clone();
+        let proposal = self.store.run("read", move |c| proposals::get(c, &id)).await?;
+        let proposal = proposal.ok_or_else(|| Fault::internal("reading the job", "its proposal is gone"))?;
+        proposal.proposed.read()?.with(&job.body.values())
+    }
+
+    /// A job with its attempts, results and progress.
+    pub(crate) async fn view(&self, id: &str) -> Result<jobs::JobView, Fault> {
+        let name = id.to_owned();
+        let view = self.store.run("read", move |c| {
+            let job = jobs::known(c, &name)?;
+            jobs::view(c, job)
+        });
+        let mut view = view.await?;
+        view.progress = self.progress(id);
+        Ok(view)
+    }
+
+    /// Attempts without an end.
+    pub(crate) async fn open_attempts(&self) -> Result<Vec<attempts::AttemptRow>, Fault> {
+        self.store.run("read", attempts::open).await
+    }
+
+    /// Numbers of jobs by state and kind.
+    pub(crate) async fn counts(&self) -> Result<Vec<(String, String, i64)>, Fault> {
+        self.store.run("read", records::counts).await
+    }
+
+    /// Waits until nothing runs here any more, for at most this long.
+    pub(crate) async fn idle(&self, most: Duration) {
+        let until = tokio::time::Instant::now() + most;
+        while self.running() > 0 && tokio::time::Instant::now() < until {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+}

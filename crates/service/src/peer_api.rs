@@ -1,0 +1,180 @@
+//! The endpoints for the other parties' daemons. Who asks is known by its pin.
+
+use crate::{
+    access,
+    attempt::{self, Report, Reserve, Status},
+    audit, clock,
+    http::{Problem, Reply, Request, status as status_of},
+    party::Party,
+    records::{
+        attempts::{self, Decision},
+        jobs, peers,
+    },
+    scheduler,
+};
+use hushwire_fault::{Fault, PartyId, code};
+use hushwire_seal::{SealTo, audit::AuditHead};
+use hushwire_session::Peer;
+use hyper::Method;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// What two daemons tell each other first, and now and then.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Hello {
+    /// The release.
+    pub(crate) release: String,
+    /// The digest of the group.
+    pub(crate) group: String,
+    /// The party.
+    pub(crate) party: u8,
+    /// Its clock.
+    pub(crate) now: i64,
+    /// The end of its audit log.
+    pub(crate) head: AuditHead,
+    /// The key that data sets are sealed to.
+    pub(crate) seal_to: SealTo,
+}
+
+/// This party's own.
+pub(crate) async fn hello(party: &Party) -> Result<Hello, Fault> {
+    Ok(Hello {
+        release: env!("CARGO_PKG_VERSION").to_owned(),
+        group: party.config.group_digest(),
+        party: party.config.party,
+        now: clock::now(),
+        head: party.store.run("read", audit::head).await?,
+        seal_to: party.keys.seal_to(),
+    })
+}
+
+/// Checks another party's, and keeps the end of its audit log.
+pub(crate) async fn met(party: &Party, from: u8, hello: Hello) -> Result<(), Fault> {
+    let own = env!("CARGO_PKG_VERSION");
+    let (cause, remedy) = if hello.release != own {
+        (
+            format!("it runs release {}, and this party runs {own}", hello.release),
+            "run the same release everywhere",
+        )
+    } else if hello.group != party.config.group_digest() {
+        (
+            "its config names another group, or another number of parties".to_owned(),
+            "compare the configs of both",
+        )
+    } else if hello.party != from {
+        (
+            format!("it calls itself party {}", hello.party),
+            "give each party a number and a key file of its own",
+        )
+    } else {
+        let Hello { release, head, seal_to, .. } = hello;
+        let kept = party.store.run("peer", move |c| peers::hear(c, from, &release, &seal_to, &head));
+        return kept.await;
+    };
+    Err(Fault::new(code::CONFLICT, "meeting another party", cause, remedy).by(PartyId(from)))
+}
+
+/// Answers a request of the party `from`.
+pub(crate) async fn answer(party: Arc<Party>, from: u8, request: Request) -> Reply {
+    let path = request.path.clone();
+    match dispatch(&party, from, request).await {
+        Ok(reply) => reply,
+        Err(e) => {
+            tracing::info!(from, path, "{e}");
+            Reply::json(status_of(&e), &Problem::of(&e))
+        }
+    }
+}
+
+async fn dispatch(party: &Arc<Party>, from: u8, mut request: Request) -> Result<Reply, Fault> {
+    let path = request.path.clone();
+    let parts: Vec<&str> = path.split('/').collect();
+    let post = request.method == Method::POST;
+    match (&parts[..], post) {
+        (["", "peer", "v1", "hello"], true) => {
+            met(party, from, request.json().await?).await?;
+            Ok(Reply::ok(&hello(party).await?))
+        }
+        (["", "peer", "v1", "jobs", id], false) => Ok(Reply::ok(&status(party, id).await?)),
+        (["", "peer", "v1", "jobs", id, "reserve"], true) => {
+            decider(from)?;
+            let asked: Reserve = request.json().await?;
+            Ok(Reply::ok(&attempt::reserve(party, id, &asked).await))
+        }
+        (["", "peer", "v1", "jobs", id, "start"], true) => {
+            decider(from)?;
+            let (k, all): (u32, Vec<Peer>) = request.json().await?;
+            attempt::start(party, id, k, all).await?;
+            Ok(Reply::ok(&()))
+        }
+        (["", "peer", "v1", "jobs", id, "decision"], true) => {
+            decider(from)?;
+            let (k, decision): (u32, Decision) = request.json().await?;
+            attempt::follow(party, id, k, &decision).await?;
+            Ok(Reply::ok(&()))
+        }
+        (["", "peer", "v1", "jobs", id, "end"], true) => {
+            decider(from)?;
+            let status: Status = request.json().await?;
+            attempt::end(party, id, &status).await?;
+            Ok(Reply::ok(&()))
+        }
+        (["", "peer", "v1", "jobs", id, "report"], true) if party.decides() => {
+            let report: Report = request.json().await?;
+            Ok(Reply::ok(&decided(party, from, id, report).await?))
+        }
+        (["", "peer", "v1", "jobs", id, "cancel"], true) if party.decides() => {
+            scheduler::cancel(party, id).await?;
+            Ok(Reply::ok(&()))
+        }
+        _ => Err(access::absent("endpoint", &path)),
+    }
+}
+
+/// Party 0 alone schedules and decides.
+fn decider(from: u8) -> Result<(), Fault> {
+    if from == 0 {
+        return Ok(());
+    }
+    let cause = format!("party {from} asked for what party 0 alone asks for");
+    Err(Fault::new(code::ROLE, "answering another party", cause, "see that party's log"))
+}
+
+/// How this party sees a job.
+async fn status(party: &Arc<Party>, id: &str) -> Result<Status, Fault> {
+    let name = id.to_owned();
+    let Some(job) = party.store.run("read", move |c| jobs::get(c, &name)).await? else {
+        return Ok(Status::default());
+    };
+    let cause = if job.ended() {
+        job.cause.clone()
+    } else if job.state == "running" {
+        None
+    } else {
+        party.admits(&job).await.err()
+    };
+    Ok(Status { state: Some(job.state), body_hash: Some(job.body_hash), cause })
+}
+
+/// What a party reports, and the decision, if it is taken.
+async fn decided(party: &Arc<Party>, from: u8, id: &str, report: Report) -> Result<Option<Decision>, Fault> {
+    let (name, k) = (id.to_owned(), report.k);
+    let row = party.store.run("read", move |c| attempts::get(c, &name, k)).await?;
+    let Some(row) = row else {
+        // Party 0's store knows nothing of it: it was never decided, and never will be.
+        let cause = "party 0 does not know the attempt";
+        let fault = Fault::new(code::CONFLICT, "deciding", cause, "submit the job again").by(PartyId(0));
+        return Ok(Some(Decision {
+            commit: false,
+            go: true,
+            end: Some("failed".to_owned()),
+            cause: Some(fault),
+            next_try: 0,
+        }));
+    };
+    if row.decision.is_none() {
+        let news = report.failed.map_or(Ok(()), |e| Err(e.by(PartyId(from))));
+        party.hears(id, k, from, news);
+    }
+    Ok(row.decision)
+}

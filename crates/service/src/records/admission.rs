@@ -1,0 +1,107 @@
+//! Whether a party takes part in a job: its proposal is approved, its data sets are here, and a
+//! policy of an operator allows the run.
+
+use super::{attempts, datasets, jobs::JobRow, policies, proposals};
+use crate::{clock, policy::Signed, store::Stored};
+use hushwire_fault::{Fault, code};
+use hushwire_policy::{PastRun, PolicyLimits, RunData, RunRequest, Verdict, verdict};
+use hushwire_seal::{BlakeName, KeyId, SealTo};
+use rusqlite::Connection;
+use std::collections::{BTreeMap, BTreeSet};
+
+const STEP: &str = "checking the policy";
+
+/// A run that this party allows now.
+pub(crate) struct Admitted {
+    /// The lines of data on which it is counted; one without a name where it takes none.
+    pub(crate) lines: Vec<String>,
+    /// What it may take.
+    pub(crate) limits: PolicyLimits,
+}
+
+/// The key of a recipient, as jobs are submitted with it.
+pub(crate) fn seal_to(name: &str, text: &str) -> Result<SealTo, Fault> {
+    serde_json::from_value(serde_json::Value::String(text.to_owned())).map_err(|e| {
+        let cause = format!("the key of recipient {name} makes no sense: {e}");
+        Fault::usage("reading the job", cause, "send `seal_to` of the recipient's card")
+    })
+}
+
+/// Whether the run is allowed now.
+///
+/// # Errors
+/// It is not; the rule says why.
+pub(crate) fn admit(c: &Connection, operators: &[String], job: &JobRow) -> Stored<Admitted> {
+    let refused = |cause: String, remedy: &str| Fault::new(code::NOT_APPROVED, STEP, cause, remedy);
+    let proposal = proposals::get(c, &job.proposal)?.filter(|proposal| proposal.state == "approved");
+    let proposal = proposal.ok_or_else(|| {
+        refused(
+            format!("the proposal of job {} is not approved here any more", job.id),
+            "ask this party's operator",
+        )
+    })?;
+    let mut data = BTreeMap::new();
+    for (table, id) in &job.body.data {
+        let row = datasets::get(c, id)?.filter(|row| row.state == "usable");
+        let absent = || refused(format!("data set {id} of {table} is not whole here"), "put it, and seal it");
+        let row = row.ok_or_else(absent)?;
+        if row.tenant != job.tenant && !datasets::granted(c, &row.id, &job.tenant, &job.digest)? {
+            let cause =
+                format!("data set {id} of {table} is not granted to tenant {} or to these terms", job.tenant);
+            return Err(refused(cause, "ask its owner for a grant").into());
+        }
+        let signed = row.signed()?;
+        let manifest = signed.manifest();
+        let run = RunData {
+            id: signed.id(),
+            line: manifest.line,
+            owner: manifest.owner,
+            rows: manifest.padded,
+            expires: manifest.expires,
+        };
+        data.insert(table.clone(), run);
+    }
+    let mut recipients: Vec<KeyId> = vec![];
+    for (name, text) in &job.body.recipients {
+        recipients.push(seal_to(name, text)?.id());
+    }
+    let mut rules = vec![];
+    for kept in policies::active(c)? {
+        let signed = Signed { text: kept.policy, signature: kept.signature, signer: kept.signer };
+        // The store may have been changed by others since.
+        match signed.check(&kept.name, operators) {
+            Ok(file) => rules.extend(file.allow),
+            Err(e) => tracing::warn!(policy = kept.name, "does not count: {e}"),
+        }
+    }
+    let lines: BTreeSet<String> = data.values().map(|data| data.line.to_string()).collect();
+    let lines = if lines.is_empty() { vec![String::new()] } else { lines.into_iter().collect() };
+    let history: Vec<PastRun> = attempts::runs(c, &job.digest, &lines)?
+        .into_iter()
+        .map(|at| PastRun { at: at.unsigned_abs() / 1000 })
+        .collect();
+    let min_group = proposal.terms.iter().find(|(name, _)| name == "min-group");
+    let digest: BlakeName = job.digest.parse().map_err(|_| Fault::internal(STEP, "a digest is none"))?;
+    let request = RunRequest {
+        digest,
+        tenant: &job.tenant,
+        data: &data,
+        recipients: &recipients,
+        parameters: &job.body.parameters,
+        min_group: min_group.and_then(|(_, text)| text.parse().ok()),
+        memory: None,
+        running: attempts::running(c, &job.digest, &job.id)?,
+    };
+    match verdict(&rules, &request, &history, clock::now().unsigned_abs() / 1000) {
+        Verdict::Allowed { limits, .. } => Ok(Admitted { lines, limits }),
+        // It has its turn once another run ends.
+        Verdict::Denied(denials) if denials.iter().all(|denial| denial.rule == "max.parallel") => {
+            let cause: Vec<_> = denials.into_iter().map(|denial| denial.why).collect();
+            Err(Fault::new(code::QUOTA, STEP, cause.join(", "), "it waits by itself").into())
+        }
+        denied @ Verdict::Denied(_) => {
+            let fault = denied.fault();
+            Err(fault.unwrap_or_else(|| Fault::internal(STEP, "a denial has no reason")).into())
+        }
+    }
+}

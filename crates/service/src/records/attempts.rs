@@ -1,0 +1,289 @@
+//! Attempts of a job, and the runs that are counted. What is written before what is in
+//! `docs/adr/0032-the-service.md`.
+
+use super::{
+    jobs::{self, JobRow},
+    packed, results, unpacked,
+};
+use crate::{audit, clock, http::Problem, store::Stored};
+use hushwire_fault::{Fault, code};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use utoipa::ToSchema;
+
+/// An attempt, as programs read it.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(crate) struct Attempt {
+    /// Its number, from 1.
+    pub(crate) k: u32,
+    /// reserved, started, prepared, committed or aborted.
+    pub(crate) state: String,
+    /// When it was reserved.
+    pub(crate) created: String,
+    /// When it ended.
+    pub(crate) ended: Option<String>,
+    /// Why it was aborted.
+    pub(crate) cause: Option<Problem>,
+    /// Measurements.
+    pub(crate) stats: Option<Measured>,
+}
+
+/// A worker's measurements.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+pub(crate) struct Measured {
+    /// From the first connection to the last confirmation.
+    pub(crate) seconds: f64,
+    /// Payload bytes to all peers.
+    pub(crate) bytes_sent: u64,
+    /// Payload bytes from all peers.
+    pub(crate) bytes_received: u64,
+    /// Exchanges among the parties, one after the other.
+    pub(crate) rounds: u64,
+    /// The most memory that the worker had.
+    pub(crate) peak_memory: Option<u64>,
+}
+
+/// The decision on an attempt: party 0 takes it, and all parties follow it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Decision {
+    /// Whether the outputs become visible.
+    pub(crate) commit: bool,
+    /// Whether any party may have begun to compute: if not, the run is not counted.
+    pub(crate) go: bool,
+    /// The job's state after an abort, where it does not go on: failed or cancelled.
+    pub(crate) end: Option<String>,
+    /// Why it was aborted.
+    pub(crate) cause: Option<Fault>,
+    /// When the job may be tried again.
+    pub(crate) next_try: i64,
+}
+
+/// A row of an attempt.
+#[derive(Clone, Debug)]
+pub(crate) struct AttemptRow {
+    pub(crate) job: String,
+    pub(crate) k: u32,
+    pub(crate) state: String,
+    pub(crate) decision: Option<Decision>,
+    pub(crate) go: bool,
+}
+
+const COLUMNS: &str = "job, k, state, decision, go";
+
+fn of(row: &Row<'_>) -> rusqlite::Result<AttemptRow> {
+    let decision: Option<String> = row.get(3)?;
+    Ok(AttemptRow {
+        job: row.get(0)?,
+        k: row.get(1)?,
+        state: row.get(2)?,
+        decision: decision.map(|text| unpacked(&text)).transpose()?,
+        go: row.get(4)?,
+    })
+}
+
+/// An attempt.
+pub(crate) fn get(c: &Connection, job: &str, k: u32) -> Stored<Option<AttemptRow>> {
+    let sql = format!("SELECT {COLUMNS} FROM attempts WHERE job = ?1 AND k = ?2");
+    Ok(c.prepare_cached(&sql)?.query_row(params![job, k], of).optional()?)
+}
+
+/// Attempts without an end.
+pub(crate) fn open(c: &Connection) -> Stored<Vec<AttemptRow>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM attempts WHERE state IN ('reserved', 'started', 'prepared') ORDER BY created"
+    );
+    let mut statement = c.prepare_cached(&sql)?;
+    let rows = statement.query_map([], of)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// All attempts of a job.
+pub(crate) fn of_job(c: &Connection, job: &str) -> Stored<Vec<Attempt>> {
+    let mut statement = c.prepare_cached(
+        "SELECT k, state, created, ended, cause, stats FROM attempts WHERE job = ?1 ORDER BY k",
+    )?;
+    let rows = statement.query_map([job], |row| {
+        let (cause, stats): (Option<String>, Option<String>) = (row.get(4)?, row.get(5)?);
+        Ok(Attempt {
+            k: row.get(0)?,
+            state: row.get(1)?,
+            created: clock::text(row.get(2)?),
+            ended: row.get::<_, Option<i64>>(3)?.map(clock::text),
+            cause: cause.map(|text| unpacked::<Fault>(&text)).transpose()?.as_ref().map(Problem::of),
+            stats: stats.map(|text| unpacked(&text)).transpose()?,
+        })
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// When these terms ran on any of these lines of data.
+pub(crate) fn runs(c: &Connection, digest: &str, lines: &[String]) -> Stored<Vec<i64>> {
+    let mut statement = c.prepare_cached(
+        "SELECT job, k, at FROM runs WHERE digest = ?1 AND line = ?2 AND refunded = 0 ORDER BY at",
+    )?;
+    let mut all = std::collections::BTreeMap::new();
+    for line in lines {
+        let rows = statement.query_map([digest, line], |row| {
+            Ok(((row.get::<_, String>(0)?, row.get::<_, u32>(1)?), row.get::<_, i64>(2)?))
+        })?;
+        for row in rows {
+            let (run, at) = row?;
+            all.insert(run, at);
+        }
+    }
+    Ok(all.into_values().collect())
+}
+
+/// Attempts of other jobs of these terms that are under way.
+pub(crate) fn running(c: &Connection, digest: &str, but: &str) -> Stored<u64> {
+    let mut statement =
+        c.prepare_cached("SELECT count(*) FROM jobs WHERE state = 'running' AND digest = ?1 AND id <> ?2")?;
+    Ok(statement.query_row([digest, but], |row| row.get::<_, i64>(0))?.unsigned_abs())
+}
+
+/// Reserves attempt `k`: the run is counted from now on, on each of these lines of data.
+pub(crate) fn reserve(
+    c: &Connection,
+    job: &JobRow,
+    k: u32,
+    lines: &[String],
+    heads: &serde_json::Value,
+) -> Stored<()> {
+    let open: i64 = c.query_row(
+        "SELECT count(*) FROM attempts WHERE job = ?1 AND (state IN ('reserved', 'started', 'prepared') OR k >= ?2)",
+        params![job.id, k],
+        |row| row.get(0),
+    )?;
+    if open > 0 || job.ended() {
+        let cause = format!("attempt {k} of job {} comes out of turn", job.id);
+        return Err(
+            Fault::new(code::WORKER, "reserving an attempt", cause, "it is tried again by itself").into()
+        );
+    }
+    let now = clock::now();
+    c.execute(
+        "INSERT INTO attempts(job, k, state, go, created) VALUES (?1, ?2, 'reserved', 0, ?3)",
+        params![job.id, k, now],
+    )?;
+    for line in lines {
+        c.execute(
+            "INSERT INTO runs(job, k, digest, line, at, refunded) VALUES (?1, ?2, ?3, ?4, ?5, 0)",
+            params![job.id, k, job.digest, line, now],
+        )?;
+    }
+    c.execute(
+        "UPDATE jobs SET state = 'running', attempt = ?2, waits = NULL, updated = ?3 WHERE id = ?1",
+        params![job.id, k, now],
+    )?;
+    audit::append(
+        c,
+        "scheduler",
+        "reserve",
+        &job.id,
+        json!({ "attempt": k, "digest": job.digest, "heads": heads }),
+    )
+}
+
+/// The attempt starts. False where it is not reserved any more.
+pub(crate) fn start(c: &Connection, job: &str, k: u32) -> Stored<bool> {
+    let changed = c.execute(
+        "UPDATE attempts SET state = 'started', go = 1 WHERE job = ?1 AND k = ?2 AND state = 'reserved' AND decision IS NULL",
+        params![job, k],
+    )?;
+    Ok(changed > 0)
+}
+
+/// The attempt's outputs are on the disk. False where it was aborted meanwhile.
+pub(crate) fn prepared(
+    c: &Connection,
+    job: &str,
+    k: u32,
+    outputs: &[results::NewOutput],
+    stats: &Measured,
+) -> Stored<bool> {
+    let changed = c.execute(
+        "UPDATE attempts SET state = 'prepared', stats = ?3 WHERE job = ?1 AND k = ?2 AND state = 'started'
+           AND decision IS NULL",
+        params![job, k, packed(stats)],
+    )?;
+    if changed == 0 {
+        return Ok(false);
+    }
+    for output in outputs {
+        results::put(c, job, k, output)?;
+    }
+    c.execute(
+        "UPDATE jobs SET waits = 'waits for party 0''s decision', updated = ?2 WHERE id = ?1",
+        params![job, clock::now()],
+    )?;
+    Ok(true)
+}
+
+/// Party 0's decision, the one point of truth: the first one holds. Gives the one that holds.
+pub(crate) fn decide(c: &Connection, job: &str, k: u32, decision: &Decision) -> Stored<Decision> {
+    let Some(row) = get(c, job, k)? else {
+        // An attempt of which nothing is known here never started from here.
+        return Ok(Decision { commit: false, ..decision.clone() });
+    };
+    if let Some(taken) = row.decision {
+        return Ok(taken);
+    }
+    let taken = Decision { go: row.go, ..decision.clone() };
+    if taken.commit && row.state != "prepared" {
+        return Err(
+            Fault::internal("deciding", "a commit comes before this party's own outputs are there").into()
+        );
+    }
+    c.execute(
+        "UPDATE attempts SET decision = ?3 WHERE job = ?1 AND k = ?2",
+        params![job, k, packed(&taken)],
+    )?;
+    finish(c, job, k, &taken)?;
+    Ok(taken)
+}
+
+/// Follows a decision. It may come again: then nothing changes.
+pub(crate) fn finish(c: &Connection, job: &str, k: u32, decision: &Decision) -> Stored<()> {
+    let Some(row) = get(c, job, k)? else { return Ok(()) };
+    if matches!(row.state.as_str(), "committed" | "aborted") {
+        return Ok(());
+    }
+    let now = clock::now();
+    if decision.commit && row.state != "prepared" {
+        let cause = format!(
+            "attempt {k} of job {job} was committed, and this party was not asked whether it is prepared"
+        );
+        return Err(Fault::internal("following a decision", cause).into());
+    }
+    let state = if decision.commit { "committed" } else { "aborted" };
+    let cause = decision.cause.as_ref().map(packed);
+    c.execute(
+        "UPDATE attempts SET state = ?3, decision = ?4, ended = ?5, cause = ?6 WHERE job = ?1 AND k = ?2",
+        params![job, k, state, packed(decision), now, cause],
+    )?;
+    let then = match (decision.commit, decision.end.as_deref()) {
+        (true, _) => "committed",
+        (false, Some(end)) => end,
+        (false, None) => "ready",
+    };
+    if !decision.commit {
+        results::forget(c, job, k)?;
+        if !decision.go {
+            c.execute("UPDATE runs SET refunded = 1 WHERE job = ?1 AND k = ?2", params![job, k])?;
+        }
+    }
+    c.execute(
+        "UPDATE jobs SET state = ?2, waits = NULL, cause = ?3, next_try = ?4, updated = ?5 WHERE id = ?1",
+        params![job, then, if decision.commit { None } else { cause }, decision.next_try, now],
+    )?;
+    let detail = json!({ "attempt": k, "counted": decision.go, "cause": decision.cause.as_ref().map(ToString::to_string) });
+    audit::append(c, "party 0", if decision.commit { "commit" } else { "abort" }, job, detail)
+}
+
+/// Whether this party's attempt of a job is under way.
+pub(crate) fn current(c: &Connection, job: &str) -> Stored<Option<AttemptRow>> {
+    let Some(row) = jobs::get(c, job)? else { return Ok(None) };
+    let found = get(c, job, row.attempt)?;
+    Ok(found.filter(|attempt| matches!(attempt.state.as_str(), "reserved" | "started" | "prepared")))
+}

@@ -1,0 +1,356 @@
+//! Jobs: submitted, ready, running, committed, delivered, or failed, or cancelled.
+
+use super::{
+    attempts::{self, Attempt},
+    packed, proposals,
+    results::{self, OutputView},
+    unpacked,
+};
+use crate::{
+    access::{self, Caller},
+    audit, clock,
+    http::Problem,
+    store::Stored,
+};
+use hushwire_fault::{Fault, code};
+use hushwire_kinds::RunValues;
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use std::collections::BTreeMap;
+use utoipa::ToSchema;
+
+/// States from which a job does not go on.
+pub(crate) const ENDS: [&str; 4] = ["committed", "delivered", "failed", "cancelled"];
+
+/// What a job is submitted with.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Submitted {
+    /// The proposal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) proposal: Option<String>,
+    /// Or the digest of an approved one's terms.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) digest: Option<String>,
+    /// The data sets, by their names in the job.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) data: BTreeMap<String, String>,
+    /// Values of parameters, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) parameters: BTreeMap<String, String>,
+    /// The keys that results are sealed to, by the recipients' names in the job.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) recipients: BTreeMap<String, String>,
+    /// Jobs of a higher number start earlier.
+    #[serde(default)]
+    pub(crate) priority: i64,
+}
+
+impl Submitted {
+    /// The values of the run, on which all parties' workers agree.
+    pub(crate) fn values(&self) -> RunValues {
+        RunValues { parameters: self.parameters.clone(), data: self.data.clone() }
+    }
+}
+
+/// A row of a job.
+#[derive(Clone, Debug)]
+pub(crate) struct JobRow {
+    pub(crate) id: String,
+    pub(crate) tenant: String,
+    pub(crate) body_hash: String,
+    pub(crate) body: Submitted,
+    pub(crate) proposal: String,
+    pub(crate) digest: String,
+    pub(crate) kind: String,
+    pub(crate) state: String,
+    pub(crate) attempt: u32,
+    pub(crate) waits: Option<String>,
+    pub(crate) cause: Option<Fault>,
+    pub(crate) created: i64,
+    pub(crate) updated: i64,
+}
+
+impl JobRow {
+    /// Whether it does not go on.
+    pub(crate) fn ended(&self) -> bool {
+        ENDS.contains(&self.state.as_str())
+    }
+}
+
+/// A job, as programs read it.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(crate) struct JobView {
+    /// Its name, the same at all parties.
+    pub(crate) id: String,
+    /// submitted, ready, running, committed, delivered, failed or cancelled.
+    pub(crate) state: String,
+    /// The kind of the job.
+    pub(crate) kind: String,
+    /// The digest of its terms.
+    pub(crate) digest: String,
+    /// The proposal.
+    pub(crate) proposal: String,
+    /// Whose it is.
+    pub(crate) tenant: String,
+    /// When it was submitted.
+    pub(crate) created: String,
+    /// When its state changed last.
+    pub(crate) updated: String,
+    /// The number of the last attempt.
+    pub(crate) attempt: u32,
+    /// What it waits for.
+    pub(crate) waits: Option<String>,
+    /// How far the running attempt is.
+    pub(crate) progress: Option<Progress>,
+    /// Why it failed, or why the last attempt did.
+    pub(crate) cause: Option<Problem>,
+    /// All attempts.
+    pub(crate) attempts: Vec<Attempt>,
+    /// Results at this party.
+    pub(crate) outputs: Vec<OutputView>,
+}
+
+/// How far a running attempt is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub(crate) struct Progress {
+    /// The operator or step under way.
+    pub(crate) phase: String,
+    /// The number of instances that are done, and of all.
+    pub(crate) done: u64,
+    /// All instances.
+    pub(crate) of: u64,
+    /// Payload bytes sent.
+    pub(crate) sent: u64,
+    /// Payload bytes received.
+    pub(crate) received: u64,
+}
+
+/// The name of a job: it follows from its tenant and its key, so that all parties have the same.
+pub(crate) fn id(tenant: &str, key: &str) -> String {
+    let text = format!("{tenant}\0{key}");
+    hex::encode(&blake3::derive_key("hushwire service job v1", text.as_bytes())[..16])
+}
+
+const COLUMNS: &str =
+    "id, tenant, body_hash, body, proposal, digest, kind, state, attempt, waits, cause, created, updated";
+
+fn of(row: &Row<'_>) -> rusqlite::Result<JobRow> {
+    let cause: Option<String> = row.get(10)?;
+    Ok(JobRow {
+        id: row.get(0)?,
+        tenant: row.get(1)?,
+        body_hash: row.get(2)?,
+        body: unpacked(&row.get::<_, String>(3)?)?,
+        proposal: row.get(4)?,
+        digest: row.get(5)?,
+        kind: row.get(6)?,
+        state: row.get(7)?,
+        attempt: row.get(8)?,
+        waits: row.get(9)?,
+        cause: cause.map(|text| unpacked(&text)).transpose()?,
+        created: row.get(11)?,
+        updated: row.get(12)?,
+    })
+}
+
+/// Keeps a job. Gives it, and whether it is new: the same key with the same body is the same job.
+pub(crate) fn submit(c: &Connection, caller: &Caller, key: &str, body: &Submitted) -> Stored<(JobRow, bool)> {
+    let step = "submitting a job";
+    let proposal = match (&body.proposal, &body.digest) {
+        (Some(id), None) => proposals::need(c, caller, id)?,
+        (None, Some(digest)) => proposals::approved(c, &caller.tenant, digest)?
+            .ok_or_else(|| access::absent("approved proposal with the digest", digest))?,
+        _ => {
+            let cause = "it names both or neither of `proposal` and `digest`";
+            return Err(Fault::usage(step, cause, "name one of them").into());
+        }
+    };
+    if proposal.state != "approved" {
+        let cause = format!("its proposal {} is {} at this party", proposal.id, proposal.state);
+        let remedy = "ask this party's operator for a verdict, and submit again";
+        return Err(Fault::new(code::NOT_APPROVED, step, cause, remedy).into());
+    }
+    same_names("data set", &proposal.needs.data, body.data.keys())?;
+    same_names("recipient", &proposal.needs.recipients, body.recipients.keys())?;
+    same_names("parameter", &proposal.needs.parameters, body.parameters.keys())?;
+    // A value out of its range is refused here, before anybody waits for the job.
+    proposal.proposed.read()?.with(&body.values())?;
+    let id = id(&caller.tenant, key);
+    // The same at all parties, however the proposal was named.
+    let agreed = Submitted { proposal: None, digest: Some(proposal.digest.clone()), ..body.clone() };
+    let mut hash = blake3::Hasher::new_derive_key("hushwire service body v1");
+    hash.update(id.as_bytes()).update(proposal.id.as_bytes()).update(packed(&agreed).as_bytes());
+    let body_hash = hash.finalize().to_hex().to_string();
+    if let Some(there) = get(c, &id)? {
+        if there.body_hash == body_hash {
+            return Ok((there, false));
+        }
+        let cause = "the key was used for another job before";
+        let remedy =
+            "give each job an Idempotency-Key of its own, and repeat the same body under the same key alone";
+        return Err(Fault::new(code::CONFLICT, step, cause, remedy).into());
+    }
+    let open: i64 = c.query_row(
+        "SELECT count(*) FROM jobs WHERE tenant = ?1 AND state IN ('submitted', 'ready', 'running')",
+        [&caller.tenant],
+        |row| row.get(0),
+    )?;
+    let most = access::quotas(c, &caller.tenant)?.jobs;
+    if open >= most {
+        let cause =
+            format!("tenant {} has {open} jobs that are not at their end, of at most {most}", caller.tenant);
+        return Err(
+            Fault::new(code::QUOTA, step, cause, "wait for some, or ask the operator for more").into()
+        );
+    }
+    let now = clock::now();
+    c.execute(
+        "INSERT INTO jobs(id, tenant, idem, body_hash, body, proposal, digest, kind, state, priority, attempt, next_try, who,
+           created, updated) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'submitted', ?9, 0, 0, ?10, ?11, ?11)",
+        params![
+            id,
+            caller.tenant,
+            key,
+            body_hash,
+            packed(&agreed),
+            proposal.id,
+            proposal.digest,
+            proposal.kind,
+            body.priority,
+            caller.to_string(),
+            now
+        ],
+    )?;
+    let detail = json!({ "digest": proposal.digest, "data": body.data, "recipients": body.recipients.keys().collect::<Vec<_>>() });
+    audit::append(c, &caller.to_string(), "submit", &id, detail)?;
+    let row = get(c, &id)?.ok_or_else(|| Fault::internal(step, "the job is not there"))?;
+    Ok((row, true))
+}
+
+/// A job is submitted with what its proposal needs, and with no more.
+fn same_names<'n>(what: &str, needs: &[String], has: impl Iterator<Item = &'n String>) -> Result<(), Fault> {
+    let has: Vec<_> = has.collect();
+    let wrong = |cause: String| {
+        let remedy = "name what `needs` of the proposal lists";
+        Err(Fault::usage("submitting a job", cause, remedy))
+    };
+    if let Some(name) = needs.iter().find(|name| !has.contains(name)) {
+        return wrong(format!("it names nothing for {what} {name} of the job"));
+    }
+    match has.into_iter().find(|name| !needs.contains(name)) {
+        Some(name) => wrong(format!("the job has no {what} {name}")),
+        None => Ok(()),
+    }
+}
+
+/// A job, whoever asks.
+pub(crate) fn get(c: &Connection, id: &str) -> Stored<Option<JobRow>> {
+    let sql = format!("SELECT {COLUMNS} FROM jobs WHERE id = ?1");
+    Ok(c.prepare_cached(&sql)?.query_row([id], of).optional()?)
+}
+
+/// A job that must be there.
+pub(crate) fn known(c: &Connection, id: &str) -> Stored<JobRow> {
+    Ok(get(c, id)?.ok_or_else(|| access::absent("job", id))?)
+}
+
+/// A job that the caller sees.
+pub(crate) fn need(c: &Connection, caller: &Caller, id: &str) -> Stored<JobRow> {
+    let found = get(c, id)?.filter(|job| caller.sees(&job.tenant));
+    Ok(found.ok_or_else(|| access::absent("job", id))?)
+}
+
+/// A job with its attempts and results.
+pub(crate) fn view(c: &Connection, job: JobRow) -> Stored<JobView> {
+    let (attempts, outputs) = (attempts::of_job(c, &job.id)?, results::of_job(c, &job)?);
+    Ok(JobView {
+        state: job.state,
+        kind: job.kind,
+        digest: job.digest,
+        proposal: job.proposal,
+        tenant: job.tenant,
+        created: clock::text(job.created),
+        updated: clock::text(job.updated),
+        attempt: job.attempt,
+        waits: job.waits,
+        progress: None,
+        cause: job.cause.as_ref().map(Problem::of),
+        attempts,
+        outputs,
+        id: job.id,
+    })
+}
+
+/// Jobs that the caller sees, newest first, of a state or of any.
+pub(crate) fn list(
+    c: &Connection,
+    caller: &Caller,
+    state: &str,
+    most: i64,
+    before: i64,
+) -> Stored<Vec<JobRow>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM jobs WHERE (?1 OR tenant = ?2) AND (?3 = '' OR state = ?3) AND created < ?5
+         ORDER BY created DESC LIMIT ?4"
+    );
+    let mut statement = c.prepare_cached(&sql)?;
+    let rows = statement.query_map(params![caller.sees(""), caller.tenant, state, most, before], of)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Jobs that may be tried now, of tenants that have room for more.
+pub(crate) fn due(c: &Connection, now: i64, most: i64) -> Stored<Vec<JobRow>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM jobs WHERE state IN ('submitted', 'ready') AND next_try <= ?1
+         AND (SELECT count(*) FROM jobs AS other WHERE other.tenant = jobs.tenant AND other.state = 'running')
+           < (SELECT parallel FROM tenants WHERE name = jobs.tenant)
+         ORDER BY priority DESC, created LIMIT ?2"
+    );
+    let mut statement = c.prepare_cached(&sql)?;
+    let rows = statement.query_map(params![now, most], of)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Jobs without an end, of which the decider may know more.
+pub(crate) fn open(c: &Connection, before: i64, most: i64) -> Stored<Vec<JobRow>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM jobs WHERE state IN ('submitted', 'ready', 'running') AND updated < ?1
+         ORDER BY updated LIMIT ?2"
+    );
+    let mut statement = c.prepare_cached(&sql)?;
+    let rows = statement.query_map(params![before, most], of)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Postpones a job, with what it waits for.
+pub(crate) fn postpone(c: &Connection, id: &str, until: i64, waits: &str) -> Stored<()> {
+    c.execute(
+        "UPDATE jobs SET next_try = ?2, waits = ?3 WHERE id = ?1 AND state IN ('submitted', 'ready')",
+        params![id, until, waits],
+    )?;
+    Ok(())
+}
+
+/// All parties have the job and what it needs.
+pub(crate) fn ready(c: &Connection, id: &str) -> Stored<()> {
+    c.execute(
+        "UPDATE jobs SET state = 'ready', waits = NULL, updated = ?2 WHERE id = ?1 AND state = 'submitted'",
+        params![id, clock::now()],
+    )?;
+    Ok(())
+}
+
+/// Ends a job that has no attempt under way.
+pub(crate) fn end(c: &Connection, id: &str, state: &str, cause: Option<&Fault>, actor: &str) -> Stored<()> {
+    let changed = c.execute(
+        "UPDATE jobs SET state = ?2, waits = NULL, cause = ?3, updated = ?4
+         WHERE id = ?1 AND state IN ('submitted', 'ready')",
+        params![id, state, cause.map(packed), clock::now()],
+    )?;
+    if changed > 0 {
+        audit::append(c, actor, state, id, json!({ "cause": cause.map(ToString::to_string) }))?;
+    }
+    Ok(())
+}

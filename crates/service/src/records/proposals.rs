@@ -1,0 +1,237 @@
+//! Proposals: jobs that operators look at before they run.
+
+use super::{packed, unpacked};
+use crate::{
+    access::{self, Caller},
+    audit, clock, jobfile,
+    store::Stored,
+};
+use hushwire_fault::{Fault, code};
+use hushwire_kinds::Job;
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use std::collections::BTreeMap;
+use utoipa::ToSchema;
+
+/// A job as it is proposed.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Proposed {
+    /// The text of the job file.
+    pub(crate) job: String,
+    /// The texts of the computations that it names, by their names in it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) files: BTreeMap<String, String>,
+}
+
+/// A proposal.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(crate) struct Proposal {
+    /// Its name: it follows from tenant, job and files, so it is the same at all parties.
+    pub(crate) id: String,
+    /// The digest of the job's terms.
+    pub(crate) digest: String,
+    /// The kind of the job.
+    pub(crate) kind: String,
+    /// Whose it is.
+    pub(crate) tenant: String,
+    /// The job file and what it names.
+    #[serde(flatten)]
+    pub(crate) proposed: Proposed,
+    /// The terms: names and texts.
+    pub(crate) terms: Vec<(String, String)>,
+    /// Lines that an operator reads beside the terms.
+    pub(crate) explain: Vec<String>,
+    /// What a run of it is submitted with.
+    pub(crate) needs: Needs,
+    /// proposed, approved, denied or withdrawn.
+    pub(crate) state: String,
+    /// Who proposed it.
+    pub(crate) by: String,
+    /// When.
+    pub(crate) created: String,
+    /// This party's verdict.
+    pub(crate) verdict: Option<ProposalVerdict>,
+}
+
+/// A party's verdict on a proposal.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(crate) struct ProposalVerdict {
+    /// approve or deny.
+    pub(crate) verdict: String,
+    /// The operator.
+    pub(crate) by: String,
+    /// When.
+    pub(crate) at: String,
+    /// Why, where it is denied.
+    pub(crate) reason: Option<String>,
+    /// The policy that allows it.
+    pub(crate) policy: Option<String>,
+}
+
+/// The names for which a job is submitted with data sets and with keys.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, ToSchema)]
+pub(crate) struct Needs {
+    /// Data sets of the job.
+    pub(crate) data: Vec<String>,
+    /// Recipients of the job.
+    pub(crate) recipients: Vec<String>,
+    /// Parameters of the job.
+    pub(crate) parameters: Vec<String>,
+}
+
+/// A proposed job, read and planned.
+pub(crate) struct Planned {
+    id: String,
+    digest: String,
+    kind: &'static str,
+    terms: Vec<(String, String)>,
+    explain: Vec<String>,
+    needs: Needs,
+    proposed: Proposed,
+}
+
+impl Proposed {
+    /// The job.
+    pub(crate) fn read(&self) -> Result<Job, Fault> {
+        jobfile::read(&self.job, &self.files)
+    }
+
+    /// Reads and plans it, for a tenant.
+    pub(crate) fn plan(self, tenant: &str) -> Result<Planned, Fault> {
+        let job = self.read()?;
+        let (terms, (explain, _)) = job.terms()?;
+        let parameters = job.parameters().iter().map(|(name, _)| name.clone()).collect();
+        let needs = Needs { data: job.data_sets()?, recipients: job.recipients()?, parameters };
+        let mut hash = blake3::Hasher::new_derive_key("hushwire service proposal v1");
+        for text in [tenant, &packed(&self)] {
+            hash.update(&(text.len() as u64).to_le_bytes()).update(text.as_bytes());
+        }
+        Ok(Planned {
+            id: hash.finalize().to_hex()[..32].to_owned(),
+            digest: terms.digest().to_string(),
+            kind: terms.kind(),
+            terms: terms.list().iter().map(|(name, text)| ((*name).to_owned(), text.clone())).collect(),
+            explain,
+            needs,
+            proposed: self,
+        })
+    }
+}
+
+const COLUMNS: &str = "id, digest, kind, tenant, job, terms, explain, state, who, created, verdict_by, \
+                       verdict_at, reason, policy, needs";
+
+fn of(row: &Row<'_>) -> rusqlite::Result<Proposal> {
+    let state: String = row.get(7)?;
+    let by: Option<String> = row.get(10)?;
+    let at: Option<i64> = row.get(11)?;
+    let (reason, policy) = (row.get(12)?, row.get(13)?);
+    let verdict = by.zip(at).map(|(by, at)| ProposalVerdict {
+        verdict: if state == "denied" { "deny" } else { "approve" }.to_owned(),
+        by,
+        at: clock::text(at),
+        reason,
+        policy,
+    });
+    Ok(Proposal {
+        id: row.get(0)?,
+        digest: row.get(1)?,
+        kind: row.get(2)?,
+        tenant: row.get(3)?,
+        proposed: unpacked(&row.get::<_, String>(4)?)?,
+        terms: unpacked(&row.get::<_, String>(5)?)?,
+        explain: unpacked(&row.get::<_, String>(6)?)?,
+        needs: unpacked(&row.get::<_, String>(14)?)?,
+        state,
+        by: row.get(8)?,
+        created: clock::text(row.get(9)?),
+        verdict,
+    })
+}
+
+/// Keeps a proposal. Gives it, and whether it is new.
+pub(crate) fn propose(c: &Connection, caller: &Caller, planned: &Planned) -> Stored<(Proposal, bool)> {
+    let new = c.execute(
+        "INSERT INTO proposals(id, tenant, digest, kind, job, terms, explain, who, created, state, needs)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 'proposed', ?10) ON CONFLICT DO NOTHING",
+        params![
+            planned.id,
+            caller.tenant,
+            planned.digest,
+            planned.kind,
+            packed(&planned.proposed),
+            packed(&planned.terms),
+            packed(&planned.explain),
+            caller.to_string(),
+            clock::now(),
+            packed(&planned.needs)
+        ],
+    )? > 0;
+    if new {
+        audit::append(c, &caller.to_string(), "propose", &planned.id, json!({ "digest": planned.digest }))?;
+    }
+    Ok((need(c, caller, &planned.id)?, new))
+}
+
+/// A proposal, whoever asks.
+pub(crate) fn get(c: &Connection, id: &str) -> Stored<Option<Proposal>> {
+    let sql = format!("SELECT {COLUMNS} FROM proposals WHERE id = ?1");
+    Ok(c.prepare_cached(&sql)?.query_row([id], of).optional()?)
+}
+
+/// A proposal that the caller sees.
+pub(crate) fn need(c: &Connection, caller: &Caller, id: &str) -> Stored<Proposal> {
+    let found = get(c, id)?.filter(|proposal| caller.sees(&proposal.tenant));
+    Ok(found.ok_or_else(|| access::absent("proposal", id))?)
+}
+
+/// The newest approved proposal of a tenant with this digest of terms.
+pub(crate) fn approved(c: &Connection, tenant: &str, digest: &str) -> Stored<Option<Proposal>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM proposals WHERE tenant = ?1 AND digest = ?2 AND state = 'approved' ORDER BY created DESC LIMIT 1"
+    );
+    Ok(c.prepare_cached(&sql)?.query_row([tenant, digest], of).optional()?)
+}
+
+/// Proposals that the caller sees, newest first.
+pub(crate) fn list(c: &Connection, caller: &Caller, most: i64) -> Stored<Vec<Proposal>> {
+    let all = caller.sees("");
+    let sql =
+        format!("SELECT {COLUMNS} FROM proposals WHERE ?1 OR tenant = ?2 ORDER BY created DESC LIMIT ?3");
+    let mut statement = c.prepare_cached(&sql)?;
+    let rows = statement.query_map(params![all, caller.tenant, most], of)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Writes an operator's verdict. An approval may become a denial; what is withdrawn stays so.
+pub(crate) fn judge(
+    c: &Connection,
+    caller: &Caller,
+    id: &str,
+    policy: Option<&str>,
+    reason: Option<&str>,
+) -> Stored<Proposal> {
+    let proposal = need(c, caller, id)?;
+    if proposal.state == "withdrawn" {
+        let cause = "it was withdrawn";
+        return Err(Fault::new(code::CONFLICT, "judging a proposal", cause, "ask for a new one").into());
+    }
+    let state = if policy.is_some() { "approved" } else { "denied" };
+    c.execute(
+        "UPDATE proposals SET state = ?2, verdict_by = ?3, verdict_at = ?4, reason = ?5, policy = ?6 WHERE id = ?1",
+        params![id, state, caller.to_string(), clock::now(), reason, policy],
+    )?;
+    let detail = json!({ "digest": proposal.digest, "policy": policy, "reason": reason });
+    audit::append(c, &caller.to_string(), if policy.is_some() { "approve" } else { "deny" }, id, detail)?;
+    need(c, caller, id)
+}
+
+/// Takes a proposal back.
+pub(crate) fn withdraw(c: &Connection, caller: &Caller, id: &str) -> Stored<Proposal> {
+    need(c, caller, id)?;
+    c.execute("UPDATE proposals SET state = 'withdrawn' WHERE id = ?1", [id])?;
+    audit::append(c, &caller.to_string(), "withdraw", id, json!({}))?;
+    need(c, caller, id)
+}

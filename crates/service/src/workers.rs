@@ -1,0 +1,143 @@
+//! The daemon's end of its workers: starting them, talking to them, ending them.
+
+use crate::{
+    failpoint,
+    order::{self, FromWorker, ToWorker, WorkerOrder},
+};
+use hushwire_fault::{Fault, code};
+use hushwire_session::Peer;
+use std::{
+    fs::File,
+    os::fd::{AsRawFd, OwnedFd},
+    process::Stdio,
+    sync::OnceLock,
+    time::Duration,
+};
+use tokio::{
+    io::{AsyncBufReadExt, AsyncWriteExt, BufReader},
+    net::{UnixStream, unix::OwnedWriteHalf},
+    process::{Child, Command},
+    sync::mpsc,
+};
+
+/// LOCAL: how long a worker may take to read its inputs.
+const READY: Duration = Duration::from_secs(60);
+/// LOCAL: no line of a worker is longer.
+const LONGEST: usize = 1 << 20;
+
+/// This program as it was when it started: after an upgrade its path leads elsewhere.
+fn program() -> Result<&'static File, Fault> {
+    static PROGRAM: OnceLock<File> = OnceLock::new();
+    if let Some(file) = PROGRAM.get() {
+        return Ok(file);
+    }
+    let file = File::open("/proc/self/exe").map_err(|e| Fault::internal("starting a worker", e))?;
+    Ok(PROGRAM.get_or_init(|| file))
+}
+
+/// Opens this program for later workers.
+pub(crate) fn remember_program() -> Result<(), Fault> {
+    program().map(drop)
+}
+
+/// A worker that runs; it ends when this is dropped.
+pub(crate) struct Worker {
+    orders: OwnedWriteHalf,
+    events: mpsc::Receiver<FromWorker>,
+    child: Child,
+}
+
+impl Worker {
+    /// Starts a worker, and waits until it is ready. Its connections come over `handed`. Gives how
+    /// the others know it.
+    pub(crate) async fn start(order: WorkerOrder, handed: OwnedFd) -> Result<(Self, Peer), Fault> {
+        let wrong = |e: &dyn std::fmt::Display| {
+            let remedy = "see this party's log, and whether the host has memory and processes left";
+            Fault::new(code::WORKER, "starting a worker", e, remedy)
+        };
+        failpoint::pass(|| "worker.spawn".to_owned()).map_err(|e| wrong(&e))?;
+        let mut command = Command::new(format!("/proc/self/fd/{}", program()?.as_raw_fd()));
+        let (ours, theirs) = std::os::unix::net::UnixStream::pair().map_err(|e| wrong(&e))?;
+        ours.set_nonblocking(true).map_err(|e| wrong(&e))?;
+        let (events, mut orders) = UnixStream::from_std(ours).map_err(|e| wrong(&e))?.into_split();
+        let spawned = command
+            .arg0(format!("hushwire-service worker {}", order.label))
+            .arg(order::COMMAND)
+            .env_clear()
+            .envs(std::env::vars_os().filter(|(name, _)| kept(name)))
+            .stdin(Stdio::from(handed))
+            .stdout(Stdio::from(OwnedFd::from(theirs)))
+            .stderr(Stdio::inherit())
+            .process_group(0)
+            .kill_on_drop(true)
+            .spawn();
+        let child = spawned.map_err(|e| wrong(&e))?;
+        // The command has the other ends until then.
+        drop(command);
+        let (send, heard) = mpsc::channel(64);
+        tokio::spawn(async move {
+            let mut lines = BufReader::new(events);
+            let mut line = String::new();
+            while let Ok(n) = lines.read_line(&mut line).await
+                && n > 0
+                && n <= LONGEST
+            {
+                let Ok(event) = order::hear(&line) else { return };
+                if send.send(event).await.is_err() {
+                    return;
+                }
+                line.clear();
+            }
+        });
+        let first = order::line(&ToWorker::Order(Box::new(order))).map_err(|e| wrong(&e))?;
+        orders.write_all(&first).await.map_err(|e| wrong(&e))?;
+        let mut worker = Self { orders, events: heard, child };
+        let ready = async {
+            loop {
+                match worker.events.recv().await {
+                    Some(FromWorker::Ready(peer)) => return Ok(peer),
+                    Some(FromWorker::Failed(fault)) => return Err(fault),
+                    Some(_) => {}
+                    None => return Err(wrong(&"it ended before it was ready")),
+                }
+            }
+        };
+        let late = |_| wrong(&format!("it was not ready within {} s", READY.as_secs()));
+        let peer = tokio::time::timeout(READY, ready).await.map_err(late)??;
+        failpoint::pass(|| "worker.pins".to_owned()).map_err(|e| wrong(&e))?;
+        Ok((worker, peer))
+    }
+
+    /// Tells it something.
+    pub(crate) async fn tell(&mut self, message: &ToWorker) {
+        if let Ok(line) = order::line(message) {
+            // If it is gone, its events end.
+            let _ = self.orders.write_all(&line).await;
+        }
+    }
+
+    /// The next event; an error once it has ended.
+    pub(crate) async fn event(&mut self) -> Result<FromWorker, Fault> {
+        match self.events.recv().await {
+            Some(event) => Ok(event),
+            None => {
+                let how = self.child.wait().await.map_or_else(|e| e.to_string(), |status| status.to_string());
+                let cause = format!("the worker ended before its job: {how}");
+                let remedy = "the job is tried again; if that fails, too, see this party's log, and raise `memory` in its config";
+                Err(Fault::new(code::WORKER, "computing", cause, remedy))
+            }
+        }
+    }
+
+    /// Ends it, and waits for that.
+    pub(crate) async fn end(mut self) {
+        let _ = self.child.start_kill();
+        let _ = self.child.wait().await;
+    }
+}
+
+/// Variables that a worker keeps: nothing of the daemon's own.
+fn kept(name: &std::ffi::OsStr) -> bool {
+    let name = name.to_string_lossy();
+    matches!(&*name, "PATH" | "TMPDIR" | "LANG" | "RUST_BACKTRACE") || name.starts_with("HUSHWIRE_")
+}

@@ -1,0 +1,350 @@
+//! A group of three parties in processes, and clients of it.
+#![allow(dead_code, reason = "each test takes a part of it")]
+
+use http_body_util::{BodyExt, Full};
+use hushwire_kinds::Job;
+use hushwire_seal::{
+    Person,
+    result::{self, ResultPlace},
+};
+use hushwire_session::SealedShare;
+use hushwire_wire::{Https, Identity, Pin};
+use hyper::{Request, StatusCode, body::Bytes, client::conn::http1};
+use hyper_util::rt::TokioIo;
+use rustix::process::{Pid, Signal, kill_process};
+use rustls::pki_types::ServerName;
+use serde_json::{Value, json};
+use std::{
+    io::{BufRead, BufReader},
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    sync::atomic::{AtomicU64, Ordering},
+    time::{Duration, Instant},
+};
+use tokio::{net::TcpStream, runtime::Runtime};
+use tokio_rustls::TlsConnector;
+
+pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_hushwire-service");
+
+/// An answer of a party.
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) bytes: Vec<u8>,
+}
+
+impl Answer {
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_slice(&self.bytes)
+            .unwrap_or_else(|e| panic!("{e}: {} {}", self.status, String::from_utf8_lossy(&self.bytes)))
+    }
+}
+
+/// A process that ends with its value.
+pub(crate) struct Process(pub(crate) Child);
+
+impl Process {
+    pub(crate) fn signal(&self, signal: Signal) {
+        let pid = Pid::from_raw(self.0.id().cast_signed()).expect("a process has a number");
+        kill_process(pid, signal).expect("it is ours");
+    }
+
+    pub(crate) fn ends_within(&mut self, most: Duration) -> bool {
+        let until = Instant::now() + most;
+        while Instant::now() < until {
+            if self.0.try_wait().expect("it is ours").is_some() {
+                return true;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        false
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// The parties of `local-up`, and clients of them.
+pub(crate) struct Rig {
+    pub(crate) dir: tempfile::TempDir,
+    /// The answer of `local-up --json`.
+    pub(crate) up: Value,
+    pub(crate) runtime: Runtime,
+    tls: Vec<TlsConnector>,
+    /// Daemons, where they run one by one.
+    pub(crate) parties: Vec<Option<Process>>,
+    /// `local-up`, where it runs.
+    pub(crate) together: Option<Process>,
+}
+
+static KEYS: AtomicU64 = AtomicU64::new(0);
+
+impl Rig {
+    /// Starts `local-up`.
+    pub(crate) fn up() -> Self {
+        let dir = tempfile::tempdir().expect("a directory");
+        let begun = Instant::now();
+        let mut child = Command::new(PROGRAM)
+            .args(["local-up", "--json", "--dir"])
+            .arg(dir.path())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the program starts");
+        let mut line = String::new();
+        let stdout = child.stdout.take().expect("a pipe");
+        let together = Process(child);
+        BufReader::new(stdout).read_line(&mut line).expect("a line");
+        let up: Value =
+            serde_json::from_str(&line).unwrap_or_else(|e| panic!("{e}: {line}{}", logs(dir.path())));
+        eprintln!("local-up was ready after {:.1} s", begun.elapsed().as_secs_f64());
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .build()
+            .expect("threads");
+        let https = Https::new(&Identity::generate("test").expect("a key"));
+        let pin =
+            |party: &Value| party["pin"].as_str().and_then(|pin| pin.parse::<Pin>().ok()).expect("a pin");
+        let tls = up["parties"].as_array().expect("parties").iter();
+        let tls = tls.map(|party| TlsConnector::from(https.client(vec![pin(party)]).expect("TLS"))).collect();
+        Self { dir, up, runtime, tls, parties: vec![None, None, None], together: Some(together) }
+    }
+
+    /// Ends `local-up`, whose files stay, so that each party can be started by itself.
+    pub(crate) fn apart(mut self) -> Self {
+        let mut together = self.together.take().expect("it runs");
+        together.signal(Signal::INT);
+        assert!(together.ends_within(Duration::from_secs(10)), "{}", logs(self.dir.path()));
+        self
+    }
+
+    /// Starts one party, with its points of failure.
+    pub(crate) fn start(&mut self, party: usize, failpoints: &str) {
+        let log = std::fs::File::options()
+            .create(true)
+            .append(true)
+            .open(self.dir.path().join(format!("party{party}.log")));
+        let child = Command::new(PROGRAM)
+            .arg("serve")
+            .arg("--config")
+            .arg(self.dir.path().join(format!("party{party}.toml")))
+            .env("HUSHWIRE_FAILPOINTS", failpoints)
+            .stdin(Stdio::null())
+            .stderr(log.expect("a file"))
+            .spawn();
+        self.parties[party] = Some(Process(child.expect("the program starts")));
+    }
+
+    /// Waits until a party answers.
+    pub(crate) fn answers(&self, party: usize) {
+        let until = Instant::now() + Duration::from_secs(20);
+        while self.try_ask(party, "GET", "/healthz", "", &[], vec![]).is_none() {
+            assert!(Instant::now() < until, "party {party} does not answer: {}", logs(self.dir.path()));
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    pub(crate) fn token(&self, role: &str) -> String {
+        self.up["tokens"][role].as_str().expect("a token").to_owned()
+    }
+
+    fn try_ask(
+        &self,
+        party: usize,
+        method: &str,
+        path: &str,
+        token: &str,
+        headers: &[(&str, &str)],
+        body: Vec<u8>,
+    ) -> Option<Answer> {
+        let url = self.up["parties"][party]["url"].as_str().expect("a url");
+        let address = url.trim_start_matches("https://").to_owned();
+        let mut request = Request::builder().method(method).uri(path).header("host", &address);
+        if !token.is_empty() {
+            request = request.header("authorization", format!("Bearer {token}"));
+        }
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let request = request.body(Full::new(Bytes::from(body))).expect("a request");
+        let tls = self.tls[party].clone();
+        self.runtime.block_on(async move {
+            let ask = async {
+                let socket = TcpStream::connect(&address).await.ok()?;
+                let name = ServerName::try_from("localhost").ok()?;
+                let stream = tls.connect(name, socket).await.ok()?;
+                let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.ok()?;
+                tokio::spawn(connection);
+                let answer = sender.send_request(request).await.ok()?;
+                let status = answer.status();
+                let bytes = answer.into_body().collect().await.ok()?.to_bytes().to_vec();
+                Some(Answer { status, bytes })
+            };
+            tokio::time::timeout(Duration::from_secs(30), ask).await.ok().flatten()
+        })
+    }
+
+    /// Asks a party.
+    pub(crate) fn ask(&self, party: usize, method: &str, path: &str, token: &str, body: &Value) -> Answer {
+        let body = if body.is_null() { vec![] } else { body.to_string().into_bytes() };
+        let answer = self.try_ask(party, method, path, token, &[], body);
+        answer.unwrap_or_else(|| {
+            panic!("party {party} does not answer {method} {path}: {}", logs(self.dir.path()))
+        })
+    }
+
+    /// Sends bytes to a party.
+    pub(crate) fn send(&self, party: usize, method: &str, path: &str, token: &str, body: Vec<u8>) -> Answer {
+        self.try_ask(party, method, path, token, &[], body).expect("an answer")
+    }
+
+    /// The body of a job on the sample's data.
+    pub(crate) fn job(&self) -> Value {
+        let sample = &self.up["sample"];
+        json!({ "proposal": sample["proposal"], "data": { "stays": sample["data"] }, "recipients": { "anna": sample["seal_to"] } })
+    }
+
+    pub(crate) fn submit_to(&self, party: usize, key: &str, body: &Value) -> Option<Answer> {
+        let token = self.token("analyst");
+        let body = body.to_string().into_bytes();
+        self.try_ask(party, "POST", "/v1/jobs", &token, &[("idempotency-key", key)], body)
+    }
+
+    /// A key that was not used before.
+    pub(crate) fn fresh_key() -> String {
+        format!("key-{}-{}", std::process::id(), KEYS.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// Submits a job to all parties. Gives its name.
+    pub(crate) fn submit(&self, key: &str) -> String {
+        let mut id = None;
+        for party in 0..3 {
+            let answer = self.submit_to(party, key, &self.job()).expect("an answer");
+            assert!(answer.status.is_success(), "{}", String::from_utf8_lossy(&answer.bytes));
+            let this = answer.json()["id"].as_str().expect("a name").to_owned();
+            assert!(id.as_ref().is_none_or(|id| *id == this), "all parties have the same name");
+            id = Some(this);
+        }
+        id.expect("three parties")
+    }
+
+    /// A job at a party.
+    pub(crate) fn look(&self, party: usize, job: &str) -> Option<Value> {
+        let answer =
+            self.try_ask(party, "GET", &format!("/v1/jobs/{job}"), &self.token("analyst"), &[], vec![])?;
+        answer.status.is_success().then(|| answer.json())
+    }
+
+    /// Waits until a job has its end at all parties. Gives its last state at each.
+    pub(crate) fn wait(&self, job: &str, most: Duration) -> Vec<Value> {
+        let until = Instant::now() + most;
+        loop {
+            let seen: Vec<_> = (0..3).filter_map(|party| self.look(party, job)).collect();
+            let ended = |view: &&Value| {
+                matches!(view["state"].as_str(), Some("committed" | "delivered" | "failed" | "cancelled"))
+            };
+            if seen.iter().filter(ended).count() == 3 {
+                return seen;
+            }
+            assert!(Instant::now() < until, "job {job} has no end: {seen:#?} {}", logs(self.dir.path()));
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    /// The sealed shares of a job's result, as each party has them.
+    pub(crate) fn fetch(&self, job: &str) -> Vec<Vec<u8>> {
+        let fetch = |party| {
+            let answer = self.ask(
+                party,
+                "GET",
+                &format!("/v1/jobs/{job}/results/anna"),
+                &self.token("analyst"),
+                &Value::Null,
+            );
+            assert!(answer.status.is_success(), "{}", String::from_utf8_lossy(&answer.bytes));
+            answer.bytes
+        };
+        (0..3).map(fetch).collect()
+    }
+
+    /// Opens a result with the recipient's keys.
+    pub(crate) fn open(&self, job: &str, attempt: u32, shares: &[Vec<u8>]) -> Result<String, String> {
+        let person = Person::read(&self.dir.path().join("anna.keys")).map_err(|e| e.to_string())?;
+        let open = |party: usize| {
+            let place = ResultPlace { job, attempt, output: "anna", party: party as u8 };
+            let opened = result::open(&person, &place, &shares[party]).map_err(|e| e.to_string())?;
+            Ok::<_, String>(SealedShare { share: opened.share, next: opened.next.0 })
+        };
+        let shares = [open(0)?, open(1)?, open(2)?];
+        let job = Job::read(&self.dir.path().join("stays.toml")).map_err(|e| e.to_string())?;
+        let opened = job.open_sealed("anna", &shares).map_err(|e| e.to_string())?;
+        String::from_utf8(opened.csv["result"].clone()).map_err(|e| e.to_string())
+    }
+
+    /// The answer to the sample's question, by plain arithmetic on its rows.
+    pub(crate) fn plain(&self) -> Vec<(String, u64, f64)> {
+        let text = std::fs::read_to_string(self.dir.path().join("stays.csv")).expect("the sample's rows");
+        let mut wards: std::collections::BTreeMap<String, (u64, u64)> = std::collections::BTreeMap::new();
+        for line in text.lines().skip(1) {
+            let fields: Vec<&str> = line.split(',').collect();
+            let ward = wards.entry(fields[1].to_owned()).or_default();
+            ward.0 += 1;
+            ward.1 += fields[2].parse::<u64>().expect("a number");
+        }
+        let wards = wards.into_iter().filter(|(_, (n, _))| *n >= 5);
+        wards.map(|(ward, (n, days))| (ward, n, days as f64 / n as f64)).collect()
+    }
+
+    /// The result of a job that was committed is the plain one.
+    pub(crate) fn check_result(&self, job: &str, attempt: u32) {
+        let csv = self.open(job, attempt, &self.fetch(job)).unwrap_or_else(|e| panic!("{e}"));
+        self.check_csv(&csv);
+    }
+
+    /// The sample's result is the plain one.
+    pub(crate) fn check_csv(&self, csv: &str) {
+        let mut rows: Vec<(String, u64, f64)> = csv
+            .lines()
+            .skip(1)
+            .map(|line| {
+                let fields: Vec<&str> = line.split(',').collect();
+                (
+                    fields[0].to_owned(),
+                    fields[1].parse().expect("a count"),
+                    fields[2].parse().expect("a mean"),
+                )
+            })
+            .collect();
+        rows.sort_by(|a, b| a.0.cmp(&b.0));
+        let plain = self.plain();
+        assert_eq!(rows.len(), plain.len(), "{csv}");
+        for (row, plain) in rows.iter().zip(&plain) {
+            assert!(
+                row.0 == plain.0 && row.1 == plain.1 && (row.2 - plain.2).abs() < 0.01,
+                "{row:?} {plain:?}"
+            );
+        }
+    }
+
+    pub(crate) fn store(&self, party: usize) -> rusqlite::Connection {
+        rusqlite::Connection::open(self.dir.path().join(format!("party{party}.db"))).expect("a store")
+    }
+
+    pub(crate) fn blobs(&self, party: usize) -> PathBuf {
+        self.dir.path().join(format!("party{party}.blobs"))
+    }
+}
+
+/// The ends of all logs.
+pub(crate) fn logs(dir: &Path) -> String {
+    let mut text = String::new();
+    for party in 0..3 {
+        let log = std::fs::read_to_string(dir.join(format!("party{party}.log"))).unwrap_or_default();
+        let lines: Vec<&str> = log.lines().collect();
+        text += &format!("\n--- party {party}\n{}", lines[lines.len().saturating_sub(15)..].join("\n"));
+    }
+    text
+}
