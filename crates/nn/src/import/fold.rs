@@ -206,8 +206,9 @@ impl Reading<'_> {
     fn value(&self, import: &Import, op: &str, all: Vec<Option<Tensor>>) -> Result<Tensor, Fault> {
         if let Some(f) = one(op) {
             let x = self.nth(all, 0)?;
-            // Functions of integers that are none themselves have floats.
-            return Ok(x.each(f));
+            // Other functions of integers are no integers.
+            let whole = x.whole && ["Abs", "Ceil", "Floor", "Neg", "Round", "Sign"].contains(&op);
+            return Ok(Tensor { whole, ..x.each(f) });
         }
         if let Some(f) = truth(op) {
             return Ok(self.nth(all, 0)?.each(|x| f64::from(u8::from(f(x)))));

@@ -31,8 +31,8 @@ fn the_computation_is_the_architectures() {
     }
 }
 
-/// Folded constants, an embedding and moves: the values of weights, even where they are compared
-/// with each other, decide nothing.
+/// Folded constants, an embedding and moves: the values of weights decide nothing, even where they
+/// are compared with each other.
 #[test]
 fn folded_weights_decide_nothing() {
     let model = |by: fn(f32) -> f32| {
