@@ -1,6 +1,7 @@
 //! Data sets at rest, sealed outputs, the decided end, cancellation and events, with the plain
 //! evaluator as oracle.
 
+use super::common::{World, noise};
 use hushwire_aes::Backend;
 use hushwire_compute::{Tensor, evaluate};
 use hushwire_fault::code;
@@ -507,6 +508,56 @@ fn a_run_is_cancelled_within_a_second() {
     let error =
         run_all(&task, again).remove(&Member::Party(0)).and_then(Result::err).expect("it was cancelled");
     assert_eq!(error.code(), code::CANCELLED, "{error}");
+}
+
+/// Whatever the kind: what a run waits for ends, and it ends between two batches.
+#[test]
+fn runs_of_circuits_are_cancelled_too() {
+    let world = World::new("mul:32", 300_000, &["party0", "client:ann"], &[&["party2"]], "batch = 2048");
+    let configs = world.configs(|world, member, config| {
+        for i in world.plan.inputs_of(member) {
+            let path = world.at(&format!("in{i}"));
+            std::fs::write(&path, noise(i as u64, 4 * 300_000)).expect("a file");
+            config.inputs.insert(i.to_string(), InputPlace::File(path));
+        }
+        for j in world.plan.outputs_of(member) {
+            config.outputs.insert(j.to_string(), OutputPlace::Memory);
+        }
+    });
+    let cancel = configs[1].1.cancel.clone();
+    let asked = Arc::new(Mutex::new(None));
+    let ended: Vec<_> = thread::scope(|scope| {
+        let (prepared, asked) = (&world.prepared, &asked);
+        let running = configs.into_iter().map(|(me, config)| {
+            let (cancel, asked, second) = (cancel.clone(), asked.clone(), me == Member::Party(1));
+            let observer: hushwire_session::Observer = Arc::new(move |event| {
+                if matches!(event, Event::Progress(done, of) if second && 2 * done < of) {
+                    asked.lock().expect("nobody panicked").get_or_insert_with(Instant::now);
+                    cancel.cancel();
+                }
+            });
+            (me, scope.spawn(move || run(prepared, config, &observer)))
+        });
+        let running: Vec<_> = running.collect();
+        running.into_iter().map(|(me, thread)| (me, thread.join().expect("no panic"))).collect()
+    });
+    let asked = *asked.lock().expect("nobody panicked");
+    let errors: Vec<_> = ended.iter().map(|(me, ended)| (me, ended.as_ref().err())).collect();
+    let after = asked.unwrap_or_else(|| panic!("nobody asked: {errors:?}")).elapsed();
+    assert!(after < Duration::from_secs(1), "{after:?}");
+    for (me, ended) in ended {
+        let error = ended.err().unwrap_or_else(|| panic!("{me} went on"));
+        match me {
+            Member::Party(1) => {
+                assert_eq!(
+                    (error.code(), error.step()),
+                    (code::CANCELLED, "computing".to_owned()),
+                    "{error}"
+                );
+            }
+            _ => assert!(error.to_string().contains("party 1: was interrupted"), "{me}: {error}"),
+        }
+    }
 }
 
 #[test]
