@@ -56,7 +56,7 @@ struct DescribeArgs {
     /// Write a schema to FILE, for `local query --schema FILE` and as [[tables]] of a job file
     #[arg(long, value_name = "FILE")]
     schema: Option<PathBuf>,
-    /// Write what is found to FILE, for programs; - is standard output, in place of the text
+    /// Write what is found for programs to FILE; - is standard output, in place of the text
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
     #[command(flatten)]

@@ -68,9 +68,18 @@ impl Drop for Children {
     }
 }
 
-/// A port that is free now.
-fn free_port() -> io::Result<u16> {
-    Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
+/// A port that is free now and is none of `taken`. It is below those that the system gives to
+/// connections, which could take it before a party listens there.
+fn free_port(taken: &[u16]) -> io::Result<u16> {
+    const TRIES: usize = 100;
+    let drawn = (0..TRIES).filter_map(|_| {
+        let mut place = [0; 2];
+        getrandom::fill(&mut place).ok()?;
+        Some(20_000 + u16::from_le_bytes(place) % 12_000)
+    });
+    let mut free = drawn.filter(|port| !taken.contains(port));
+    let found = free.find(|port| TcpListener::bind(("127.0.0.1", *port)).is_ok());
+    found.ok_or_else(|| io::Error::from(io::ErrorKind::AddrInUse))
 }
 
 /// Writes a file that nobody else reads.
@@ -146,8 +155,11 @@ fn group(dir: &Path, parties: u8, operator: &SignKey) -> Result<Vec<PathBuf>, Fa
         if !master.exists() {
             MasterKey::create(&master)?;
         }
-        let port = || free_port().map_err(|e| Fault::internal(STEP, e));
-        known.push((port()?, port()?, identity.pin()));
+        let taken: Vec<u16> = known.iter().flat_map(|(api, party, _)| [*api, *party]).collect();
+        let port = |taken: &[u16]| free_port(taken).map_err(|e| Fault::internal(STEP, e));
+        let api = port(&taken)?;
+        let party = port(&[&taken[..], &[api]].concat())?;
+        known.push((api, party, identity.pin()));
     }
     let mut files = vec![];
     for n in 0..parties {

@@ -100,8 +100,12 @@ fn what_can_be_read_once_is_told_so() {
         place.put("q.sql", b"SELECT COUNT(*) FROM t");
         commands.push(query);
     }
-    if cfg!(feature = "nn") {
-        commands.push("local infer --model b.csv --input pipe.csv --transport unix");
+    #[cfg(feature = "nn")]
+    {
+        let mut model = hushwire_nn::zoo::Writer::new("one", 3, &[1, 4]);
+        let output = model.gemm("input", [4, 1]);
+        place.put("m.onnx", &model.finish(&output).to_bytes());
+        commands.push("local infer --model m.onnx --input pipe.csv --transport unix");
     }
     for args in commands {
         let ran = place.ran(args);

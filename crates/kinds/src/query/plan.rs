@@ -239,6 +239,10 @@ impl QueryTask {
     }
 }
 
+/// AGREEMENT: what the words of a query mean. A query whose text is allowed must not come to mean
+/// another one: 2 since `/` of integers is the real quotient, and blanks around text are dropped.
+const MEANING: &str = "2";
+
 /// The beginning of a text, on one line.
 fn begin(text: &str) -> String {
     const MOST: usize = 80;
@@ -284,7 +288,11 @@ impl Task for QueryTask {
             keys.sort();
             keys
         };
-        let mut terms = vec![("protocol", Protocol::Rep3.to_string()), ("sql", sql.clone())];
+        let mut terms = vec![
+            ("protocol", Protocol::Rep3.to_string()),
+            ("meaning", MEANING.to_owned()),
+            ("sql", sql.clone()),
+        ];
         terms.extend(sorted(to.iter().map(Member::key).collect()).into_iter().map(|to| ("to", to)));
         // 0 and 1 both leave out no group.
         terms.push(("min-group", (*min_group).max(1).to_string()));

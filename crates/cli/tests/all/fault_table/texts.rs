@@ -79,6 +79,7 @@ const ROWS: &[Row] = &[
     row("rep3 aes-ctr", "mistaken-pin", "others", 3, "error: [me] failed during connect: [other]: did not come within 15s during connect: others, who are connected, still wait; start the members that do not run, and see that addresses are right and no firewall is between"),
     // That client has not joined, and another member may say so first.
     row("rep3 aes-ctr", "mistaken-pin", "others", 3, "error: [me] failed during connect: [other]: did not come during connect, as [peer] says; start it, and see that its address is right and no firewall is between"),
+    row("rep3 aes-ctr", "mistaken-pin", "itself", 3, "error: [me] failed during connect: [other]: did not come during connect, as [peer] says; start it, and see that its address is right and no firewall is between"),
     // It has met all but the client with the mistaken pin, who has said that it did not come.
     row("rep3 aes-ctr", "mistaken-pin", "itself", 3, "error: [me] failed during connect: [peer]: ended the session during connect: it says that this party did not come; see whether this process was stopped, its host overloaded or the network between them cut"),
     // Who is dialled by another key sees a stranger, waits on, and says in the end that one was
