@@ -343,6 +343,8 @@ mod tests {
             "ot recv",
             "ot send",
             "party",
+            #[cfg(feature = "sql")]
+            "table describe",
         ];
         assert_eq!(found, named.map(|named| format!(" hushwire {named}")));
     }

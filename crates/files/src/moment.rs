@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::{fmt::Write, str::FromStr};
 
-/// A format of dates or times, of the fields that [`FIELDS`] lists.
+/// A format of dates or times: `%Y-%m-%d`, or others of the fields that errors about it list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct DateFormat {
@@ -13,7 +13,7 @@ pub struct DateFormat {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Item {
-    /// A field, as [`FIELDS`] has it.
+    /// A field, as `FIELDS` has it.
     Field(char),
     /// A character as it is.
     Plain(char),
