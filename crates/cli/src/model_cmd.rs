@@ -418,7 +418,7 @@ struct CheckedLayer {
     room: f32,
 }
 
-/// What is checked on data.
+/// The result of a check on data.
 #[derive(Serialize)]
 struct CheckedData {
     samples: usize,

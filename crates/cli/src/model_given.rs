@@ -1,4 +1,4 @@
-//! What the command line gives of a model's inputs and outputs: files by name, shapes, and values
+//! A model's inputs and outputs as the command line gives them: files by name, shapes, and values
 //! that all members know.
 
 use crate::error::Error;
@@ -90,7 +90,7 @@ impl std::str::FromStr for ShapeOf {
     }
 }
 
-/// What all members know of a model's inputs.
+/// The part of a model's inputs that all members know.
 #[derive(Args, Clone, Default)]
 pub(crate) struct PublicArgs {
     /// The value of an input that all members know, as in sr=16000 or sizes=1,2. Repeat it for
@@ -100,7 +100,7 @@ pub(crate) struct PublicArgs {
 }
 
 impl PublicArgs {
-    /// What is given, with no shapes.
+    /// The public values, with no shapes.
     pub(crate) fn given(&self) -> Result<Given, Error> {
         let public = public_values(&self.text()).map_err(|e| Error::Usage(e.to_string()))?;
         Ok(Given { public, ..Given::default() })
@@ -112,7 +112,7 @@ impl PublicArgs {
     }
 }
 
-/// What is given of a model's inputs.
+/// The shapes and public values of a model's inputs.
 #[derive(Args, Clone)]
 pub(crate) struct GivenArgs {
     /// The shape of its input, where the model leaves it open; NAME=N,… for one of several inputs

@@ -65,7 +65,7 @@ struct DescribeArgs {
     read: ReadArgs,
 }
 
-/// What is found, for programs.
+/// The findings, for programs.
 #[derive(Serialize)]
 struct TableReport {
     command: &'static str,
@@ -142,7 +142,7 @@ fn flag(name: &str, value: &str) -> String {
     if is_plain { format!("--{name} {value}") } else { format!("--{name} \"{value}\"") }
 }
 
-/// What to do about a column that is text, and need not be.
+/// The remedy for a column that is text, and need not be.
 fn remedy(survey: &ColumnSurvey) -> Option<String> {
     let spellings = survey.spellings();
     if let Some(first) = spellings.first() {

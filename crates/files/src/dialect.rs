@@ -42,7 +42,7 @@ pub struct Dialect {
     encoding: Option<Encoding>,
 }
 
-/// What is between two fields.
+/// The separator of two fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Separator {
@@ -64,7 +64,7 @@ pub(crate) enum HeaderRow {
     No,
 }
 
-/// What surrounds fields that contain separators.
+/// The quotes around fields that contain separators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Quote {
@@ -84,7 +84,7 @@ pub struct DialectOption {
     pub name: &'static str,
     /// The form of its values.
     pub values: &'static str,
-    /// What it sets, and its default.
+    /// The effect of the option, and its default.
     pub help: &'static str,
 }
 

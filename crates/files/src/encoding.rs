@@ -59,8 +59,8 @@ impl Encoding {
     }
 }
 
-/// What Windows-1252 has from 0x80 to 0x9f, where Latin-1 has control characters; five bytes have
-/// no character. From the table of the WHATWG's Encoding Standard.
+/// The characters of Windows-1252 from 0x80 to 0x9f, where Latin-1 has control characters; five
+/// bytes have no character. From the table of the WHATWG's Encoding Standard.
 const WINDOWS: [char; 32] = [
     '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}', '\u{90}',
     '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',

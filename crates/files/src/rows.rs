@@ -100,7 +100,7 @@ enum Chosen {
     All,
 }
 
-/// What a file turned out to be.
+/// The form that a file turned out to have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundForm {
     /// Whether it is Parquet; the rest is of text.
@@ -250,13 +250,13 @@ impl<'a> Rows<'a> {
         &self.dialect
     }
 
-    /// What its owner should know of how the file is read.
+    /// Remarks for the owner on how the file is read.
     #[must_use]
     pub fn remarks(&self) -> &[String] {
         &self.remarks
     }
 
-    /// What the file turned out to be.
+    /// The form that the file turned out to have.
     #[must_use]
     pub fn found(&self) -> FoundForm {
         match &self.of {
@@ -417,7 +417,7 @@ impl<'a> Rows<'a> {
                 let row = rows.read()?;
                 if let Some((row, number)) = row {
                     for at in 0..row.len() {
-                        // What is NULL is no key, as an empty field is none.
+                        // NULL is no key, as an empty field is none.
                         self.record.push_field(row.get(at).unwrap_or_default());
                         self.nulls.push(row.get(at).is_none());
                     }

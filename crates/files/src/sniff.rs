@@ -1,5 +1,5 @@
-//! What a file's first records show: the separator of its fields, and whether the first one has
-//! names.
+//! The form that a file's first records show: the separator of its fields, and whether the first
+//! one has names.
 
 use crate::dialect::SEPARATORS;
 

@@ -146,7 +146,8 @@ impl DeviationKind {
 /// Bytes at a file's beginning that tell its format.
 const HEAD: usize = 8;
 
-/// What this build does not unpack: bzip2 and others never, zstd without Parquet.
+/// The remedy for packings that this build does not unpack: bzip2 and others never, zstd without
+/// Parquet.
 const PACKED: &str = if cfg!(feature = "parquet") {
     "unpack it, or compress it with gzip or zstd"
 } else {

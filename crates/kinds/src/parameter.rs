@@ -39,7 +39,7 @@ impl fmt::Display for Parameter {
     }
 }
 
-/// What a job's members agree on for one run, and no term has: all of them give the same.
+/// Values that a job's members agree on for one run, and no term has: all of them give the same.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RunValues {

@@ -3,12 +3,12 @@
 use hushwire_seal::{BlakeName, KeyId};
 use std::{collections::BTreeMap, fmt::Write};
 
-/// What is known of a proposal.
+/// The facts about a proposal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PolicyDraft<'a> {
     /// The digest of its terms.
     pub digest: BlakeName,
-    /// What people call it.
+    /// The name that people call it by.
     pub name: &'a str,
     /// The tenant that proposes it.
     pub tenant: &'a str,

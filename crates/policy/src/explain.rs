@@ -3,7 +3,8 @@
 use crate::{AllowRule, DataRule, ParameterRule, moment::moment_text, rules::span};
 use hushwire_session::size;
 
-/// What a block allows, a sentence a line, and how often its terms `ran` on their data sets.
+/// The words for what a block allows, a sentence a line, and how often its terms `ran` on their
+/// data sets.
 #[must_use]
 pub fn explain(rule: &AllowRule, ran: usize) -> String {
     let mut lines = vec![format!("{:?} may be run by the tenant {:?}.", rule.name, rule.tenant)];

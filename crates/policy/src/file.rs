@@ -22,7 +22,7 @@ pub struct PolicyFile {
 pub struct AllowRule {
     /// The digest of the terms, as `hushwire job digest` prints it.
     pub digest: BlakeName,
-    /// What people call it.
+    /// The name that people call it by.
     pub name: String,
     /// The tenant whose analysts may run it.
     pub tenant: String,

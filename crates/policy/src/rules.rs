@@ -49,7 +49,7 @@ pub struct PastRun {
     pub at: u64,
 }
 
-/// What a run may take.
+/// The limits of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PolicyLimits {
     /// Bytes of memory.
@@ -78,7 +78,7 @@ pub enum Verdict {
     Allowed {
         /// The place of the block among those that were asked.
         by: usize,
-        /// What it may take.
+        /// The limits of each run.
         limits: PolicyLimits,
     },
     /// By none: the reasons of the block that comes nearest.

@@ -30,7 +30,7 @@ struct Heard {
     body: Vec<u8>,
 }
 
-/// What a party answers: a status and a body, or nothing at all.
+/// A party's answer: a status and a body, or nothing at all.
 type Says = dyn Fn(&Heard) -> Option<(u16, Vec<u8>)> + Send + Sync;
 
 /// A party that answers over TLS, a request a connection, until the test ends.
@@ -168,7 +168,7 @@ fn a_request_is_repeated_and_a_token_is_not_asked_for_twice() {
     assert_eq!(times.lock().expect("a lock").get("POST /v1/tokens HTTP/1.1\r\n"), Some(&1));
 }
 
-/// What parties keep, by party and path.
+/// The bytes that parties keep, by party and path.
 type Kept = Arc<Mutex<BTreeMap<String, Vec<u8>>>>;
 
 /// A group whose parties keep what they are given, and whose party 1 hangs up once.

@@ -36,7 +36,7 @@ pub struct DataFile {
     signed: SignedManifest,
 }
 
-/// What a party says of a data set that is on its way.
+/// A party's answer about a data set that is on its way.
 #[derive(Deserialize)]
 struct Arriving {
     id: String,
@@ -44,7 +44,7 @@ struct Arriving {
     missing: Vec<u64>,
 }
 
-/// What a party is given first.
+/// The first request of an upload.
 #[derive(Serialize)]
 struct NewData<'a> {
     manifest: &'a str,
@@ -57,7 +57,7 @@ struct NewData<'a> {
 pub struct Put {
     /// Its name.
     pub id: String,
-    /// What its versions have in common.
+    /// The line that its versions share.
     pub line: String,
     /// Its version in that line.
     pub version: u64,
@@ -147,7 +147,7 @@ impl DataFile {
         Ok(Self { dir: dir.to_path_buf(), signed: SignedManifest::read(&text, signature)? })
     }
 
-    /// What is in it.
+    /// Its description.
     #[must_use]
     pub fn signed(&self) -> &SignedManifest {
         &self.signed

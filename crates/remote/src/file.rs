@@ -21,7 +21,7 @@ pub struct PartyPlace {
     pub url: String,
     /// The pin of its certificate.
     pub pin: Pin,
-    /// What it gave this person; empty where it gave nothing.
+    /// The token that it gave this person; empty where it gave none.
     pub token: Zeroizing<String>,
 }
 

@@ -185,7 +185,7 @@ pub fn fetch(service: &Service, id: &str, output: Option<&str>, person: &Person)
         Some(output) => output.to_owned(),
         None => only_output(&views[0], person)?,
     };
-    // What the shares mean follows from the job, and the job from the digest.
+    // The meaning of the shares follows from the job, and the job from the digest.
     let proposal: Value =
         service.parties()[0].get(&format!("/v1/proposals/{}", proposal.as_str().unwrap_or_default()))?;
     let job = job_of(&proposal)?;

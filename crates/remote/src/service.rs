@@ -13,7 +13,7 @@ pub struct Service {
     parties: Vec<PartyClient>,
 }
 
-/// What a party says of its group.
+/// A party's description of its group.
 #[derive(Deserialize)]
 struct GroupView {
     group: String,
@@ -86,7 +86,7 @@ impl Service {
         Ok(with)
     }
 
-    /// What each party answers, in order.
+    /// The answer of each party, in order.
     ///
     /// # Errors
     /// The first error.

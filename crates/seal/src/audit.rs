@@ -37,7 +37,7 @@ pub struct AuditEntry {
     pub at: u64,
     /// Who did it: a token's label, a peer, the daemon.
     pub actor: String,
-    /// What was done.
+    /// The deed, as `approve`.
     pub action: String,
     /// To what.
     pub object: String,
@@ -81,14 +81,14 @@ impl FromStr for AuditHead {
     }
 }
 
-/// What an entry says, before it is one.
+/// The content of an entry, before it is one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditEvent {
     /// When, in milliseconds since 1970.
     pub at: u64,
     /// Who did it.
     pub actor: String,
-    /// What was done.
+    /// The deed, as `approve`.
     pub action: String,
     /// To what.
     pub object: String,
@@ -101,7 +101,7 @@ pub struct AuditEvent {
 pub struct BrokenChain {
     /// Its line, from 1.
     pub line: u64,
-    /// What is wrong with it.
+    /// The reason for which it does not hold.
     pub cause: String,
 }
 
@@ -259,7 +259,7 @@ impl AuditLog {
         }
         let written = (&self.file).write_all(line.as_bytes()).and_then(|()| self.file.sync_data());
         if let Err(e) = written {
-            // What was written of it must not become a line with the next.
+            // A part of it that was written must not become a line with the next.
             let cut = self.file.set_len(self.length).and_then(|()| self.file.sync_all());
             let fault = Fault::io("write", &self.path, &e);
             return Err(cut.err().map_or(fault, |e| Fault::io("write", &self.path, &e)));

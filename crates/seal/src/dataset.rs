@@ -26,7 +26,7 @@ use zeroize::Zeroizing;
 const ENVELOPE: &str = "hushwire data v1";
 const PART: &str = "hushwire part v1";
 
-/// What an owner says of a data set before its rows are read.
+/// An owner's description of a data set, before its rows are read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DataDescription {
     /// The name that people give it.
@@ -41,7 +41,7 @@ pub struct DataDescription {
     pub schema: Vec<SchemaColumn>,
     /// Sets of columns that the owner has found to be keys.
     pub keys: Vec<Vec<String>>,
-    /// What is stored, in order.
+    /// The columns that are stored, in order.
     pub inputs: Vec<StoredColumn>,
     /// When it is made, in seconds since 1970.
     pub created: u64,

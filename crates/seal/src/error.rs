@@ -1,4 +1,4 @@
-//! What can be wrong with something sealed.
+//! Reasons for which something sealed cannot be used.
 
 use crate::{KeyId, VerifyKey};
 use hushwire_fault::{Fault, code};
@@ -10,19 +10,19 @@ use std::fmt;
 pub enum SealError {
     /// The bytes are not of the format.
     Format {
-        /// What was read.
+        /// The thing that was read.
         what: &'static str,
         /// The fault of it.
         cause: String,
     },
     /// The bytes were changed, or belong to another key or place.
     Changed {
-        /// What was to be opened.
+        /// The thing that was to be opened.
         what: String,
     },
     /// A signature is not one by this key.
     Signature {
-        /// What was signed.
+        /// The thing that was signed.
         what: &'static str,
         /// The key that should have signed it.
         key: VerifyKey,
@@ -40,7 +40,7 @@ pub enum SealError {
     Data {
         /// The fault of it.
         cause: String,
-        /// What to do.
+        /// The remedy.
         remedy: &'static str,
     },
 }

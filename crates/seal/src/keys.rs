@@ -33,7 +33,7 @@ pub struct Signature(pub [u8; 64]);
 hexed!(VerifyKey, "a public key", "");
 hexed!(Signature, "a signature", "");
 
-/// What is signed: the domain, a byte 0, the message.
+/// The bytes that are signed: the domain, a byte 0, the message.
 fn framed(domain: &str, message: &[u8]) -> Vec<u8> {
     [domain.as_bytes(), &[0], message].concat()
 }

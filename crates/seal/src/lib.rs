@@ -38,7 +38,7 @@ pub use master::MasterKey;
 pub use name::BlakeName;
 pub use person::{Card, Person};
 
-/// What Ed25519 signatures are over: a domain keeps those of one use from being another's.
+/// The domains of Ed25519 signatures: a domain keeps those of one use from being another's.
 pub mod domain {
     /// Manifests of data sets.
     pub const DATA: &str = "hushwire data v1";

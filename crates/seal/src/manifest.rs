@@ -1,4 +1,4 @@
-//! What a data set is, signed by its owner.
+//! The manifest of a data set, signed by its owner.
 
 use crate::{
     BlakeName, SealError, SignKey, Signature, VerifyKey, aead::TAG_BYTES, canonical, domain, from_canonical,
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 const FORMAT: &str = "hushwire data v1";
-/// What errors call it.
+/// Its name in errors.
 const WHAT: &str = "the manifest";
 
 /// AGREEMENT: rows of each part but the last.
@@ -29,7 +29,7 @@ pub struct Manifest {
     pub uid: BlakeName,
     /// The name that people give it.
     pub name: String,
-    /// What versions of one data set have in common: runs are counted for a line.
+    /// The line that versions of one data set share: runs are counted for a line.
     pub line: BlakeName,
     /// The number of the version in its line, from 1.
     pub version: u64,
@@ -41,7 +41,7 @@ pub struct Manifest {
     pub schema: Vec<SchemaColumn>,
     /// Sets of columns whose values identify a row, as its owner checked.
     pub keys: Vec<Vec<String>>,
-    /// What is stored, in order: values, and columns of one bit such as NULL flags.
+    /// The columns that are stored, in order: values, and columns of one bit such as NULL flags.
     pub inputs: Vec<StoredColumn>,
     /// Its rows.
     pub rows: u64,
@@ -241,7 +241,7 @@ impl SignedManifest {
         Ok(Self { manifest, text, signature })
     }
 
-    /// What is signed.
+    /// The bytes that are signed.
     #[must_use]
     pub fn manifest(&self) -> &Manifest {
         &self.manifest

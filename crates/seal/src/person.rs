@@ -19,7 +19,7 @@ pub struct Person {
     open: Vec<OpenKey>,
 }
 
-/// What others see of a [`Person`].
+/// The public half of a [`Person`], for others.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Card {
@@ -107,7 +107,7 @@ impl Person {
         self.open.insert(0, OpenKey::generate());
     }
 
-    /// What others see of it.
+    /// Its public half, for others.
     #[must_use]
     pub fn card(&self, name: &str) -> Card {
         let seal_to = self.open[0].public();

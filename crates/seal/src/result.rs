@@ -22,7 +22,7 @@ const DOMAIN: &str = "hushwire result v1";
 const HEAD: &[u8; 6] = b"HWRES1";
 const DIGEST_BYTES: usize = 32;
 
-/// What a share is of.
+/// The place that a share belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResultPlace<'a> {
     /// The job.
@@ -39,7 +39,7 @@ pub struct ResultPlace<'a> {
 pub struct OpenedShare {
     /// The party's share.
     pub share: Zeroizing<Vec<u8>>,
-    /// What it says the next party's share is: its BLAKE3.
+    /// The BLAKE3 of the next party's share, as this party claims it.
     pub next: BlakeName,
 }
 

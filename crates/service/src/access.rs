@@ -14,7 +14,7 @@ const PREFIX: &str = "hw_";
 /// LOCAL: the domain of tokens' hashes. A token has 256 random bits, so a fast hash does.
 const CONTEXT: &str = "hushwire service token v1";
 
-/// What a token may do.
+/// The role of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum CallerRole {

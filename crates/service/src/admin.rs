@@ -41,7 +41,7 @@ fn new_private(path: &Path, text: &str) -> Result<(), Fault> {
     })
 }
 
-/// What a new party tells its operator.
+/// The facts that a new party tells its operator.
 #[derive(Serialize)]
 pub(crate) struct Made {
     config: PathBuf,
@@ -175,7 +175,7 @@ pub(crate) fn doctor(file: &Path) -> Result<Vec<PartyCheck>, Fault> {
     Ok(checks)
 }
 
-/// What a party has, from its own store.
+/// The content of a party's own store.
 pub(crate) fn status(file: &Path) -> Result<Value, Fault> {
     let config = Config::read(file)?;
     let c = store::connect(&config.store)?;

@@ -209,7 +209,7 @@ async fn attend(
     }
     party.reception.unroute(&greeting(&party.config.group, &job, k));
     worker.end().await;
-    // What is not kept by now is of no use.
+    // Outputs that are not kept by now are of no use.
     let _ = std::fs::remove_dir_all(&dir);
 }
 
@@ -266,7 +266,7 @@ pub(crate) async fn start(party: &Arc<Party>, id: &str, k: u32, mut all: Vec<Pee
     worker.send(ToWorker::Meet(all)).await.map_err(|_| late())
 }
 
-/// What a party tells the decider.
+/// A party's report to the decider.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Report {
     /// The number of the attempt.

@@ -258,7 +258,7 @@ pub(crate) struct Problem {
     pub(crate) step: String,
     /// The cause.
     pub(crate) cause: String,
-    /// What to do about it.
+    /// The remedy.
     pub(crate) remedy: String,
     /// usage, refused, network, file or internal.
     pub(crate) kind: String,
@@ -268,7 +268,7 @@ pub(crate) struct Problem {
 }
 
 impl Problem {
-    /// What programs read of a fault.
+    /// A fault as programs read it.
     pub(crate) fn of(fault: &Fault) -> Self {
         Self {
             code: fault.code().to_string(),

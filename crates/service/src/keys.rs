@@ -5,7 +5,7 @@ use hushwire_fault::Fault;
 use hushwire_seal::{Manifest, MasterKey, OpenKey, SealTo, dataset::OpenedData};
 use rusqlite::params;
 
-/// What the master key wraps.
+/// The purpose of what the master key wraps.
 const PURPOSE: &str = "party key";
 
 /// A party's keys, the newest first: older ones open what was sealed to them. No `Debug`.

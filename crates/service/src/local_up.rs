@@ -31,7 +31,7 @@ const READY: Duration = Duration::from_secs(20);
 const END: Duration = Duration::from_secs(6);
 const STEP: &str = "starting a group on this machine";
 
-/// What `--json` has.
+/// The fields of `--json`.
 #[derive(Serialize)]
 struct Up {
     url: String,

@@ -31,8 +31,8 @@ pub(crate) enum ToWorker {
     Bye,
 }
 
-/// What a worker needs, and no more: neither the party's key, nor the master key, nor the store. No
-/// `Debug`: it holds inputs.
+/// Everything that a worker needs, and no more: neither the party's key, nor the master key, nor
+/// the store. No `Debug`: it holds inputs.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct WorkerOrder {
     /// The job.

@@ -39,7 +39,7 @@ pub(crate) struct Party {
     pub(crate) peers: Peers,
     /// The party port: the names in greetings say whose connections are.
     pub(crate) reception: Arc<Reception>,
-    /// What data sets are sealed to.
+    /// The keys that data sets are sealed to.
     pub(crate) keys: PartyKeys,
     /// Attempts that run here.
     live: Mutex<HashMap<String, Live>>,
@@ -75,7 +75,7 @@ struct Live {
     _slot: OwnedSemaphorePermit,
 }
 
-/// What party 0 has heard of an attempt.
+/// The reports about an attempt that party 0 has heard.
 #[derive(Default)]
 struct Heard {
     prepared: BTreeSet<u8>,
@@ -85,7 +85,7 @@ struct Heard {
     news: Arc<Notify>,
 }
 
-/// What party 0 may do with an attempt.
+/// The decisions that party 0 may take about an attempt.
 pub(crate) enum Outlook {
     /// All are prepared.
     All,
@@ -214,7 +214,7 @@ impl Party {
     pub(crate) fn hears(&self, job: &str, k: u32, party: u8, news: Result<(), Fault>) {
         self.note(job, k, |heard| match news {
             Ok(()) => drop(heard.prepared.insert(party)),
-            // What follows from another party's failure says less than it.
+            // A failure that follows from another party's says less than that one.
             Err(e) => match &heard.failed {
                 Some(first) if e.is_consequence() || !first.is_consequence() => {}
                 _ => heard.failed = Some(e),
@@ -234,7 +234,7 @@ impl Party {
         }
     }
 
-    /// What party 0 may do with an attempt now.
+    /// The decision that party 0 may take about an attempt now.
     pub(crate) fn outlook(&self, job: &str, k: u32) -> Outlook {
         let heard = lock(&self.heard);
         let Some(heard) = heard.get(&(job.to_owned(), k)) else { return Outlook::Waiting(BTreeSet::new()) };

@@ -19,7 +19,7 @@ use hyper::Method;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// What two daemons tell each other first, and now and then.
+/// The first message between two daemons, which they repeat now and then.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Hello {
     /// The release.
@@ -156,7 +156,7 @@ async fn status(party: &Arc<Party>, id: &str) -> Result<Status, Fault> {
     Ok(Status { state: Some(job.state), body_hash: Some(job.body_hash), cause })
 }
 
-/// What a party reports, and the decision, if it is taken.
+/// Takes a party's report, and gives the decision if there is one.
 async fn decided(party: &Arc<Party>, from: u8, id: &str, report: Report) -> Result<Option<Decision>, Fault> {
     let (name, k) = (id.to_owned(), report.k);
     let row = party.store.run("read", move |c| attempts::get(c, &name, k)).await?;

@@ -187,7 +187,7 @@ async fn put_data(parties: &[Party], owner: &Person) -> Result<(String, BlakeNam
 }
 
 impl Sample {
-    /// What one does next, as commands.
+    /// The next steps, as commands.
     pub(crate) fn commands(&self, up: &Path) -> Vec<String> {
         let (dir, key) = (up.display(), "first");
         // The name of a job follows from its key.

@@ -21,7 +21,7 @@ impl Shell<'_> {
         command.output().unwrap_or_else(|e| panic!("{line}: {e}"))
     }
 
-    /// What a command prints that works.
+    /// The output of a command that works.
     fn run(&self, line: &str) -> String {
         let output = self.output(line);
         let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
@@ -182,7 +182,7 @@ fn a_table_becomes_a_result_by_commands_alone() {
     let (_, error) = shell.fails("audit show --party 0 --most 1 --to heart.toml");
     assert!(error.contains("party 0") && error.contains("token"), "{error}");
 
-    // What a party kept of the table tells nothing.
+    // The files that a party kept of the table tell nothing.
     for entry in walk(rig.dir.path()) {
         let name = entry.file_name().unwrap_or_default().to_string_lossy().into_owned();
         if name.starts_with("party") || entry.to_string_lossy().contains(".blobs") {

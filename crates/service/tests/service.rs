@@ -141,7 +141,7 @@ fn every_endpoint_is_for_its_roles_and_tenants_alone() {
     }
     assert!(tried > 150, "{tried}");
 
-    // What one tenant owns is not there for another.
+    // A tenant's things are not there for another tenant.
     let key = Rig::fresh_key();
     let job = rig.submit(&key);
     let sample = rig.up["sample"].clone();
@@ -183,7 +183,7 @@ fn every_endpoint_is_for_its_roles_and_tenants_alone() {
     rig.wait(&job, MINUTE);
 }
 
-/// What a policy does not allow is refused, by name, at the party that refuses.
+/// A run that no policy allows is refused, by name, at the party that refuses.
 #[test]
 fn a_run_that_no_policy_allows_ends_with_its_reason() {
     let rig = Rig::up();

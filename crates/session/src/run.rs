@@ -25,9 +25,9 @@ pub const ADMISSION: &str = "admission of the job";
 /// What a member does between meeting the others and writing its outputs, as the others hear it.
 pub const COMPUTING: &str = "computing";
 
-/// What a member does before it computes.
+/// The phase of a member before it computes.
 const CONNECTING: &str = "connecting";
-/// What a member does behind computing.
+/// The phase of a member after it has computed.
 const WRITING: &str = "writing outputs";
 
 /// A job of some kind, read and planned: all that a run needs of it.

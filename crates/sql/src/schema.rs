@@ -94,7 +94,7 @@ pub struct Spelt<'f> {
     pub moment: &'f str,
 }
 
-/// What a field may be beside text.
+/// The kinds of values that a field may have beside text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Looks {
     /// A number whose characters do not matter beyond its value.
@@ -108,7 +108,7 @@ pub struct Looks {
 }
 
 impl Spelt<'_> {
-    /// What the field may be.
+    /// The kinds of values that the field may have.
     #[must_use]
     pub fn looks(&self) -> Looks {
         let number = self.number.map(str::trim).unwrap_or_default();

@@ -26,7 +26,7 @@ pub struct Incoming<'t> {
     valid: Option<(String, Vec<u8>)>,
 }
 
-/// What one input of a table's part has.
+/// One input of a table's part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TableInput {
     /// The values of the column of this number.

@@ -7,7 +7,7 @@ use crate::{Identity, Pin, tls::TlsSide};
 use rustls::{ClientConfig, Error, ServerConfig, pki_types::CertificateDer};
 use std::sync::Arc;
 
-/// What an HTTP client or server of a party needs of TLS.
+/// The TLS of an HTTP client or server of a party.
 pub struct Https(TlsSide);
 
 impl Https {

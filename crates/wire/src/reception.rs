@@ -28,7 +28,7 @@ const LOOK: Duration = Duration::from_millis(200);
 /// LOCAL: the pause when the system gives no connection.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// What takes a connection and the bytes that were read of it.
+/// The taker of a connection and of the bytes that were read of it.
 type Route = Arc<dyn Fn(TcpStream, Vec<u8>) -> io::Result<()> + Send + Sync>;
 
 /// A port and the sessions behind it.
@@ -44,7 +44,7 @@ pub struct Reception {
     ear: bell::Bell,
 }
 
-/// What became of connections so far.
+/// Counts of connections so far, by how they ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReceptionCounts {
     /// A route took them.
@@ -100,7 +100,7 @@ impl Reception {
         lock(&self.routes).remove(&name.to_ascii_lowercase()).is_some()
     }
 
-    /// What became of connections so far.
+    /// Counts of connections so far, by how they ended.
     #[must_use]
     pub fn counts(&self) -> ReceptionCounts {
         let [handed, unknown, refused, lost] =

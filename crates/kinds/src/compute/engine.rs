@@ -55,7 +55,7 @@ pub(super) trait Engine: Send {
         None
     }
 
-    /// What the last run sealed for those who are not connected.
+    /// The shares that the last run sealed for those who are not connected.
     fn sealed(&mut self) -> Vec<(String, SealedShare)> {
         vec![]
     }

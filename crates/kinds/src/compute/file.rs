@@ -127,7 +127,7 @@ pub struct ComputeJob {
     /// Public inputs whose type and range are terms, and whose value belongs to a run.
     #[serde(default)]
     pub parameters: JobParameters,
-    /// What belongs to a run: the values of parameters, and which data sets are its own.
+    /// The values of a run: those of parameters, and which data sets are its own.
     #[serde(default)]
     pub values: RunValues,
 }

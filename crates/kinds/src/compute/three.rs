@@ -45,7 +45,7 @@ pub(super) struct Three {
     ws: CircuitWorkspace,
     /// Runs so far.
     turn: u32,
-    /// What the last run sealed.
+    /// The shares that the last run sealed.
     sealed: Vec<(String, SealedShare)>,
 }
 

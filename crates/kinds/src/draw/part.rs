@@ -8,7 +8,7 @@ use hushwire_session::{
     run::{Links, MemberSession},
 };
 use serde::{Deserialize, Serialize};
-use std::{collections::HashMap, io::Write};
+use std::{array, collections::HashMap, io::Write};
 
 /// AGREEMENT: separates the numbers of a draw from any other use of a run's name.
 const LABEL: &str = "hushwire 2026 draw v1";
@@ -39,11 +39,8 @@ impl Part for DrawPart {
 
     fn compute(&mut self, member: &mut MemberSession) -> Result<Links, Fault> {
         let (seat, word) = Seat::take(member)?;
-        let seed = Seed::from_bytes(
-            blake3::derive_key(LABEL, &seat.context.sid.0)[..16]
-                .try_into()
-                .map_err(|_| Fault::internal("the draw", "a seed has 16 bytes"))?,
-        );
+        let key = blake3::derive_key(LABEL, &seat.context.sid.0);
+        let seed = Seed::from_bytes(array::from_fn(|i| key[i]));
         let mut prg = Prg::new(seat.context.backend, &seed, LABEL);
         self.numbers = drawn(&self.job, || prg.next_u64());
         Ok(Links { word, kept: vec![] })

@@ -50,7 +50,7 @@ pub struct InferJob {
     pub to: Option<Member>,
     /// Compute threads of each of three parties.
     pub threads: Option<u16>,
-    /// What belongs to a run: which data sets are its own.
+    /// The values of a run: which data sets are its own.
     #[serde(default)]
     pub values: RunValues,
 }

@@ -29,7 +29,7 @@ pub struct PsiPart {
     spec: KeySpec,
     /// Until they are digests, or to the end where keys themselves go back to the caller.
     keys: Option<TableKeys>,
-    /// What the owner should know of how its files are read.
+    /// Remarks for the owner on how its files are read.
     of_reading: Vec<String>,
     /// The amount of each row, where amounts are added up.
     amounts: Zeroizing<Vec<i64>>,

@@ -47,7 +47,7 @@ pub struct QueryJob {
     /// Its parameters, `:name` and `?` in the query, in order.
     #[serde(default)]
     pub parameters: JobParameters,
-    /// What belongs to a run: the values of parameters, and which data sets are its own.
+    /// The values of a run: those of parameters, and which data sets are its own.
     #[serde(default)]
     pub values: RunValues,
 }

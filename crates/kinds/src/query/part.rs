@@ -25,7 +25,7 @@ type Fields = Vec<Vec<Option<String>>>;
 pub struct QueryPart {
     task: QueryTask,
     inner: ComputePart,
-    /// What the owner should know of how its files are read.
+    /// Remarks for the owner on how its files are read.
     remarks: Vec<String>,
     /// Whether this member learns the result.
     learns: bool,

@@ -65,7 +65,7 @@ fn is_name(token: Option<&QueryWord>, of: &[&str]) -> bool {
     matches!(token, Some(QueryWord::Name(name)) if of.iter().any(|word| name.eq_ignore_ascii_case(word)))
 }
 
-/// What the columns of a query's tables are, for those whose types are not known.
+/// The columns of a query's tables, for those whose types are not known.
 pub struct Partners<'q> {
     tokens: Vec<QueryWord>,
     /// Columns whose types are known.

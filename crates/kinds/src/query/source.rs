@@ -100,12 +100,12 @@ impl<'a> TableFile<'a> {
         self.rows.dialect()
     }
 
-    /// What the owner should know of how the files are read.
+    /// Remarks for the owner on how the files are read.
     pub(super) fn remarks(&self) -> &[String] {
         self.rows.remarks()
     }
 
-    /// What the file that is read turned out to be.
+    /// The form that the file turned out to have.
     pub(super) fn found(&self) -> FoundForm {
         self.rows.found()
     }

@@ -1,5 +1,5 @@
-//! What a table's files hold: the narrowest types of its columns, why, and the rows that do not fit
-//! what most of them are.
+//! A survey of a table's files: the narrowest types of its columns, why, and the rows that do not
+//! fit what most of them are.
 
 use super::source::{Fields, TableFile};
 use hushwire_fault::code;
@@ -30,15 +30,15 @@ pub struct InferredTable {
     pub rows: Vec<u64>,
     /// The names of columns without any value, to which any type would fit.
     pub guessed: Vec<String>,
-    /// What was found in each column.
+    /// The findings for each column.
     pub found: Vec<ColumnSurvey>,
-    /// What the owner should know of how the files are read.
+    /// Remarks for the owner on how the files are read.
     pub remarks: Vec<String>,
-    /// What the first file turned out to be.
+    /// The form that the first file turned out to have.
     pub form: Option<FoundForm>,
 }
 
-/// What the values of a column may be beside text.
+/// The kinds of values that a column may have beside text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
     /// Numbers.
@@ -88,7 +88,7 @@ struct Tally {
     words: u64,
 }
 
-/// What was found in a column.
+/// The findings for a column.
 #[derive(Clone, Debug)]
 pub struct ColumnSurvey {
     /// The column.
@@ -113,7 +113,7 @@ pub struct ColumnSurvey {
 pub struct Spelling {
     /// The options, and their values.
     pub options: Vec<(&'static str, &'static str)>,
-    /// What values are in it.
+    /// The kind of its values.
     pub family: Family,
     /// The number of values that fit.
     pub fits: u64,
@@ -126,7 +126,7 @@ pub struct Spelling {
 /// A column of text most of whose values are something else.
 #[derive(Clone, Debug)]
 pub struct Doubt<'s> {
-    /// What most values are.
+    /// The kind of most values.
     pub family: Family,
     /// The number of values that are not.
     pub others: u64,

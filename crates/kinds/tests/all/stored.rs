@@ -24,7 +24,7 @@ use std::{
 };
 use zeroize::Zeroizing;
 
-/// What each party keeps of a data set.
+/// Each party's parts of a data set.
 type Kept = [Vec<Zeroizing<Vec<u8>>>; 3];
 
 /// A data set at rest.

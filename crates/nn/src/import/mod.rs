@@ -24,7 +24,7 @@ use std::{
 /// LOCAL: the largest number of faults of a model that are shown.
 const MOST_FAULTS: usize = 64;
 
-/// What is given of a model's inputs before the model is read.
+/// Shapes and values of a model's inputs that are given before the model is read.
 #[derive(Clone, Debug, Default)]
 pub struct Given {
     /// The lengths of inputs by name; the empty name is the first input.

@@ -227,7 +227,7 @@ fn transposed(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
             [0, lengths[axis] - stride as i64 + 1, axis as i64].map(|n| Known::list(&[n]));
         x = op.call(import, "Slice", &[&x, &start, &end, &axes], &[])?;
     }
-    // What is less than no padding is cut from the sums.
+    // Less than no padding cuts the sums.
     let around = |k: usize, pad: usize, more: usize| (dilated[k] - 1 + more) as i64 - pad as i64;
     let around = [
         around(0, pads[0], 0),

@@ -104,7 +104,8 @@ impl Direction {
     fn sums(&self, op: &Reading<'_>, import: &mut Import, x: &Known) -> Result<Known, Fault> {
         let lengths = import.lengths_of(x);
         let flat = pick::reshaped(op, import, x.clone(), vec![lengths[0] * lengths[1], lengths[2]])?;
-        // What is added to products with states, and not multiplied, is added once for all steps.
+        // Terms that are added to products with states, and not multiplied, are added once for all
+        // steps.
         let [own, state] = &self.bias;
         let apart = |i: usize| self.cell == Cell::Gru && self.linear && i >= 2 * self.hidden;
         let bias: Vec<f32> =

@@ -42,7 +42,7 @@ fn read(op: &Reading<'_>, import: &mut Import) -> Result<Vec<Known>, Fault> {
         op.call(import, reduction, &[of, &axes], &[int("keepdims", 1)])
     };
     let mut rest = turned(import, x)?;
-    // What was taken becomes less than all others.
+    // An element that was taken becomes less than all others.
     let least = along(import, &rest, "ReduceMin")?;
     let one = Known::Floats(Arc::new(Array::new(&[1], vec![-1.0])));
     let least = op.call(import, "Add", &[&least, &one], &[])?;

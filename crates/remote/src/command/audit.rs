@@ -15,7 +15,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// What to do with audit logs.
+/// The commands on audit logs.
 #[derive(Subcommand)]
 pub enum AuditCommand {
     /// Print entries of a party's log

@@ -15,7 +15,7 @@ use std::{
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
-/// What to do with data sets.
+/// The commands on data sets.
 #[derive(Subcommand)]
 pub enum DataCommand {
     /// Share a table's file to the three parties, sealed

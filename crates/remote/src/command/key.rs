@@ -6,7 +6,7 @@ use hushwire_fault::Fault;
 use hushwire_seal::Person;
 use std::path::PathBuf;
 
-/// What to do with a file of keys.
+/// The commands on a file of keys.
 #[derive(Subcommand)]
 pub enum KeyCommand {
     /// Make keys: one that signs, and one that results are sealed to

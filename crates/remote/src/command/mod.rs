@@ -19,13 +19,13 @@ use std::path::PathBuf;
 pub enum ClientCommand {
     /// Data sets: put, list, describe, grant, revoke, delete
     Data {
-        /// What to do
+        /// The command
         #[command(subcommand)]
         command: data::DataCommand,
     },
     /// Keys of a person, in a file: make, rotate, show
     Key {
-        /// What to do
+        /// The command
         #[command(subcommand)]
         command: key::KeyCommand,
     },
@@ -43,13 +43,13 @@ pub enum ClientCommand {
     Deny(proposals::DenyArgs),
     /// Policies: draft, check, sign, put, list
     Policy {
-        /// What to do
+        /// The command
         #[command(subcommand)]
         command: policy::PolicyCommand,
     },
     /// Tokens: give, list, revoke
     Token {
-        /// What to do
+        /// The command
         #[command(subcommand)]
         command: tokens::TokenCommand,
     },
@@ -65,7 +65,7 @@ pub enum ClientCommand {
     Jobs(jobs::JobsArgs),
     /// Audit logs: show, verify
     Audit {
-        /// What to do
+        /// The command
         #[command(subcommand)]
         command: audit::AuditCommand,
     },
@@ -75,7 +75,7 @@ impl ClientCommand {
     /// Runs it.
     ///
     /// # Errors
-    /// What it was asked to do did not work.
+    /// The command failed.
     pub fn run(self) -> Result<(), Fault> {
         match self {
             Self::Data { command } => command.run(),

@@ -8,7 +8,7 @@ use hushwire_seal::{BlakeName, KeyId, Person};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-/// What to do with policies.
+/// The commands on policies.
 #[derive(Subcommand)]
 pub enum PolicyCommand {
     /// Print a policy that allows a proposal, to be narrowed and signed
@@ -31,7 +31,7 @@ pub struct DraftArgs {
     /// A key that results may be sealed to; as often as there are such
     #[arg(long = "recipient", value_name = "key:…", required = true)]
     recipients: Vec<KeyId>,
-    /// What a table may be, as stays=line:…, stays=id:… or stays=owner:…
+    /// The data sets that a table may be, as stays=line:…, stays=id:… or stays=owner:…
     #[arg(long = "data", value_name = "TABLE=RULE", value_parser = pair)]
     data: Vec<(String, String)>,
     /// The values of a parameter: a range, or values with commas between
@@ -46,7 +46,7 @@ pub struct DraftArgs {
     /// The date or time at which it ends
     #[arg(long, value_name = "DATE")]
     expires: Option<String>,
-    /// What people call it
+    /// The name that people call it by
     #[arg(long)]
     name: Option<String>,
     #[command(flatten)]
@@ -128,7 +128,7 @@ impl DraftArgs {
             runs: self.runs,
             expires: self.expires.as_deref(),
         });
-        // What is printed can be signed.
+        // A draft that is printed can be signed.
         PolicyFile::parse(Path::new("the draft"), &text)?;
         if self.reach.json { out::json(&json!({ "policy": text })) } else { out::bytes(text.as_bytes()) }
     }

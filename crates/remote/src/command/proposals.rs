@@ -97,7 +97,7 @@ impl ProposeArgs {
     }
 }
 
-/// What a proposal computes.
+/// Prints the computation of a proposal in words.
 fn words(view: &Value) -> Result<(), Fault> {
     for term in view["terms"].as_array().into_iter().flatten() {
         out::line(format_args!("term     {}: {}", word(&term[0]), word(&term[1])))?;

@@ -5,7 +5,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use hushwire_fault::Fault;
 use serde_json::{Value, json};
 
-/// What to do with tokens.
+/// The commands on tokens.
 #[derive(Subcommand)]
 pub enum TokenCommand {
     /// Give a token at each party where you have an operator's; each is shown once
@@ -16,7 +16,7 @@ pub enum TokenCommand {
     Revoke(RevokeTokenArgs),
 }
 
-/// What a token may do.
+/// The role of a token.
 #[derive(Clone, Copy, ValueEnum)]
 pub(super) enum TokenRole {
     /// Put data sets, and grant them
@@ -32,7 +32,7 @@ pub(super) enum TokenRole {
 /// A new token.
 #[derive(Args)]
 pub struct GiveArgs {
-    /// What it may do
+    /// Its role
     #[arg(long)]
     role: TokenRole,
     /// The tenant of an owner or analyst, which is made where it is new

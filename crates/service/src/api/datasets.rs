@@ -50,7 +50,7 @@ pub(super) async fn begin(party: Arc<Party>, mut request: Request) -> Result<Rep
     let envelope = envelope.map_err(|e| {
         Fault::usage(step, format!("the envelope is no hexadecimal text: {e}"), "send its bytes as digits")
     })?;
-    // What does not open now would fail in every job.
+    // An envelope that does not open now would fail in every job.
     drop(party.keys.open_data(manifest, usize::from(party.config.party), &envelope)?);
     let number = party.config.party;
     let begun = party.store.run("dataset", move |c| datasets::begin(c, &caller, number, &signed, &envelope));

@@ -35,7 +35,7 @@ pub(crate) struct Endpoint {
     pub(crate) path: &'static str,
     /// Who may ask; anybody, where nobody is listed.
     pub(crate) roles: &'static [CallerRole],
-    /// What it does, for the document.
+    /// Its summary, for the document.
     pub(crate) summary: &'static str,
     /// The schema of its body, if it takes JSON.
     pub(crate) body: Option<&'static str>,

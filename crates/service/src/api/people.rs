@@ -29,7 +29,7 @@ pub(crate) struct Tenants {
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewToken {
-    /// What it may do.
+    /// Its role.
     role: CallerRole,
     /// The tenant; it is made where it is new.
     tenant: String,

@@ -70,7 +70,7 @@ pub(crate) struct GroupParty {
     seal_to: Option<SealTo>,
 }
 
-/// What a request may be.
+/// The limits of a request.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Limits {
     json: u64,

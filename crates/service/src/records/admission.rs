@@ -15,7 +15,7 @@ const STEP: &str = "checking the policy";
 pub(crate) struct Admitted {
     /// The lines of data on which it is counted; one without a name where it takes none.
     pub(crate) lines: Vec<String>,
-    /// What it may take.
+    /// The limits of the run.
     pub(crate) limits: PolicyLimits,
 }
 

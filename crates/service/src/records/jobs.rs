@@ -23,7 +23,7 @@ use utoipa::ToSchema;
 /// States from which a job does not go on.
 pub(crate) const ENDS: [&str; 4] = ["committed", "delivered", "failed", "cancelled"];
 
-/// What a job is submitted with.
+/// The data, parameters and recipients that a job is submitted with.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Submitted {
@@ -100,7 +100,7 @@ pub(crate) struct JobView {
     pub(crate) updated: String,
     /// The number of the last attempt.
     pub(crate) attempt: u32,
-    /// What it waits for.
+    /// The event that it waits for.
     pub(crate) waits: Option<String>,
     /// How far the running attempt is.
     pub(crate) progress: Option<Progress>,

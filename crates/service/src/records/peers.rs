@@ -1,4 +1,4 @@
-//! What was heard of the other parties.
+//! Facts about the other parties, as they were heard.
 
 use super::{packed, unpacked};
 use crate::{clock, store::Stored};

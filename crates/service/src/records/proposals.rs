@@ -43,7 +43,7 @@ pub(crate) struct Proposal {
     pub(crate) terms: Vec<(String, String)>,
     /// Lines that an operator reads beside the terms.
     pub(crate) explain: Vec<String>,
-    /// What a run of it is submitted with.
+    /// The data, parameters and recipients that a run of it is submitted with.
     pub(crate) needs: Needs,
     /// proposed, approved, denied or withdrawn.
     pub(crate) state: String,

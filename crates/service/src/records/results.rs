@@ -105,7 +105,7 @@ pub(crate) fn fetch(
         return Err(Fault::filled(code::NOT_KEPT, &[("cause", &cause)]).during("fetching a result").into());
     }
     let (blob, recipient) = found.ok_or_else(|| access::absent("output", output))?;
-    // What a party learns is its operator's; what is sealed is its recipient's.
+    // A party's own output is its operator's; a sealed one is its recipient's.
     if recipient.starts_with("party") != (caller.role == CallerRole::Operator) {
         let cause = format!("output {output} is for {recipient}");
         let remedy =

@@ -54,7 +54,7 @@ impl From<StoreError> for Fault {
     }
 }
 
-/// What a request to the store gives.
+/// The answer to a request to the store.
 pub(crate) type Stored<T> = Result<T, StoreError>;
 
 /// Says after the commit whether the request is kept.

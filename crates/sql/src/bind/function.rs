@@ -87,7 +87,7 @@ pub(super) fn as_double(of: Expr) -> Expr {
     coalesce(vec![of, Expr::Literal(Value::Null, ColumnType::Double { frac: 32 })])
 }
 
-/// What aggregates that are written by others are made with, in groups.
+/// Figures of groups, from which aggregates that are written by others are made.
 struct InGroups<'a, 'q> {
     binder: &'a mut Binder<'q>,
     calls: &'a mut Calls<'q>,

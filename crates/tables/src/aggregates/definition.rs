@@ -35,7 +35,7 @@ pub enum AggregateMeaning {
     Rewritten(fn(&mut AggregateArguments<'_>) -> Result<Expr, Fault>),
 }
 
-/// What a front end offers to aggregates that are written by others.
+/// Figures that a front end offers to aggregates that are written by others.
 pub trait Figures {
     /// The rules for types, over all columns.
     fn reader(&self) -> Reader<'_>;
@@ -67,7 +67,7 @@ pub struct AggregateArguments<'a> {
     pub all: Vec<Expr>,
     /// The keys of ORDER BY within the call or of WITHIN GROUP, and whether they are descending.
     pub order: Vec<(Expr, bool)>,
-    /// What figures are made with.
+    /// The maker of figures.
     pub figures: &'a mut dyn Figures,
 }
 

@@ -1,6 +1,6 @@
 //! Dates as expressions of days, and days of dates on shares and in the clear.
 
-use super::{Reader, call, slice::whole};
+use super::{Arguments, Reader, call, slice::whole};
 use crate::{
     Fault,
     algebra::{Arithmetic, ColumnType, DAY, Expr, Value},
@@ -66,6 +66,14 @@ pub(super) fn dated(of: Expr, reader: Reader<'_>) -> Result<Expr, Fault> {
     }
 }
 
+/// A field of the time of day: units of `micros` microseconds, from 0 to below `most`.
+pub(super) fn of_time(arguments: &Arguments<'_>, micros: i128, most: i128) -> Result<Expr, Fault> {
+    let [of] = arguments.exactly()?;
+    let reader = arguments.reader;
+    let units = reader.arithmetic(Arithmetic::DivideWhole, of_day(of, reader)?, whole(micros))?;
+    modulo(units, most, reader)
+}
+
 /// The remainder of a division by a public number, from 0 on whatever the sign.
 pub(super) fn modulo(of: Expr, by: i128, reader: Reader<'_>) -> Result<Expr, Fault> {
     let rest = reader.arithmetic(Arithmetic::Remainder, of, whole(by))?;
@@ -81,7 +89,7 @@ pub(super) fn floored(of: Expr, by: i128, reader: Reader<'_>) -> Result<Expr, Fa
 }
 
 /// The microseconds since midnight.
-pub(super) fn of_day(of: Expr, reader: Reader<'_>) -> Result<Expr, Fault> {
+fn of_day(of: Expr, reader: Reader<'_>) -> Result<Expr, Fault> {
     modulo(micros(of, reader)?, DAY, reader)
 }
 

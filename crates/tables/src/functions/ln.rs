@@ -1,14 +1,7 @@
 //! LN.
 
-use super::{
-    FnDef, Leaks, Meaning, Primitive,
-    definition::as_call,
-    real::{self, UNIT},
-};
-use crate::{
-    algebra::Range,
-    fixed::{self, Fixed},
-};
+use super::{FnDef, Leaks, Meaning, Primitive, real};
+use crate::fixed;
 
 pub(super) static DEFINITION: FnDef = FnDef {
     names: &["ln"],
@@ -20,14 +13,4 @@ pub(super) static DEFINITION: FnDef = FnDef {
     meaning: Meaning::Own(&LN, real::of_reals),
 };
 
-static LN: Primitive = Primitive {
-    name: "LN",
-    strict: true,
-    cuts_bytes: false,
-    check: |operands| real::checked(operands, Range { low: -128 * UNIT, high: 128 * UNIT }, true),
-    plain: |_, values| real::value(&values, |x| (x[0] > 0).then(|| fixed::logarithm(x[0], fixed::ONE))),
-    lower: |typed, cells| {
-        real::lowered(typed, cells, |x| (fixed::logarithm(x[0], fixed::ONE), Some(!x[0].same(0).below(x[0]))))
-    },
-    shown: as_call,
-};
+static LN: Primitive = real::logarithm::<{ fixed::ONE }>("LN");

@@ -1,14 +1,6 @@
 //! LOG10.
 
-use super::{
-    FnDef, Leaks, Meaning, Primitive,
-    definition::as_call,
-    real::{self, UNIT},
-};
-use crate::{
-    algebra::Range,
-    fixed::{self, Fixed},
-};
+use super::{FnDef, Leaks, Meaning, Primitive, real};
 
 pub(super) static DEFINITION: FnDef = FnDef {
     names: &["log10", "log"],
@@ -23,14 +15,4 @@ pub(super) static DEFINITION: FnDef = FnDef {
 /// 1 / ln 10 with 60 fractional bits.
 const LOG10_E: i128 = 500_707_447_518_348_173;
 
-static LOG10: Primitive = Primitive {
-    name: "LOG10",
-    strict: true,
-    cuts_bytes: false,
-    check: |operands| real::checked(operands, Range { low: -128 * UNIT, high: 128 * UNIT }, true),
-    plain: |_, values| real::value(&values, |x| (x[0] > 0).then(|| fixed::logarithm(x[0], LOG10_E))),
-    lower: |typed, cells| {
-        real::lowered(typed, cells, |x| (fixed::logarithm(x[0], LOG10_E), Some(!x[0].same(0).below(x[0]))))
-    },
-    shown: as_call,
-};
+static LOG10: Primitive = real::logarithm::<LOG10_E>("LOG10");

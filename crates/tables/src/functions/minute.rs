@@ -1,11 +1,6 @@
 //! MINUTE.
 
-use super::{
-    FnDef, Leaks, Meaning,
-    calendar::{modulo, of_day},
-    slice::whole,
-};
-use crate::algebra::Arithmetic;
+use super::{FnDef, Leaks, Meaning, calendar::of_time};
 
 pub(super) static DEFINITION: FnDef = FnDef {
     names: &["minute"],
@@ -14,13 +9,5 @@ pub(super) static DEFINITION: FnDef = FnDef {
     gives: "BIGINT",
     doc: "the minute of a TIMESTAMP, 0 to 59",
     leaks: Leaks::Nothing,
-    meaning: Meaning::Rewritten(|arguments| {
-        let [of] = arguments.exactly()?;
-        let units = arguments.reader.arithmetic(
-            Arithmetic::DivideWhole,
-            of_day(of, arguments.reader)?,
-            whole(60000000),
-        )?;
-        modulo(units, 60, arguments.reader)
-    }),
+    meaning: Meaning::Rewritten(|arguments| of_time(arguments, 60_000_000, 60)),
 };

@@ -1,12 +1,12 @@
-//! What functions of real numbers have in common: they take DOUBLEs with 32 fractional bits, and
+//! Common parts of functions of real numbers: they take DOUBLEs with 32 fractional bits, and
 //! give such.
 
-use super::{Arguments, Operands, Primitive, Typed};
+use super::{Arguments, Operands, Primitive, Typed, definition::as_call};
 use crate::{
     Fault,
     algebra::{ColumnType, Expr, ExprType, Range, Value},
     error::Refused,
-    fixed::Wide,
+    fixed::{self, Fixed, Wide},
     lower::{
         cell::Cell,
         numbers::{resized, width},
@@ -15,9 +15,9 @@ use crate::{
 use hushwire_compute::Val;
 
 /// The type of arguments and results.
-pub(super) const REAL: ColumnType = ColumnType::Double { frac: crate::fixed::FRAC };
+pub(super) const REAL: ColumnType = ColumnType::Double { frac: fixed::FRAC };
 /// 1 in its steps.
-pub(super) const UNIT: i128 = 1 << crate::fixed::FRAC;
+pub(super) const UNIT: i128 = 1 << fixed::FRAC;
 
 /// An argument as a real number; it is refused if its numbers may be too large.
 pub(super) fn real(arguments: &Arguments<'_>, of: Expr) -> Result<Expr, Fault> {
@@ -51,6 +51,22 @@ pub(super) fn checked(operands: &Operands<'_>, range: Range, partial: bool) -> R
 pub(super) fn value(values: &[Value], of: impl Fn(&[i128]) -> Option<i128>) -> Value {
     let numbers: Option<Vec<i128>> = values.iter().map(Value::number).collect();
     numbers.and_then(|numbers| of(&numbers)).map_or(Value::Null, Value::Number)
+}
+
+/// The natural logarithm times `BY`, which has the fractional bits of
+/// [`LOG2_E`](crate::fixed::LOG2_E); NULL of a number that is not above 0.
+pub(super) const fn logarithm<const BY: i128>(name: &'static str) -> Primitive {
+    Primitive {
+        name,
+        strict: true,
+        cuts_bytes: false,
+        check: |operands| checked(operands, Range { low: -128 * UNIT, high: 128 * UNIT }, true),
+        plain: |_, values| value(&values, |x| (x[0] > 0).then(|| fixed::logarithm(x[0], BY))),
+        lower: |typed, cells| {
+            lowered(typed, cells, |x| (fixed::logarithm(x[0], BY), Some(!x[0].same(0).below(x[0]))))
+        },
+        shown: as_call,
+    }
 }
 
 /// The result on shares, and where it is NULL.

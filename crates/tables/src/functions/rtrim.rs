@@ -2,10 +2,8 @@
 
 use super::{
     FnDef, Leaks, Meaning, Primitive,
-    text::{self, checked, of_public, shown, value, varchar},
-    trim::{cut, trimmed},
+    trim::{ends, trimmed},
 };
-use crate::lower::bytes::{circuit, end_trimmed, read, write};
 
 pub(super) static DEFINITION: FnDef = FnDef {
     names: &["rtrim"],
@@ -17,21 +15,4 @@ pub(super) static DEFINITION: FnDef = FnDef {
     meaning: Meaning::Own(&RTRIM, trimmed),
 };
 
-static RTRIM: Primitive = Primitive {
-    name: "RTRIM",
-    strict: true,
-    cuts_bytes: false,
-    check: |operands| Ok(varchar(checked(operands, 0)?)),
-    plain: |typed, values| cut(value(&values, 0), &of_public(typed.operands.public), false, true),
-    lower: |typed, cells| {
-        let set = of_public(typed.operands.public);
-        let bytes = text::bytes(typed.ty(0));
-        typed.cell(circuit(&[cells[0].val], |c, bits| {
-            let text = read(&bits[0]);
-            let text = end_trimmed(c, &text, &set);
-
-            write(&text, bytes)
-        }))
-    },
-    shown,
-};
+static RTRIM: Primitive = ends::<false, true>("RTRIM");

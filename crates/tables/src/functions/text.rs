@@ -1,4 +1,4 @@
-//! What functions of strings have in common.
+//! Common parts of functions of strings.
 
 use super::{Arguments, Operands, Primitive};
 use crate::{

@@ -20,24 +20,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     meaning: Meaning::Own(&TRIM, trimmed),
 };
 
-static TRIM: Primitive = Primitive {
-    name: "TRIM",
-    strict: true,
-    cuts_bytes: false,
-    check: |operands| Ok(varchar(checked(operands, 0)?)),
-    plain: |typed, values| cut(value(&values, 0), &of_public(typed.operands.public), true, true),
-    lower: |typed, cells| {
-        let set = of_public(typed.operands.public);
-        let bytes = text::bytes(typed.ty(0));
-        typed.cell(circuit(&[cells[0].val], |c, bits| {
-            let text = read(&bits[0]);
-            let text = end_trimmed(c, &text, &set);
-            let text = front_trimmed(c, &text, &set);
-            write(&text, bytes)
-        }))
-    },
-    shown,
-};
+static TRIM: Primitive = ends::<true, true>("TRIM");
 
 /// A call with the characters that are cut off: a blank if they are left out.
 pub(super) fn trimmed(of: &'static Primitive, arguments: &Arguments<'_>) -> Result<Expr, Fault> {
@@ -51,8 +34,30 @@ pub(super) fn trimmed(of: &'static Primitive, arguments: &Arguments<'_>) -> Resu
     Ok(of.call(vec![text::text(arguments.all[0].clone())], public(&set)))
 }
 
+/// Cuts characters off the front, the end or both.
+pub(super) const fn ends<const FRONT: bool, const END: bool>(name: &'static str) -> Primitive {
+    Primitive {
+        name,
+        strict: true,
+        cuts_bytes: false,
+        check: |operands| Ok(varchar(checked(operands, 0)?)),
+        plain: |typed, values| cut(value(&values, 0), &of_public(typed.operands.public), FRONT, END),
+        lower: |typed, cells| {
+            let set = of_public(typed.operands.public);
+            let bytes = text::bytes(typed.ty(0));
+            typed.cell(circuit(&[cells[0].val], |c, bits| {
+                let text = read(&bits[0]);
+                let text = if END { end_trimmed(c, &text, &set) } else { text };
+                let text = if FRONT { front_trimmed(c, &text, &set) } else { text };
+                write(&text, bytes)
+            }))
+        },
+        shown,
+    }
+}
+
 /// A text without characters at its ends.
-pub(super) fn cut(text: &[u8], set: &[u8], front: bool, end: bool) -> Value {
+fn cut(text: &[u8], set: &[u8], front: bool, end: bool) -> Value {
     let stays = |byte: &u8| !set.contains(byte);
     let from = if front { text.iter().position(stays).unwrap_or(text.len()) } else { 0 };
     let to = if end { text.iter().rposition(stays).map_or(0, |at| at + 1) } else { text.len() };
