@@ -259,17 +259,20 @@ impl Group {
         Ok(bytes as f64)
     }
 
-    /// Processor time that all daemons and their ended workers have used; 0 where the system does
-    /// not say.
-    pub(super) fn processor_seconds(&self) -> f64 {
-        let of = |daemon: &Child| -> Option<f64> {
+    /// Processor time that all daemons have used, and that of their ended workers; 0 where the
+    /// system does not say.
+    pub(super) fn processor_seconds(&self) -> [f64; 2] {
+        let of = |daemon: &Child| -> Option<[f64; 2]> {
             let stat = fs::read_to_string(format!("/proc/{}/stat", daemon.id())).ok()?;
             let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
             // User and system time, of it and of its children, in hundredths of a second (proc(5)).
-            let ticks: Option<f64> = fields.get(11..15)?.iter().map(|field| field.parse::<f64>().ok()).sum();
-            Some(ticks? / 100.0)
+            let ticks = |fields: &[&str]| -> Option<f64> {
+                fields.iter().map(|field| field.parse::<f64>().ok()).sum()
+            };
+            Some([ticks(fields.get(11..13)?)? / 100.0, ticks(fields.get(13..15)?)? / 100.0])
         };
-        self.daemons.iter().flatten().filter_map(of).sum()
+        let all = self.daemons.iter().flatten().filter_map(of);
+        all.fold([0.0; 2], |sum, one| [sum[0] + one[0], sum[1] + one[1]])
     }
 
     /// Seals a data set of so many rows into a directory, and sends nothing of it yet.
