@@ -1,8 +1,9 @@
 //! The config file of a party, read strictly.
 
+use crate::store::Upgrade;
 use hushwire_fault::Fault;
 use hushwire_session::{
-    InputPlace, address, input_place, size,
+    InputPlace, KeyPlaces, address, input_place, size,
     toml_file::{Section, Source, TomlValue},
 };
 use hushwire_wire::Pin;
@@ -52,6 +53,14 @@ pub(crate) struct Config {
     pub(crate) operators: Vec<String>,
     /// The party's own inputs, by name.
     pub(crate) inputs: BTreeMap<String, InputPlace>,
+    /// The party's settings for encryptions.
+    pub(crate) keys: KeyPlaces,
+    /// The directory of preprocessing for authenticated garbling, where it keeps any.
+    pub(crate) shelf: Option<PathBuf>,
+    /// The directory of signed policies that is watched, where there is one.
+    pub(crate) policies: Option<PathBuf>,
+    /// Whether the store is brought to the newest schema; not of the file.
+    pub(crate) upgrade: Upgrade,
     /// The other parties.
     pub(crate) peers: Vec<PeerParty>,
 }
@@ -102,6 +111,9 @@ impl Config {
             None => vec![],
         };
         let inputs = top.take("inputs").map_or(Ok(BTreeMap::new()), places)?;
+        let keys = top.take("aes-ctr").map(|value| KeyPlaces::from_section(value.section()?)).transpose()?;
+        let shelf = top.take("authgarble").map(shelf).transpose()?;
+        let policies = top.take("policies").map(|value| value.path()).transpose()?;
         let peers = match top.take("peers") {
             Some(list) => list.sections()?.into_iter().map(peer).collect::<Result<Vec<_>, _>>()?,
             None => return Err(top.lacks("peers", "[[peers]] with party, url, address and pin")),
@@ -142,6 +154,10 @@ impl Config {
             drain,
             operators,
             inputs,
+            keys: keys.unwrap_or_default(),
+            shelf,
+            policies,
+            upgrade: Upgrade::Newest,
             peers,
         })
     }
@@ -196,6 +212,14 @@ fn days(text: &str) -> Result<Duration, String> {
 fn places(value: TomlValue<'_>) -> Result<BTreeMap<String, InputPlace>, Fault> {
     let all = value.section()?.rest().into_iter();
     all.map(|(name, value)| Ok((name, input_place(value.section()?)?))).collect()
+}
+
+/// The table `[authgarble]`.
+fn shelf(value: TomlValue<'_>) -> Result<PathBuf, Fault> {
+    let mut section = value.section()?;
+    let path = section.need("shelf", "shelf = \"shelf0\"")?.path()?;
+    section.finish()?;
+    Ok(path)
 }
 
 fn peer(mut section: Section<'_>) -> Result<PeerParty, Fault> {
