@@ -15,6 +15,8 @@ use std::{
 
 /// LOCAL: how long results are kept, by default.
 const KEEP: Duration = Duration::from_secs(30 * 86_400);
+/// LOCAL: how often parties greet each other, by default.
+const GREET: Duration = Duration::from_secs(5);
 /// LOCAL: the memory of a worker, by default.
 const MEMORY: u64 = 2 << 30;
 
@@ -49,6 +51,8 @@ pub(crate) struct Config {
     pub(crate) attempts: u32,
     /// How long running attempts have after SIGTERM.
     pub(crate) drain: Duration,
+    /// How often parties greet each other.
+    pub(crate) greet: Duration,
     /// Keys whose signature under a policy counts.
     pub(crate) operators: Vec<String>,
     /// The party's own inputs, by name.
@@ -106,6 +110,7 @@ impl Config {
         let memory = memory.transpose()?.unwrap_or(MEMORY);
         let attempts = top.number("attempts", 1..=20)?.unwrap_or(3) as u32;
         let drain = top.take("drain").map(|v| v.duration()).transpose()?.unwrap_or(Duration::from_secs(600));
+        let greet = top.take("greet").map(|v| v.duration()).transpose()?.unwrap_or(GREET);
         let operators = match top.take("operators") {
             Some(list) => list.list()?.iter().map(|v| v.parsed(hex_key, HEX)).collect::<Result<_, _>>()?,
             None => vec![],
@@ -152,6 +157,7 @@ impl Config {
             memory,
             attempts,
             drain,
+            greet,
             operators,
             inputs,
             keys: keys.unwrap_or_default(),

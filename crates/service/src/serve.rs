@@ -9,8 +9,6 @@ use tokio::{
     sync::mpsc,
 };
 
-/// LOCAL: how often parties greet each other.
-const GREET: Duration = Duration::from_secs(5);
 /// LOCAL: how soon a party greets again that is not up.
 const GREET_AGAIN: Duration = Duration::from_millis(300);
 /// LOCAL: how often blobs are swept.
@@ -145,7 +143,7 @@ async fn greet(party: Arc<Party>, peer: u8) {
                     tracing::info!(peer, "is up");
                 }
                 told = "up".to_owned();
-                GREET
+                party.config.greet
             }
             Err(e) => {
                 let text = e.to_string();
@@ -154,7 +152,7 @@ async fn greet(party: Arc<Party>, peer: u8) {
                 }
                 told = text;
                 // A log that contradicts itself does not mend by asking.
-                if e.code() == code::UNSAFE { GREET } else { GREET_AGAIN }
+                if e.code() == code::UNSAFE { party.config.greet } else { GREET_AGAIN }
             }
         };
         tokio::time::sleep(pause).await;
@@ -164,7 +162,7 @@ async fn greet(party: Arc<Party>, peer: u8) {
 /// Asks party 0 about jobs that do not get on here.
 async fn reconcile(party: Arc<Party>) {
     loop {
-        tokio::time::sleep(GREET).await;
+        tokio::time::sleep(party.config.greet).await;
         if let Err(e) = attempt::reconcile(&party).await {
             tracing::debug!("party 0 cannot be asked about jobs: {e}");
         }
@@ -174,7 +172,7 @@ async fn reconcile(party: Arc<Party>) {
 /// Takes up keys that a command has made.
 async fn rotate(party: Arc<Party>) {
     loop {
-        tokio::time::sleep(GREET).await;
+        tokio::time::sleep(party.config.greet).await;
         if let Err(e) = party.take_up_keys().await {
             tracing::warn!("keys of the store cannot be taken up: {e}");
         }

@@ -69,18 +69,30 @@ fn put_policy(rig: &Rig, mut body: Value, version: u64) {
     }
 }
 
+/// Three parties that greet each other often.
+fn quick() -> Rig {
+    let mut rig = Rig::up().apart();
+    (0..3).for_each(|party| rig.configure(party, "greet = \"300ms\""));
+    rig.start_all();
+    rig
+}
+
 /// Statements, the proof at a fetch, a rotation while the service runs, events, proposals that come
 /// again, forged parts and edited manifests: one group serves them all.
 #[test]
 fn what_does_not_hold_is_refused_and_named() {
-    let rig = Rig::up();
+    let rig = quick();
     let (analyst, owner, operator) = (rig.token("analyst"), rig.token("owner"), rig.token("operator"));
 
     // Each party hands on what the others say of themselves, signed.
-    let views: Vec<Value> =
-        (0..3).map(|party| rig.ask(party, "GET", "/v1/group", &owner, &Value::Null).json()).collect();
-    for view in &views {
-        assert_eq!(view["statements"], views[0]["statements"], "all have heard the same");
+    let views = || -> Vec<Value> {
+        (0..3).map(|party| rig.ask(party, "GET", "/v1/group", &owner, &Value::Null).json()).collect()
+    };
+    until("all hear the same", Duration::from_secs(10), &rig, || {
+        let views = views();
+        views.iter().all(|view| view["statements"] == views[0]["statements"])
+    });
+    for view in &views() {
         let said: Vec<SignedStatement> = serde_json::from_value(view["statements"].clone()).expect("signed");
         assert_eq!(said.iter().map(|said| said.statement().party).collect::<Vec<_>>(), [0, 1, 2]);
     }
@@ -335,8 +347,7 @@ fn json_of_failing_doctor(rig: &Rig) -> String {
 /// opens.
 #[test]
 fn a_changed_share_and_a_rewritten_log_are_found() {
-    let mut rig = Rig::up().apart();
-    rig.start_all();
+    let mut rig = quick();
     // One bit of party 1's part.
     let blob: String = rig
         .store(1)
