@@ -122,7 +122,7 @@ fn stores_of_earlier_releases_are_upgraded_with_all_that_they_have() {
         let config = config(dir.path(), sql, master);
         block(async {
             let party = Party::open(config.clone(), "127.0.0.1:0").await?;
-            assert_eq!(party.store.run("read", |c| Ok(schema(c)?)).await?, 2);
+            assert_eq!(party.store.run("read", |c| Ok(schema(c)?)).await?, 3);
             works(&party).await
         });
         let copy = dir.path().join(format!("store.db.schema{number}"));
@@ -155,7 +155,7 @@ fn this_release_runs_on_the_schema_before_its_own_and_leaves_it() {
     drop(old);
     block(async {
         let error = Party::open(config, "127.0.0.1:0").await.err().unwrap_or_else(|| panic!("schema 0"));
-        assert!(error.cause().contains("runs on schemas 1 and 2"), "{error}");
+        assert!(error.cause().contains("runs on schemas 1 to 3"), "{error}");
         Ok(())
     });
 }

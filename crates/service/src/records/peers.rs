@@ -10,9 +10,9 @@ use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::json;
 use std::collections::BTreeMap;
 
-/// The schema from which on statements are kept; with the one before, they are heard again after
-/// each start.
-const STATEMENTS: usize = 2;
+/// The schema from which on statements are kept; with an earlier one, they are heard again after each
+/// start.
+const STATEMENTS: usize = 3;
 
 /// Keeps what a party says of itself.
 pub(crate) fn hear(c: &Connection, party: u8, release: &str, said: &SignedStatement) -> Stored<()> {

@@ -6,15 +6,18 @@ use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 
 /// The steps; the schema's number is the number of steps that a store has taken.
-pub(super) const MIGRATIONS: &[&str] = &[include_str!("0001.sql"), include_str!("0002.sql")];
+pub(super) const MIGRATIONS: &[&str] =
+    &[include_str!("0001.sql"), include_str!("0002.sql"), include_str!("0003.sql")];
+/// The schema of the release before this one, on which this release runs as well.
+const BEFORE: usize = 1;
 
 /// Whether a store is brought to the newest schema when it is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Upgrade {
     /// It is.
     Newest,
-    /// It stays at the schema before the newest, so that the release before still runs on it. This
-    /// release runs on both.
+    /// It stays at the schema of the release before, which then still runs on it. This release runs on
+    /// both.
     Keep,
 }
 
@@ -27,14 +30,11 @@ pub(crate) fn schema(connection: &Connection) -> rusqlite::Result<usize> {
 pub(super) fn keep(connection: &Connection, path: &Path) -> Result<(), Fault> {
     let newest = MIGRATIONS.len();
     let has = schema(connection).map_err(|e| super::broken(&e))?;
-    if has == newest || has + 1 == newest {
+    if (BEFORE..=newest).contains(&has) {
         return Ok(());
     }
-    let cause = format!(
-        "{} has schema {has}, and this release runs on schemas {} and {newest}",
-        path.display(),
-        newest - 1
-    );
+    let cause =
+        format!("{} has schema {has}, and this release runs on schemas {BEFORE} to {newest}", path.display());
     let remedy =
         "start the service of this release once without --keep-schema, or use the release of that store";
     Err(Fault::new(code::STORE, "opening the store", cause, remedy))
