@@ -294,7 +294,6 @@ pub(crate) fn status(fault: &Fault) -> StatusCode {
         code::SEAL_SIGNATURE | code::PARAMETER => StatusCode::UNPROCESSABLE_ENTITY,
         code::BODY => StatusCode::PAYLOAD_TOO_LARGE,
         code::NOT_KEPT => StatusCode::GONE,
-        code::PARAMETER => StatusCode::UNPROCESSABLE_ENTITY,
         code::STORE if full() => StatusCode::INSUFFICIENT_STORAGE,
         code::STORE | code::GROUP_PEER | code::DRAINING => StatusCode::SERVICE_UNAVAILABLE,
         _ => match fault.kind() {
