@@ -4,9 +4,19 @@ from __future__ import annotations
 
 from ..tracing.linear import (
     cholesky as cholesky,
+)
+from ..tracing.linear import (
     det as det,
+)
+from ..tracing.linear import (
     eigh as eigh,
+)
+from ..tracing.linear import (
     inv as inv,
+)
+from ..tracing.linear import (
     norm as norm,
+)
+from ..tracing.linear import (
     solve as solve,
 )

@@ -14,12 +14,26 @@ from __future__ import annotations
 
 from . import (
     elementwise as elementwise,
+)
+from . import (
     functions as functions,
+)
+from . import (
     integers as integers,
+)
+from . import (
     linear as linear,
+)
+from . import (
     reductions as reductions,
+)
+from . import (
     refused as refused,
+)
+from . import (
     shapes as shapes,
+)
+from . import (
     sorting as sorting,
 )
 from .array import Array

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextvars
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
-from typing import Any, NoReturn, Optional, Union
+from typing import Any, NoReturn, Optional, TypeVar, Union
 
 from .errors import ComputationError
 from .graph import Form, Graph, literal
@@ -19,10 +19,13 @@ REFUSED: dict[str, str] = {}
 CURRENT: contextvars.ContextVar[Optional[Graph]] = contextvars.ContextVar("hushwire_graph", default=None)
 
 
-def numpy_name(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Makes a function known by these names of NumPy."""
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
-    def known(function: Callable[..., Any]) -> Callable[..., Any]:
+
+def numpy_name(*names: str) -> Callable[[_Function], _Function]:
+    """Makes a function known by these names of NumPy, or by its own."""
+
+    def known(function: _Function) -> _Function:
         for name in names or (function.__name__,):
             FUNCTIONS[name] = function
         return function
@@ -364,9 +367,10 @@ def call(name: str, *args: Any, **kwargs: Any) -> Any:
     return FUNCTIONS[name](*args, **kwargs)
 
 
-def operate(name: str, *args: Any) -> Any:
+def operate(name: str, *args: Any) -> Array:
     """A function that is there for sure, by NumPy's name."""
-    return FUNCTIONS[name](*args)
+    made: Array = FUNCTIONS[name](*args)
+    return made
 
 
 def count(shape: Shape) -> int:
@@ -427,7 +431,7 @@ def operand(value: Any) -> Operand:
     if isinstance(value, Literal_):
         return value
     if _holds_arrays(value):
-        return operate("stack", value)  # type: ignore[no-any-return]
+        return operate("stack", value)
     dtype = getattr(value, "dtype", None)
     if dtype is not None and hasattr(value, "tolist"):
         flat, shape = _flatten(value.tolist())

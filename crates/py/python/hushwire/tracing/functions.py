@@ -12,7 +12,7 @@ and here the result is some number, the same in every protocol.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -20,6 +20,7 @@ from . import elementwise as ew
 from .array import (
     Array,
     Literal_,
+    array,
     broadcast_to,
     cast,
     common_shape,
@@ -33,6 +34,7 @@ from .array import (
     select,
     shifted,
     single,
+    together,
 )
 from .errors import ComputationError
 from .integers import power_of, secret_power
@@ -58,7 +60,7 @@ def reals(*values: Any) -> list[Array]:
     """Numbers of one fixed type that has functions, of one shape."""
     arrays = [ew.to_real(value) for value in values]
     shape = common_shape(*(a.shape for a in arrays))
-    x = ew.together(*arrays)
+    x = together(*arrays)
     return [broadcast_to(real_of(a), shape) for a in x]
 
 
@@ -104,7 +106,7 @@ def series(y: Array, coefficients: Sequence[int]) -> Array:
 # Roots, powers and logarithms.
 
 
-def _simple(name: str, about: str) -> Any:
+def _simple(name: str, about: str) -> Callable[[Any], Array]:
     def function(x: Any) -> Array:
         return each(name, real_of(x))
 
@@ -186,13 +188,13 @@ def power(x1: Any, x2: Any) -> Array:
     weak = [v.kind for v in (base, exponent) if isinstance(v, Literal_)]
     whole = all(kind is None or kind.kind != "fixed" for kind in kinds) and "float" not in weak
     if whole:
-        a, b = ew.together(base, exponent)
+        a, b = together(base, exponent)
         return secret_power(ew.as_number(a), ew.as_number(b))
     return float_power(base, exponent)
 
 
 def _public_power(x1: Any, exponent: Fraction) -> Array:
-    a = ew.array(x1)
+    a = array(x1)
     if exponent == 0:
         return broadcast_to(constant(a.dtype, [1]), a.shape)
     if exponent.denominator == 1:
@@ -340,7 +342,7 @@ radians, degrees = deg2rad, rad2deg
 @numpy_name()
 def angle(z: Any, deg: bool = False) -> Array:
     """0, or a half turn for a negative number, as for a complex number."""
-    a = ew.array(z)
+    a = array(z)
     below = ew.signbit(a)
     scalar = ew.to_real(a).dtype
     half = constant(scalar, [180]) if deg else _number(scalar, PI)

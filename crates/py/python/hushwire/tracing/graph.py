@@ -132,10 +132,10 @@ class Writer:
             self.written[at] = self.expression(node)
             if node.form == "input":
                 continue
-            name = graph.names.get(at)
+            given = graph.names.get(at)
             small = node.form == "const" and len(self.written[at][0]) < 24
-            if name is not None or (self.uses[at] > 1 and not small) or depth[at] >= DEEPEST:
-                name = name or self.next_name()
+            if given is not None or (self.uses[at] > 1 and not small) or depth[at] >= DEEPEST:
+                name = given or self.next_name()
                 self.own[at] = self.written[at][0]
                 self.lines.append(f"{name} = {self.written[at][0]}")
                 self.written[at] = (name, _WHOLE)

@@ -33,7 +33,7 @@ from .errors import ComputationError
 from .functions import real_of, sqrt
 from .reductions import max, mean, sum
 from .shapes import concatenate, eye, known, ravel, stack
-from .types import Shape, bool_, fixed
+from .types import Shape, bool_, fixed, i64, integer
 
 
 def _matmul(a: Array, b: Array) -> Array:
@@ -47,7 +47,7 @@ def _matmul(a: Array, b: Array) -> Array:
     shape: Shape = a.shape[:-1] + b.shape[1:]
     scalar = a.dtype
     if not scalar.is_number:
-        return cast_bool(_matmul(ew.cast(a, ew.i64), ew.cast(b, ew.i64)))
+        return cast_bool(_matmul(cast(a, i64), cast(b, i64)))
     if scalar.frac == 0:
         return node("call", "matmul", (a, b), scalar, shape)
     bits = scalar.bits + scalar.frac + 1
@@ -193,7 +193,7 @@ def _exchanged(work: Array, k: int, n: int) -> tuple[Array, Array]:
     """The rows from k on with that of the largest pivot first, and whether it was another."""
     rest = slice_of(work, k, n, 0)
     sizes = ew.abs(rest[:, k])
-    first = along("argmax", sizes, 0, ew.integer(64, False))
+    first = along("argmax", sizes, 0, integer(64, False))
     hot = ew.equal(first, ew.astype([row for row in range(n - k)], first.dtype))
     pivot = sum(ew.where(reshape_to(hot, (n - k, 1)), rest, 0), axis=0)
     others = ew.where(reshape_to(hot, (n - k, 1)), rest[0:1], rest)
@@ -224,7 +224,7 @@ def _eliminated(work: Array, n: int, pivot: bool) -> tuple[Array, list[Array], l
 def solve(a: Any, b: Any, *, pivot: bool = False) -> Array:
     """The solution x of a x = b. Its error is a few steps times the condition of a."""
     matrix, n = _square(a)
-    right = ew.cast(ew.to_real(b), matrix.dtype)
+    right = cast(ew.to_real(b), matrix.dtype)
     columns = right if right.ndim == 2 else reshape_to(right, (n, 1))
     work, _, _ = _eliminated(concatenate([matrix, columns], 1), n, pivot)
     return reshape_to(slice_of(work, n, known(work, 1, "solve"), 1), right.shape)

@@ -15,6 +15,7 @@ from .array import (
     Literal_,
     array,
     broadcast_to,
+    cast,
     common_shape,
     constant,
     constant_steps,
@@ -402,7 +403,7 @@ def take(a: Any, indices: Any, axis: int | None = None) -> Array:
         flat = reshape_to(rows, (n, count(rows.shape[1:])))
         from .linear import matmul
 
-        ones = ew.cast(hot, flat.dtype) if flat.dtype.kind != "fixed" else hot
+        ones = cast(hot, flat.dtype) if flat.dtype.kind != "fixed" else hot
         made = matmul(ones, ew.as_number(flat)) if flat.dtype.kind != "fixed" else _chosen(hot, flat)
         shape = (*places.shape, *rows.shape[1:])
         made = reshape_to(ew.astype(made, value.dtype), shape)

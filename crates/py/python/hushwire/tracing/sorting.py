@@ -29,11 +29,12 @@ from .array import (
     rows_at,
     shifted,
     slice_of,
+    together,
 )
 from .array import length as length_of
 from .errors import ComputationError
 from .shapes import known, moveaxis, picked, ravel, stack
-from .types import i64, integer
+from .types import fixed, i64, integer
 
 PLACE = integer(64, False)
 
@@ -153,7 +154,7 @@ def median(a: Any, axis: int | None = None, *, keepdims: bool = False) -> Array:
     else:
         low, high = _public_middle(rows)
     if rows.dtype.kind == "fixed":
-        wide = ew.fixed(rows.dtype.bits + 1, rows.dtype.frac)
+        wide = fixed(rows.dtype.bits + 1, rows.dtype.frac)
         made = cast(shifted(infix("+", cast(low, wide), cast(high, wide)), 1), rows.dtype)
     else:
         made = shifted(ew.to_real(low) + ew.to_real(high), 1)
@@ -221,7 +222,7 @@ def partition(a: Any, kth: int, axis: int | None = -1) -> Array:
 @numpy_name()
 def searchsorted(a: Any, v: Any, side: str = "left") -> Array:
     """How many elements of a sorted vector lie below each number, or are at most it."""
-    edges, numbers = ew.together(a, v)
+    edges, numbers = together(a, v)
     column = reshape_to(numbers, (*numbers.shape, 1))
     from .reductions import sum
 
@@ -255,7 +256,7 @@ def histogram(a: Any, bins: Any) -> tuple[Array, Array]:
         raise ComputationError(
             "a histogram whose edges are not public", "give edges as a list: others would tell of the data"
         )
-    value, edges = ew.together(value, edges)
+    value, edges = together(value, edges)
     flat = ravel(value)
     from .reductions import count_nonzero
 
