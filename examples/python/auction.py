@@ -18,7 +18,9 @@ PROGRAM = auction
 
 
 def data(rng):
-    return {name: int(bid) for name, bid in zip(("ann", "bob", "cleo", "dan"), rng.integers(0, 1000, 4))}
+    return {
+        name: int(bid) for name, bid in zip(("ann", "bob", "cleo", "dan"), rng.integers(0, 1000, 4))
+    }
 
 
 def plain(**bids):

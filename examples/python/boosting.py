@@ -24,7 +24,9 @@ def split(bucket, score, label, sigmoid):
 
 
 @hw.computation
-def boosting(bucket: hw.i64[50] @ "shop", score: REAL[50] @ "bank", label: REAL[50] @ "bank") -> hw.out("bank"):
+def boosting(
+    bucket: hw.i64[50] @ "shop", score: REAL[50] @ "bank", label: REAL[50] @ "bank"
+) -> hw.out("bank"):
     import hushwire.numpy as hnp
 
     return split(bucket, score, label, hnp.sigmoid)

@@ -34,7 +34,11 @@ TOLERANCE = 1e-6
 
 def data(rng):
     x = rng.integers(0, 100, (40, 3)).astype(np.int32)
-    return {"shop": x[:, :2], "phone": x[:, 2:], "bad": (x[:, 1] > 57) ^ (rng.uniform(size=40) < 0.1)}
+    return {
+        "shop": x[:, :2],
+        "phone": x[:, 2:],
+        "bad": (x[:, 1] > 57) ^ (rng.uniform(size=40) < 0.1),
+    }
 
 
 def plain(shop, phone, bad):

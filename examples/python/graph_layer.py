@@ -18,7 +18,10 @@ def layer(links, features, weights):
 
 @hw.computation
 def graph_layer(
-    links_ann: REAL[6, 6] @ "ann", links_bob: REAL[6, 6] @ "bob", features: REAL[6, 3] @ "ann", weights: REAL[3, 2] @ "bob"
+    links_ann: REAL[6, 6] @ "ann",
+    links_bob: REAL[6, 6] @ "bob",
+    features: REAL[6, 3] @ "ann",
+    weights: REAL[3, 2] @ "bob",
 ) -> hw.out("ann", "bob"):
     return layer(np.maximum(links_ann, links_bob), features, weights)
 

@@ -20,7 +20,10 @@ def walk(sequence, w, u, b, sigmoid):
 
 @hw.computation
 def lstm_step(
-    sequence: REAL[3, 2] @ "client", w: REAL[2, 16] @ "firm", u: REAL[4, 16] @ "firm", b: REAL[16] @ "firm"
+    sequence: REAL[3, 2] @ "client",
+    w: REAL[2, 16] @ "firm",
+    u: REAL[4, 16] @ "firm",
+    b: REAL[16] @ "firm",
 ) -> hw.out("client"):
     return walk(sequence, w, u, b, hnp.sigmoid)
 

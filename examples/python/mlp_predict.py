@@ -21,13 +21,20 @@ TOLERANCE = 1e-7
 
 
 def data(rng):
-    return {"x": rng.normal(size=(6, 4)), "w1": rng.normal(size=(4, 8)), "w2": rng.normal(size=(8, 3))}
+    return {
+        "x": rng.normal(size=(6, 4)),
+        "w1": rng.normal(size=(4, 8)),
+        "w2": rng.normal(size=(8, 3)),
+    }
 
 
 def plain(x, w1, w2):
     scores = np.tanh(x @ w1) @ w2
     powers = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return {"chances": powers / powers.sum(axis=1, keepdims=True), "kinds": np.argmax(scores, axis=1)}
+    return {
+        "chances": powers / powers.sum(axis=1, keepdims=True),
+        "kinds": np.argmax(scores, axis=1),
+    }
 
 
 if __name__ == "__main__":

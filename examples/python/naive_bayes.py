@@ -13,7 +13,9 @@ def learn(words, unwanted, message):
     seen = (kind[:, :, None] & words[None, :, :]).sum(axis=1)
     # One more of each, so that no word is impossible.
     chance = (seen + 1) / (many + 2)[:, None]
-    score = np.log((many + 1) / 42) + np.where(message, np.log(chance), np.log(1 - chance)).sum(axis=1)
+    score = np.log((many + 1) / 42) + np.where(message, np.log(chance), np.log(1 - chance)).sum(
+        axis=1
+    )
     return {"scores": score, "is_unwanted": score[0] > score[1]}
 
 

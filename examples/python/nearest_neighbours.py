@@ -15,7 +15,9 @@ def vote(cases, sick, patient):
 
 @hw.computation
 def nearest_neighbours(
-    cases: hw.i32[30, 3] @ "hospital", sick: hw.bool_[30] @ "hospital", patient: hw.i32[3] @ "patient"
+    cases: hw.i32[30, 3] @ "hospital",
+    sick: hw.bool_[30] @ "hospital",
+    patient: hw.i32[3] @ "patient",
 ) -> hw.out("patient"):
     _, nearest = vote(cases, sick, patient)
     return np.take(sick, nearest).sum() * 2 > K
@@ -26,7 +28,11 @@ PROGRAM = nearest_neighbours
 
 def data(rng):
     cases = rng.integers(-50, 50, (30, 3)).astype(np.int32)
-    return {"cases": cases, "sick": cases[:, 0] + cases[:, 1] > 0, "patient": np.array([5, 9, -3], np.int32)}
+    return {
+        "cases": cases,
+        "sick": cases[:, 0] + cases[:, 1] > 0,
+        "patient": np.array([5, 9, -3], np.int32),
+    }
 
 
 def plain(cases, sick, patient):

@@ -18,7 +18,9 @@ def newton(x, counts):
 
 
 @hw.computation
-def poisson_regression(x: REAL[50, 3] @ "garage", counts: REAL[50] @ "insurer") -> hw.out("insurer"):
+def poisson_regression(x: REAL[50, 3] @ "garage", counts: REAL[50] @ "insurer") -> hw.out(
+    "insurer"
+):
     return newton(x, counts)
 
 

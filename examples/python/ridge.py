@@ -14,9 +14,9 @@ def solve(left, right, y):
 
 
 @hw.computation
-def ridge(
-    left: REAL[50, 2] @ "bank", right: REAL[50, 2] @ "shop", y: REAL[50] @ "bank"
-) -> hw.out("bank"):
+def ridge(left: REAL[50, 2] @ "bank", right: REAL[50, 2] @ "shop", y: REAL[50] @ "bank") -> hw.out(
+    "bank"
+):
     return solve(left, right, y)
 
 
@@ -26,7 +26,11 @@ TOLERANCE = 1e-6
 
 def data(rng):
     x = rng.normal(size=(50, 4))
-    return {"left": x[:, :2], "right": x[:, 2:], "y": x @ [1.0, 2.0, -1.0, 0.5] + rng.normal(0, 0.2, 50)}
+    return {
+        "left": x[:, :2],
+        "right": x[:, 2:],
+        "y": x @ [1.0, 2.0, -1.0, 0.5] + rng.normal(0, 0.2, 50),
+    }
 
 
 plain = solve

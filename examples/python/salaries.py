@@ -8,9 +8,9 @@ FIRMS = ("ada", "bob", "cleo")
 
 
 @hw.computation
-def salaries(
-    ada: hw.u32[5] @ "ada", bob: hw.u32[4] @ "bob", cleo: hw.u32[6] @ "cleo"
-) -> hw.out(*FIRMS):
+def salaries(ada: hw.u32[5] @ "ada", bob: hw.u32[4] @ "bob", cleo: hw.u32[6] @ "cleo") -> hw.out(
+    *FIRMS
+):
     pay = np.concatenate([ada, bob, cleo])
     return {
         "mean": pay.mean(),
@@ -24,7 +24,9 @@ PROGRAM = salaries
 
 
 def data(rng):
-    return {name: rng.integers(2000, 9000, n).astype(np.uint32) for name, n in zip(FIRMS, (5, 4, 6))}
+    return {
+        name: rng.integers(2000, 9000, n).astype(np.uint32) for name, n in zip(FIRMS, (5, 4, 6))
+    }
 
 
 def plain(ada, bob, cleo):

@@ -21,9 +21,9 @@ def describe(age, pressure):
 
 
 @hw.computation
-def statistics(
-    age: REAL["n"] @ "hospital", pressure: REAL["n"] @ "clinic"
-) -> hw.out("hospital", "clinic"):
+def statistics(age: REAL["n"] @ "hospital", pressure: REAL["n"] @ "clinic") -> hw.out(
+    "hospital", "clinic"
+):
     return describe(age, pressure)
 
 

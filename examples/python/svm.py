@@ -20,7 +20,10 @@ def descend(x, y):
 
 @hw.computation
 def svm(
-    x_ann: REAL[20, 2] @ "ann", y_ann: REAL[20] @ "ann", x_bob: REAL[20, 2] @ "bob", y_bob: REAL[20] @ "bob"
+    x_ann: REAL[20, 2] @ "ann",
+    y_ann: REAL[20] @ "ann",
+    x_bob: REAL[20, 2] @ "bob",
+    y_bob: REAL[20] @ "bob",
 ) -> hw.out("ann", "bob"):
     return descend(np.concatenate([x_ann, x_bob]), np.concatenate([y_ann, y_bob]))
 

@@ -4,8 +4,8 @@
     model.coef_, model.predict(rows)
 
 The owners' columns are joined side by side, for the same rows in the same order; with `split="rows"`
-the owners have the same columns for different rows. All owners learn the model and nothing else, or
-those that `to` names. Each model is a computation: `model.computation` has its text, its picture and
+the owners have the same columns for different rows. All owners learn the model and nothing else; `to`
+names others. Each model is a computation: `model.computation` has its text, its picture and
 its price. Among real parties each brings its own matrix, and in place of another's its shape.
 
 Columns should lie within about -10 to 10: an owner can scale its own alone.
@@ -24,7 +24,7 @@ _Matrix = Any
 
 
 def _shape(value: Any) -> tuple[int, ...]:
-    """The shape of a matrix, or that which stands for another member's."""
+    """The shape of a matrix, or the tuple in place of another member's matrix."""
     if isinstance(value, tuple) and all(isinstance(n, int) for n in value):
         return value
     own = getattr(value, "shape", None)
@@ -60,20 +60,26 @@ class _Model:
     def _fit(self, x: Array, y: Array | None) -> dict[str, Array]:
         raise NotImplementedError
 
-    def _inputs(self, X: Mapping[str, _Matrix], y: Mapping[str, Any]) -> dict[str, tuple[ArrayType, Any]]:
+    def _inputs(
+        self, X: Mapping[str, _Matrix], y: Mapping[str, Any]
+    ) -> dict[str, tuple[ArrayType, Any]]:
         if not X:
             raise ComputationError("no owner brings columns", 'write X={"bank": matrix, …}')
         inputs: dict[str, tuple[ArrayType, Any]] = {}
         for owner, matrix in X.items():
             shape = _shape(matrix)
             if len(shape) != 2:
-                raise ComputationError(f"the columns of {owner} have {len(shape)} axes", "bring rows by columns")
+                raise ComputationError(
+                    f"the columns of {owner} have {len(shape)} axes", "bring rows by columns"
+                )
             inputs[f"x_{owner}"] = (REAL[shape] @ owner, matrix)
         axis = 0 if self.split == "columns" else 1
         lengths = {_shape(matrix)[axis] for matrix in X.values()}
         if len(lengths) != 1:
             what = "rows" if axis == 0 else "columns"
-            raise ComputationError(f"owners bring different numbers of {what}", f"bring as many {what} each")
+            raise ComputationError(
+                f"owners bring different numbers of {what}", f"bring as many {what} each"
+            )
         for owner, labels in y.items():
             inputs[f"y_{owner}"] = (REAL[_shape(labels)] @ owner, labels)
         return inputs
@@ -96,7 +102,13 @@ class _Model:
         learners: Out = out(*owners)
         return Computation.of(fit, types, learners, name=type(self).__name__)
 
-    def _run(self, session: Any, X: Mapping[str, _Matrix], y: Mapping[str, Any] | None, options: dict[str, Any]) -> Any:
+    def _run(
+        self,
+        session: Any,
+        X: Mapping[str, _Matrix],
+        y: Mapping[str, Any] | None,
+        options: dict[str, Any],
+    ) -> Any:
         self.computation = self.trace(X, y)
         values = {name: value for name, (_, value) in self._inputs(X, y or {}).items()}
         return self.computation(session, **_brought(values), **options)
@@ -119,7 +131,9 @@ class LinearRegression(_Model):
     coef_: Any
     intercept_: float
 
-    def __init__(self, alpha: float = 0.0, *, split: str = "columns", to: Sequence[str] | None = None) -> None:
+    def __init__(
+        self, alpha: float = 0.0, *, split: str = "columns", to: Sequence[str] | None = None
+    ) -> None:
         super().__init__(split=split, to=to)
         self.alpha = alpha
 
@@ -133,7 +147,9 @@ class LinearRegression(_Model):
         slope = hnp.linalg.solve(gram, hnp.matmul(columns.T, rest) / n)
         return {"coef": slope, "intercept": level - hnp.dot(centre, slope)}
 
-    def fit(self, session: Any, X: Mapping[str, _Matrix], y: Mapping[str, Any], **options: Any) -> LinearRegression:
+    def fit(
+        self, session: Any, X: Mapping[str, _Matrix], y: Mapping[str, Any], **options: Any
+    ) -> LinearRegression:
         """Fits on the owners' columns and targets; `progress=True` shows how far it is."""
         found = self._run(session, X, y, options)
         self.coef_, self.intercept_ = found.get("coef"), found.get("intercept")
@@ -149,9 +165,9 @@ class LinearRegression(_Model):
 class LogisticRegression(_Model):
     """Logistic regression of labels 0 and 1, with an intercept and a ridge of 1 / C.
 
-    Each of `max_iter` steps is that of Newton with the Hessian's bound X^T X / 4, which is inverted
-    once: the likelihood grows with each step (D. Böhning, "Multinomial logistic regression
-    algorithm", Ann. Inst. Statist. Math. 44, 1992).
+    Each of `max_iter` steps is Newton's, with the Hessian's bound X^T X / 4 in place of the Hessian.
+    The bound is inverted once, and the likelihood grows with each step (D. Böhning, "Multinomial
+    logistic regression algorithm", Ann. Inst. Statist. Math. 44, 1992).
     """
 
     coef_: Any
@@ -185,7 +201,9 @@ class LogisticRegression(_Model):
             weights = weights + hnp.matmul(inverse, slope)
         return {"coef": weights[:d], "intercept": weights[d]}
 
-    def fit(self, session: Any, X: Mapping[str, _Matrix], y: Mapping[str, Any], **options: Any) -> LogisticRegression:
+    def fit(
+        self, session: Any, X: Mapping[str, _Matrix], y: Mapping[str, Any], **options: Any
+    ) -> LogisticRegression:
         """Fits on the owners' columns and labels; `progress=True` shows how far it is."""
         found = self._run(session, X, y, options)
         self.coef_, self.intercept_ = found.get("coef"), found.get("intercept")

@@ -114,15 +114,31 @@ def test_joins_and_moves_are_those_of_numpy(shape: tuple[int, ...], data: Any) -
 
 
 def test_products_of_matrices() -> None:
-    cases = [((3,), (3,)), ((2, 3), (3,)), ((3,), (3, 2)), ((2, 3), (3, 4)), ((5, 2, 3), (3, 4)), ((5, 2, 3), (5, 3, 2))]
+    cases = [
+        ((3,), (3,)),
+        ((2, 3), (3,)),
+        ((3,), (3, 2)),
+        ((2, 3), (3, 4)),
+        ((5, 2, 3), (3, 4)),
+        ((5, 2, 3), (5, 3, 2)),
+    ]
     for a, b in cases:
         x, y = numbers(a), numbers(b, 1)
         same(evaluated(lambda x, y: x @ y, x=x, y=y), x @ y)
     x, y = numbers((2, 3, 4)), numbers((4, 3), 1)
-    same(evaluated(lambda x, y: hnp.tensordot(x, y, ([1, 2], [1, 0])), x=x, y=y), np.tensordot(x, y, ([1, 2], [1, 0])))
+    same(
+        evaluated(lambda x, y: hnp.tensordot(x, y, ([1, 2], [1, 0])), x=x, y=y),
+        np.tensordot(x, y, ([1, 2], [1, 0])),
+    )
     same(evaluated(lambda x, y: hnp.inner(x, y.T), x=x, y=y), np.inner(x, y.T))
-    same(evaluated(lambda x: hnp.diag(x) + hnp.trace(x), x=numbers((3, 3))), np.diag(numbers((3, 3))) + np.trace(numbers((3, 3))))
-    same(evaluated(lambda x: hnp.triu(x) - hnp.tril(x, -1), x=numbers((3, 4))), np.triu(numbers((3, 4))) - np.tril(numbers((3, 4)), -1))
+    same(
+        evaluated(lambda x: hnp.diag(x) + hnp.trace(x), x=numbers((3, 3))),
+        np.diag(numbers((3, 3))) + np.trace(numbers((3, 3))),
+    )
+    same(
+        evaluated(lambda x: hnp.triu(x) - hnp.tril(x, -1), x=numbers((3, 4))),
+        np.triu(numbers((3, 4))) - np.tril(numbers((3, 4)), -1),
+    )
     v = numbers((3,))
     same(evaluated(lambda v: hnp.diag(v, 1), v=v), np.diag(v, 1))
 
@@ -152,7 +168,9 @@ def test_linear_algebra() -> None:
         np.testing.assert_allclose(found[name], value, atol=1e-6, err_msg=name)
     # A first pivot of 0 is no obstacle where rows are exchanged.
     swapped = np.array([[0.0, 1.0], [2.0, 1.0]])
-    turned = Computation.of(lambda m: hnp.linalg.inv(m, pivot=True), {"m": real[2, 2] @ "ann"}, hw.out("ann"), name="f")
+    turned = Computation.of(
+        lambda m: hnp.linalg.inv(m, pivot=True), {"m": real[2, 2] @ "ann"}, hw.out("ann"), name="f"
+    )
     np.testing.assert_allclose(turned.evaluate(m=swapped), np.linalg.inv(swapped), atol=1e-8)
 
 
@@ -160,15 +178,33 @@ def test_secret_places_and_counts() -> None:
     x, at = numbers((5, 3)), np.array([[4, 0], [2, 2]])
     same(evaluated(lambda x, at: hnp.take(x, at, axis=0), x=x, at=at), x[at])
     same(evaluated(lambda x, at: x[at], x=x, at=at), x[at])
-    same(evaluated(lambda x, at: hnp.take_along_axis(x, at, axis=0), x=x, at=numbers((2, 3)) % 5), np.take_along_axis(x, numbers((2, 3)) % 5, 0))
+    same(
+        evaluated(lambda x, at: hnp.take_along_axis(x, at, axis=0), x=x, at=numbers((2, 3)) % 5),
+        np.take_along_axis(x, numbers((2, 3)) % 5, 0),
+    )
     few = np.array([1, 0, 3, 1, 1])
     same(evaluated(lambda x: hnp.bincount(x, minlength=5), x=few), np.bincount(few, minlength=5))
-    same(evaluated(lambda x: hnp.bincount(x, weights=x, minlength=5), x=few), np.bincount(few, weights=few, minlength=5))
-    same(evaluated(lambda x: hnp.histogram(x, [0, 1, 2, 4])[0], x=few), np.histogram(few, [0, 1, 2, 4])[0])
+    same(
+        evaluated(lambda x: hnp.bincount(x, weights=x, minlength=5), x=few),
+        np.bincount(few, weights=few, minlength=5),
+    )
+    same(
+        evaluated(lambda x: hnp.histogram(x, [0, 1, 2, 4])[0], x=few),
+        np.histogram(few, [0, 1, 2, 4])[0],
+    )
     edges = np.array([-10, 0, 10])
-    same(evaluated(lambda x, e: hnp.searchsorted(e, x), x=few, e=edges), np.searchsorted(edges, few))
-    same(evaluated(lambda x: hnp.top_k(x, 3)[1], x=x[:, 0]), np.argsort(-x[:, 0], kind="stable")[:3])
-    fixed = Computation.of(lambda x, at: hnp.take(x, at), {"x": hw.fixed(64, 32)[5] @ "ann", "at": hw.u8[2] @ "bob"}, hw.out("ann"), name="f")
+    same(
+        evaluated(lambda x, e: hnp.searchsorted(e, x), x=few, e=edges), np.searchsorted(edges, few)
+    )
+    same(
+        evaluated(lambda x: hnp.top_k(x, 3)[1], x=x[:, 0]), np.argsort(-x[:, 0], kind="stable")[:3]
+    )
+    fixed = Computation.of(
+        lambda x, at: hnp.take(x, at),
+        {"x": hw.fixed(64, 32)[5] @ "ann", "at": hw.u8[2] @ "bob"},
+        hw.out("ann"),
+        name="f",
+    )
     same(fixed.evaluate(x=x[:, 0] / 4, at=np.array([3, 1], np.uint8)), x[[3, 1], 0] / 4)
 
 
@@ -202,10 +238,15 @@ def test_lengths_that_a_run_tells() -> None:
 @pytest.mark.parametrize("a", ["i16", "u16", "i32", "u32", "i64", "bool_"])
 @pytest.mark.parametrize("b", ["i16", "u16", "i32", "u32", "i64", "bool_"])
 def test_types_come_together_as_in_numpy(a: str, b: str) -> None:
-    names = {"bool_": "bool", **{f"{s}{n}": f"{'u' if s == 'u' else ''}int{n}" for s in "iu" for n in (16, 32, 64)}}
+    names = {
+        "bool_": "bool",
+        **{f"{s}{n}": f"{'u' if s == 'u' else ''}int{n}" for s in "iu" for n in (16, 32, 64)},
+    }
     x, y = np.arange(2).astype(names[a]), np.ones(2, names[b])
     types = {"x": getattr(hw, a)[2] @ "ann", "y": getattr(hw, b)[2] @ "bob"}
-    computation = Computation.of(lambda x, y: {"sum": x + y, "more": x * 3, "less": x <= y}, types, hw.out("ann"), name="f")
+    computation = Computation.of(
+        lambda x, y: {"sum": x + y, "more": x * 3, "less": x <= y}, types, hw.out("ann"), name="f"
+    )
     found = computation.evaluate(x=x, y=y)
     for name, wanted in {"sum": x + y, "more": x * 3, "less": x <= y}.items():
         assert found[name].dtype == wanted.dtype, name
@@ -219,5 +260,11 @@ def test_public_numbers_beyond_a_type_compare() -> None:
         {"x": hw.u8[2] @ "ann"}, hw.out("ann"), name="f",
     )  # fmt: skip
     found = computation.evaluate(x=x)
-    for name, wanted in {"under": x < 300, "over": x > 300, "no": x == -1, "yes": x != -1, "back": 300 > x}.items():
+    for name, wanted in {
+        "under": x < 300,
+        "over": x > 300,
+        "no": x == -1,
+        "yes": x != -1,
+        "back": 300 > x,
+    }.items():
         same(found[name], wanted)

@@ -1,5 +1,5 @@
-"""The programs of `examples/python` against plain NumPy code: in the open by the evaluator, whose bits
-are those of every protocol, and some among three parties."""
+"""The programs of `examples/python` against plain NumPy code: in the open by the evaluator, and some
+among three parties, with the evaluator's bits."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import hushwire as hw
 PLACE = Path(__file__).parents[4] / "examples" / "python"
 PROGRAMS = sorted(path.stem for path in PLACE.glob("*.py"))
 QUICK = ["millionaires", "salaries", "portfolio"]
-"""Those that the short test runs among parties."""
+"""The programs that the short test runs among parties."""
 
 
 def load(name: str) -> Any:
@@ -33,7 +33,9 @@ def compare(found: Any, wanted: Any, tolerance: float) -> None:
         for name, value in wanted.items():
             compare(found[name], value, tolerance)
         return
-    np.testing.assert_allclose(np.asarray(found, float), np.asarray(wanted, float), rtol=tolerance, atol=tolerance)
+    np.testing.assert_allclose(
+        np.asarray(found, float), np.asarray(wanted, float), rtol=tolerance, atol=tolerance
+    )
 
 
 def test_there_are_twenty_programs() -> None:
@@ -50,7 +52,8 @@ def test_programs_compute_what_plain_code_does(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=() if name in QUICK else pytest.mark.full) for name in PROGRAMS]
+    "name",
+    [pytest.param(name, marks=() if name in QUICK else pytest.mark.full) for name in PROGRAMS],
 )
 def test_three_parties_compute_the_bits_of_the_evaluator(name: str) -> None:
     module = load(name)

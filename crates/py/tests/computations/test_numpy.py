@@ -48,7 +48,7 @@ def draw(rng: Any, kind: str, shape: tuple[int, ...], domain: str) -> Any:
 
 @dataclass(frozen=True)
 class Case:
-    """A function on so many arrays of the kinds b (bool), i (integers), f (fixed)."""
+    """A function of `nargs` arrays of the kinds b (bool), i (integers), f (fixed)."""
 
     name: str
     nargs: int = 1
@@ -67,7 +67,9 @@ class Case:
         return self.call(module, *args) if self.call else getattr(module, self.name)(*args)
 
 
-def real(name: str, domain: str = "any", steps: float = 2, relative: float = 1, **more: Any) -> Case:
+def real(
+    name: str, domain: str = "any", steps: float = 2, relative: float = 1, **more: Any
+) -> Case:
     return Case(name, domain=domain, real=True, steps=steps, relative=relative, **more)
 
 
@@ -171,12 +173,25 @@ def reductions() -> list[Case]:
                 kinds = {"ptp": "if"}.get(name, "bif")
                 spread = name in ("mean", "var", "std")
 
-                def call(m: Any, x: Any, name: str = name, axis: Any = axis, keep: bool = keep) -> Any:
+                def call(
+                    m: Any, x: Any, name: str = name, axis: Any = axis, keep: bool = keep
+                ) -> Any:
                     own = axis if not isinstance(axis, tuple) or x.ndim > 1 else 0
                     return getattr(m, name)(x, axis=own, keepdims=keep)
 
                 domain = "small" if name in ("all", "any", "prod") else "any"
-                cases.append(Case(name, 1, kinds, domain, spread, 30 if spread or name == "prod" else 0, 2, call))
+                cases.append(
+                    Case(
+                        name,
+                        1,
+                        kinds,
+                        domain,
+                        spread,
+                        30 if spread or name == "prod" else 0,
+                        2,
+                        call,
+                    )
+                )
     for name in ("argmin", "argmax"):
         for axis in (None, 0, -1):
             call = lambda m, x, name=name, axis=axis: getattr(m, name)(x, axis=axis)  # noqa: E731
@@ -184,10 +199,14 @@ def reductions() -> list[Case]:
     cases.append(Case("prod", 1, "i", "full"))
     cases.append(Case("sum", 1, "i", "full"))
     cases.append(Case("sum", 1, "if", call=lambda m, x: m.sum(x, where=x > 0, initial=3)))
-    cases.append(Case("mean", 1, "if", real=True, steps=4, call=lambda m, x: m.mean(x, where=x > -200)))
+    cases.append(
+        Case("mean", 1, "if", real=True, steps=4, call=lambda m, x: m.mean(x, where=x > -200))
+    )
     cases.append(Case("max", 1, "if", call=lambda m, x: m.max(x, where=x > 0, initial=1)))
     cases.append(Case("cumsum", 1, "bif", call=lambda m, x: m.cumsum(x, axis=-1)))
-    cases.append(Case("cumprod", 1, "if", "small", steps=40, call=lambda m, x: m.cumprod(x, axis=-1)))
+    cases.append(
+        Case("cumprod", 1, "if", "small", steps=40, call=lambda m, x: m.cumprod(x, axis=-1))
+    )
     cases.append(Case("diff", 1, "bif", call=lambda m, x: m.diff(x)))
     return cases
 
@@ -209,7 +228,11 @@ def signature(case: Case, kind: str, shape: tuple[int, ...], seed: int) -> tuple
 
 def one(case: Case, kind: str) -> Computation:
     """A computation of the function on both shapes."""
-    types = {f"x{k}{n}": TYPES[kind][shape] @ "ann" for k, shape in enumerate(SHAPES) for n in range(case.nargs)}
+    types = {
+        f"x{k}{n}": TYPES[kind][shape] @ "ann"
+        for k, shape in enumerate(SHAPES)
+        for n in range(case.nargs)
+    }
 
     def function(**arrays: Any) -> dict[str, Any]:
         made = {}
@@ -232,7 +255,9 @@ def test_functions_are_those_of_numpy(kind: str) -> None:
         for k, shape in enumerate(SHAPES):
             args, _ = signature(case, kind, shape, 1000 * number + k)
             inputs.update({f"x{k}{n}": arg for n, arg in enumerate(args)})
-            plain = [arg.astype(np.float64) if case.real and arg.dtype != bool else arg for arg in args]
+            plain = [
+                arg.astype(np.float64) if case.real and arg.dtype != bool else arg for arg in args
+            ]
             with np.errstate(all="ignore"):
                 expected[f"y{k}"] = np.asarray(case.run(np, *plain))
         computation = one(case, kind)
@@ -250,7 +275,11 @@ def test_functions_are_those_of_numpy(kind: str) -> None:
                     wrong.append(f"{where}: {got.tolist()}, not {want.tolist()}")
             else:
                 off = np.abs(got.astype(np.float64) - want.astype(np.float64)) * 2.0**frac
-                allowed = case.steps + case.relative * np.abs(want) + 1e-9 * 2.0**frac * (frac > 16) * (case.steps > 0)
+                allowed = (
+                    case.steps
+                    + case.relative * np.abs(want)
+                    + 1e-9 * 2.0**frac * (frac > 16) * (case.steps > 0)
+                )
                 if not np.all(off <= allowed + 1e-6):
                     at = np.unravel_index(np.argmax(off - allowed), off.shape) if off.shape else ()
                     wrong.append(f"{where}: off by {off[at]:.3g} steps at {want[at]}")

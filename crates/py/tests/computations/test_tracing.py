@@ -12,7 +12,12 @@ import hushwire.numpy as hnp
 from hushwire.tracing import Computation, ComputationError
 
 REAL = hw.fixed(64, 32)
-TYPES = {"x": hw.i64[4] @ "ann", "f": REAL[4] @ "bob", "s": hw.i64["n"] @ "ann", "b": hw.bool_[4] @ "bob"}
+TYPES = {
+    "x": hw.i64[4] @ "ann",
+    "f": REAL[4] @ "bob",
+    "s": hw.i64["n"] @ "ann",
+    "b": hw.bool_[4] @ "bob",
+}
 
 
 def traced(function: Any, types: dict[str, Any] = TYPES) -> str:
@@ -41,7 +46,7 @@ def traced(function: Any, types: dict[str, Any] = TYPES) -> str:
         (lambda x, f, **_: f & f, "integers"),
         (lambda b, **_: -b, "truth values"),
         (lambda x, **_: x / 0, "infinity"),
-        (lambda x, **_: x ** -1, "fixed"),
+        (lambda x, **_: x**-1, "fixed"),
         (lambda x, **_: x + "a", "arrays"),
         (lambda x, **_: x + float("nan"), "NaN"),
         (lambda x, **_: x + 1j, "arrays"),
@@ -82,12 +87,18 @@ def test_what_needs_nan_is_refused_by_name(name: str) -> None:
 
 def test_numpys_own_functions_make_the_same_computation() -> None:
     np = pytest.importorskip("numpy")
-    one = "abs ceil conjugate floor exp log sqrt sin cos tan arcsin arctan tanh square sign rint cbrt sum mean " \
-          "min max var std median sort argsort cumsum diff ravel transpose any all argmax prod sinc i0 flip".split()
-    two = "add subtract multiply divide maximum minimum greater equal hypot arctan2 logaddexp power floor_divide " \
-          "remainder fmod copysign outer kron dot isclose array_equal".split()
+    one = (
+        "abs ceil conjugate floor exp log sqrt sin cos tan arcsin arctan tanh square sign rint cbrt sum mean "
+        "min max var std median sort argsort cumsum diff ravel transpose any all argmax prod sinc i0 flip".split()
+    )
+    two = (
+        "add subtract multiply divide maximum minimum greater equal hypot arctan2 logaddexp power floor_divide "
+        "remainder fmod copysign outer kron dot isclose array_equal".split()
+    )
     for name in one:
-        assert traced(lambda f, **_: getattr(np, name)(f)) == traced(lambda f, **_: getattr(hnp, name)(f)), name
+        assert traced(lambda f, **_: getattr(np, name)(f)) == traced(
+            lambda f, **_: getattr(hnp, name)(f)
+        ), name
     for name in two:
         ours, theirs = getattr(hnp, name), getattr(np, name)
         assert traced(lambda f, **_: theirs(f, f)) == traced(lambda f, **_: ours(f, f)), name
@@ -99,20 +110,32 @@ def test_numpys_own_functions_make_the_same_computation() -> None:
             return [hnp.outer(f, f) + hnp.eye(4)] * args
 
         first = lambda made: made[0] if isinstance(made, tuple) else made  # noqa: E731
-        assert traced(lambda f, **_: first(theirs(*square(f)))) == traced(lambda f, **_: first(ours(*square(f)))), name
+        assert traced(lambda f, **_: first(theirs(*square(f)))) == traced(
+            lambda f, **_: first(ours(*square(f)))
+        ), name
     assert traced(lambda f, **_: np.add.reduce(f)) == traced(lambda f, **_: hnp.sum(f, axis=0))
-    assert traced(lambda f, **_: np.array([1.0, 2, 3, 4]) * f) == traced(lambda f, **_: f * [1.0, 2, 3, 4])
+    assert traced(lambda f, **_: np.array([1.0, 2, 3, 4]) * f) == traced(
+        lambda f, **_: f * [1.0, 2, 3, 4]
+    )
 
 
 def test_values_show_types_and_never_elements() -> None:
     seen = {}
 
     def function(x: Any, s: Any, **_: Any) -> Any:
-        seen.update(repr=repr(x), len=len(x), shape=s.shape, sight=(x * 2).sight, dtype=str(x.dtype))
+        seen.update(
+            repr=repr(x), len=len(x), shape=s.shape, sight=(x * 2).sight, dtype=str(x.dtype)
+        )
         return x
 
     traced(function)
-    assert seen == {"repr": "<hushwire i64[4], ann>", "len": 4, "shape": ("n",), "sight": "ann", "dtype": "i64"}
+    assert seen == {
+        "repr": "<hushwire i64[4], ann>",
+        "len": 4,
+        "shape": ("n",),
+        "sight": "ann",
+        "dtype": "i64",
+    }
 
 
 @hw.computation

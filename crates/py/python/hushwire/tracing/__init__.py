@@ -1,13 +1,13 @@
 """Computations as Python functions: `@hw.computation` and what it traces.
 
-    types.py        types of values, owners, outputs
-    graph.py        the graph, and its text
-    array.py        arrays under construction, and the operations of the language
-    elementwise.py  arithmetic, comparisons, choices        integers.py   bits, gcd, secret shifts
-    functions.py    roots, exponentials, angles             series.py     their constants
-    shapes.py       shapes, parts, joins                    reductions.py sums, means, extremes
-    sorting.py      sorts, medians                          linear.py     matrices
-    function.py     the decorator and the traced function   picture.py    pictures of operators
+types.py        types of values, owners, outputs
+graph.py        the graph, and its text
+array.py        arrays under construction, and the operations of the language
+elementwise.py  arithmetic, comparisons, choices        integers.py   bits, gcd, secret shifts
+functions.py    roots, exponentials, angles             series.py     their constants
+shapes.py       shapes, parts, joins                    reductions.py sums, means, extremes
+sorting.py      sorts, medians                          linear.py     matrices
+function.py     the decorator and the traced function   picture.py    pictures of operators
 """
 
 from __future__ import annotations

@@ -12,8 +12,9 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from .array import (
-    Array,
+from .array import Array, graph, numpy_name
+from .errors import ComputationError
+from .language import (
     Literal_,
     Operand,
     aligned,
@@ -26,10 +27,8 @@ from .array import (
     constant_steps,
     each,
     free,
-    graph,
     infix,
     node,
-    numpy_name,
     operand,
     select,
     shifted,
@@ -37,7 +36,6 @@ from .array import (
     steps_of,
     together,
 )
-from .errors import ComputationError
 from .types import Scalar, bool_, fixed, i8, scalar_of, u8
 
 HALF = Fraction(1, 2)
@@ -159,7 +157,8 @@ def _rescaled(a: Array, by: int) -> Array:
 def _numbers(name: str, a: Array) -> None:
     if not a.dtype.is_number:
         raise ComputationError(
-            f"`{name}` of truth values", "NumPy refuses it, too: take logical_xor, logical_not or astype"
+            f"`{name}` of truth values",
+            "NumPy refuses it, too: take logical_xor, logical_not or astype",
         )
 
 
@@ -188,7 +187,7 @@ def positive(x: Any) -> Array:
 
 @numpy_name("abs", "absolute")
 def abs(x: Any) -> Array:
-    """The size of x; that of the least integer is itself."""
+    """The size of x; the size of the least integer is itself."""
     a = array(x)
     return each("abs", a) if a.dtype.signed else a
 
@@ -235,13 +234,15 @@ def heaviside(x1: Any, x2: Any) -> Array:
 
 @numpy_name("divide", "true_divide")
 def divide(x1: Any, x2: Any) -> Array:
-    """x1 / x2 as a fixed number. The error is at most a step and 2^-(frac + 5) of the quotient;
-    that of a public divisor is rounded towards −∞, exactly if it is a power of 2. Where the divisor
-    is 0, the result is all bits set."""
+    """x1 / x2 as a fixed number. The error is at most a step and 2^-(frac + 5) of the quotient.
+    A quotient by a public power of 2 is exact but for rounding towards −∞. Where the divisor is 0,
+    the result is all bits set."""
     divisor = operand(x2)
     if isinstance(divisor, Literal_) and not divisor.shape:
         if divisor.flat[0] == 0:
-            raise ComputationError("a quotient by 0", "there is no infinity: divide by another number")
+            raise ComputationError(
+                "a quotient by 0", "there is no infinity: divide by another number"
+            )
         by = Literal_([1 / Fraction(divisor.flat[0])], (), None, "float")
         return multiply(to_real(x1), by)
     a, b = together(x1, divisor)
@@ -269,7 +270,9 @@ def reciprocal(x: Any) -> Array:
     """1 / x; of integers the whole part, as NumPy has it."""
     a = array(x)
     if a.dtype.kind == "int":
-        return cast(equal(a, 1), a.dtype) if not a.dtype.signed else where(less_equal(abs(a), 1), a, 0)
+        return (
+            cast(equal(a, 1), a.dtype) if not a.dtype.signed else where(less_equal(abs(a), 1), a, 0)
+        )
     a = to_real(a)
     return each("reciprocal", a) if has_functions(a.dtype) else quotient(constant(a.dtype, [1]), a)
 
@@ -415,7 +418,9 @@ fmin, fmax = minimum, maximum
 
 
 @numpy_name()
-def clip(a: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None) -> Array:
+def clip(
+    a: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None
+) -> Array:
     """Elements below the first become it, elements above the second become that."""
     low, high = (a_min if min is None else min), (a_max if max is None else max)
     value = array(a)
@@ -441,9 +446,10 @@ def select_(condlist: Any, choicelist: Any, default: Any = 0) -> Array:
     return array(made)
 
 
-
 @numpy_name()
-def isclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Array:
+def isclose(
+    a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
+) -> Array:
     """Whether |a - b| <= atol + rtol |b|, as fixed numbers."""
     del equal_nan
     x, y = pair(to_real(a), to_real(b))
@@ -478,7 +484,9 @@ def _bitwise(name: str, sign: str, about: str) -> Callable[[Any, Any], Array]:
     def bitwise(x1: Any, x2: Any) -> Array:
         a, b = pair(x1, x2)
         if a.dtype.kind == "fixed":
-            raise ComputationError(f"`{name}` of fixed numbers", "NumPy refuses it, too: take integers")
+            raise ComputationError(
+                f"`{name}` of fixed numbers", "NumPy refuses it, too: take integers"
+            )
         return infix(sign, a, b)
 
     bitwise.__name__ = bitwise.__qualname__ = name
@@ -557,7 +565,7 @@ def rint(x: Any) -> Array:
 
 @numpy_name("round", "around")
 def round_(a: Any, decimals: int = 0) -> Array:
-    """The nearest number of so many digits behind the point, the even one of two."""
+    """The nearest number with `decimals` digits behind the point, the even one of two."""
     value = array(a)
     if value.dtype.kind != "fixed":
         if decimals < 0:
@@ -606,4 +614,3 @@ def isrealobj(x: Any) -> bool:
     """True: there are no complex numbers."""
     array(x)
     return True
-

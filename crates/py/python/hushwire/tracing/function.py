@@ -11,9 +11,10 @@ from types import FrameType
 from typing import Any, Protocol, overload
 
 from . import types as ty
-from .array import CURRENT, Array, array, graph
+from .array import CURRENT, Array, graph
 from .errors import ComputationError
 from .graph import Graph, name_value
+from .language import array
 from .types import ArrayType, Out, Scalar, checked_name
 
 
@@ -28,8 +29,8 @@ class Computation:
     """A function as a computation: what `@hw.computation` makes.
 
     Called with a session and values, it runs: `risk(session, price=…, amount=…)`, with `progress=True`
-    for a bar. Called by another computation on arrays, it is part of that one. Reading `text`, `digest`, `cost` or `explain`
-    runs nothing.
+    for a bar. Called by another computation on arrays, it is part of that one. Reading `text`,
+    `digest`, `cost` or `explain` runs nothing.
 
     >>> import hushwire as hw
     >>> @hw.computation
@@ -160,7 +161,9 @@ class Computation:
         unknown = [name for name in lengths if name not in symbols]
         if unknown:
             known = ", ".join(symbols) or "none"
-            raise ComputationError(f"{self.__name__} has no length {unknown[0]}", f"its lengths: {known}")
+            raise ComputationError(
+                f"{self.__name__} has no length {unknown[0]}", f"its lengths: {known}"
+            )
         given = {name: int(lengths.get(name, 1000)) for name in symbols}
         return dict(self.native.cost(given, protocol))
 
@@ -176,7 +179,9 @@ class Computation:
                 "write f(session, name=values); f.evaluate(name=values) computes in the open",
             )
         inputs = [name for name, _ in self.traced.inputs]
-        options = {"progress": values.pop("progress")} if "progress" in values.keys() - inputs else {}
+        options = (
+            {"progress": values.pop("progress")} if "progress" in values.keys() - inputs else {}
+        )
         return self._result(args[0].run(self.native, self._bound(args[1:], values), **options))
 
     def evaluate(self, *args: Any, **values: Any) -> Any:
@@ -187,7 +192,9 @@ class Computation:
         from .. import _arrays
 
         bound = self._bound(args, values)
-        found = self.native.evaluate({name: _arrays.to_native(value) for name, value in bound.items()})
+        found = self.native.evaluate(
+            {name: _arrays.to_native(value) for name, value in bound.items()}
+        )
         return self._result({name: _arrays.from_native(raw) for name, raw in found.items()})
 
     def _bound(self, args: tuple[Any, ...], values: dict[str, Any]) -> dict[str, Any]:
@@ -246,7 +253,8 @@ def _input_type(name: str, annotation: Any) -> ArrayType:
         annotation = ArrayType(annotation, ())
     if not isinstance(annotation, ArrayType):
         raise ComputationError(
-            f"the argument {name} has no type of a computation", f'write {name}: hw.u64["n"] @ "shop"'
+            f"the argument {name} has no type of a computation",
+            f'write {name}: hw.u64["n"] @ "shop"',
         )
     if annotation.visibility == "unset":
         raise ComputationError(
@@ -267,16 +275,27 @@ def _outputs(result: Any, to: Any) -> list[tuple[str, Any, Out]]:
         return [(to.name or "result", result, to)]
     if isinstance(to, Mapping):
         if not isinstance(result, Mapping) or set(result) != set(to):
-            raise ComputationError("results differ from those that `->` names", "return a dict of these names")
+            raise ComputationError(
+                "results have other names than the annotation behind `->`",
+                "return a dict of these names",
+            )
         return [(checked_name(name, "an output"), result[name], one) for name, one in to.items()]
     if isinstance(to, (tuple, list)):
         if not isinstance(result, (tuple, list)) or len(result) != len(to):
-            raise ComputationError("results differ in number from those that `->` names", "return as many")
-        return [(one.name or f"result{k}", value, one) for k, (one, value) in enumerate(zip(to, result))]
-    raise ComputationError("the annotation behind `->` says nobody", 'write -> hw.out("shop", "client")')
+            raise ComputationError(
+                "the number of results differs from the annotation behind `->`", "return as many"
+            )
+        return [
+            (one.name or f"result{k}", value, one) for k, (one, value) in enumerate(zip(to, result))
+        ]
+    raise ComputationError(
+        "the annotation behind `->` says nobody", 'write -> hw.out("shop", "client")'
+    )
 
 
-def _with_names(function: Callable[..., Any], arguments: dict[str, Array]) -> tuple[Any, dict[str, Any]]:
+def _with_names(
+    function: Callable[..., Any], arguments: dict[str, Array]
+) -> tuple[Any, dict[str, Any]]:
     """The function's result, and its local variables when it returned, which name values."""
     names: dict[str, Any] = {}
     code = getattr(function, "__code__", None)
@@ -297,9 +316,15 @@ def _with_names(function: Callable[..., Any], arguments: dict[str, Array]) -> tu
 @overload
 def computation(function: Callable[..., Any], /) -> Computation: ...
 @overload
-def computation(*, name: str | None = None, real: Scalar = ty.REAL) -> Callable[[Callable[..., Any]], Computation]: ...
 def computation(
-    function: Callable[..., Any] | None = None, /, *, name: str | None = None, real: Scalar = ty.REAL
+    *, name: str | None = None, real: Scalar = ty.REAL
+) -> Callable[[Callable[..., Any]], Computation]: ...
+def computation(
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    name: str | None = None,
+    real: Scalar = ty.REAL,
 ) -> Computation | Callable[[Callable[..., Any]], Computation]:
     """Makes a function on arrays a computation among owners.
 

@@ -17,8 +17,10 @@ from fractions import Fraction
 from typing import Any
 
 from . import elementwise as ew
-from .array import (
-    Array,
+from .array import Array, numpy_name
+from .errors import ComputationError
+from .integers import power_of, secret_power
+from .language import (
     Literal_,
     array,
     broadcast_to,
@@ -29,15 +31,12 @@ from .array import (
     each,
     free,
     infix,
-    numpy_name,
     operand,
     select,
     shifted,
     single,
     together,
 )
-from .errors import ComputationError
-from .integers import power_of, secret_power
 from .series import ARCSIN, ARCTAN, BESSEL_FAR, BESSEL_NEAR, LN_2, PI, PLACES, SINC
 from .types import Scalar, bool_, fixed
 
@@ -78,7 +77,7 @@ _LN_2 = Fraction(LN_2, 1 << PLACES)
 
 
 def _precise(a: Array, whole: int = 8) -> Array:
-    """The number with 8 more bits behind the point, and so many before it."""
+    """The number with 8 more bits behind the point and `whole` bits before it."""
     return cast(a, fixed(a.dtype.frac + 8 + whole, a.dtype.frac + 8))
 
 
@@ -199,7 +198,9 @@ def _public_power(x1: Any, exponent: Fraction) -> Array:
         return broadcast_to(constant(a.dtype, [1]), a.shape)
     if exponent.denominator == 1:
         if exponent < 0 and a.dtype.kind == "int":
-            raise ComputationError("an integer to a negative power", "NumPy refuses it, too: take a fixed type")
+            raise ComputationError(
+                "an integer to a negative power", "NumPy refuses it, too: take a fixed type"
+            )
         made = power_of(a, abs(int(exponent)))
         return made if exponent > 0 else ew.reciprocal(made)
     if exponent == Fraction(1, 2):
@@ -403,4 +404,3 @@ def softmax(x: Any) -> Array:
     if a.ndim not in (1, 2):
         raise ComputationError(f"softmax of {a.ndim} axes", "bring a vector or a matrix")
     return each("softmax", a)
-

@@ -182,7 +182,9 @@ class Writer:
             return f"{self.operand(node.args[0], 4)} {node.name} {node.suffix}", 4
         parts = [self.operand(arg, 0) for arg in node.args]
         if node.form == "order":
-            parts = [("desc " if down == "-" else "") + key for key, down in zip(parts, node.suffix)]
+            parts = [
+                ("desc " if down == "-" else "") + key for key, down in zip(parts, node.suffix)
+            ]
             return f"order({', '.join(parts)})", _WHOLE
         return f"{node.name}({', '.join(parts)}{node.suffix})", _WHOLE
 

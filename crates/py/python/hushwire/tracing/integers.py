@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from .array import (
-    Array,
+from .array import Array, numpy_name
+from .elementwise import abs, equal, maximum, minimum, multiply, pair, to_real, where
+from .errors import ComputationError
+from .language import (
     Literal_,
     aligned,
     as_bits_of,
@@ -17,22 +19,21 @@ from .array import (
     free,
     infix,
     node,
-    numpy_name,
     operand,
     select,
     shifted,
     single,
     together,
 )
-from .elementwise import abs, equal, maximum, minimum, multiply, pair, to_real, where
-from .errors import ComputationError
 from .types import Scalar, bool_, integer, u8
 
 
 def _integers(name: str, *values: Any) -> list[Array]:
     arrays = together(*values)
     if arrays[0].dtype.kind != "int":
-        raise ComputationError(f"`{name}` of {arrays[0].dtype}", "it takes integers, as NumPy's does")
+        raise ComputationError(
+            f"`{name}` of {arrays[0].dtype}", "it takes integers, as NumPy's does"
+        )
     return arrays
 
 
@@ -44,7 +45,7 @@ def bit(a: Array, at: int) -> Array:
 
 
 def bits_below(a: Array, count: int) -> Array:
-    """The lowest bits of an integer, as an unsigned integer of so many bits."""
+    """The lowest `count` bits of an integer, as an unsigned integer."""
     text = cast(a, Scalar("bits", a.dtype.bits))
     part = node("call", "part", (text,), Scalar("bits", count), a.shape, f", 0..{count}")
     return cast(part, integer(count, False))
@@ -96,7 +97,7 @@ def bitwise_count(x: Any) -> Array:
 
 
 def power_of(a: Array, exponent: int) -> Array:
-    """a multiplied by itself so often, 1 at least."""
+    """The power of a with a public exponent of 1 or more."""
     made: Array | None = None
     while exponent:
         if exponent & 1:
@@ -138,7 +139,9 @@ def gcd(x1: Any, x2: Any) -> Array:
         first = select(both, infix("-", high, low), a)
         second = select(both, low, b)
         scale = select(either, scale, shifted(scale, -1))
-        a = select(infix("&", odd_a, node("prefix", "!", (odd_b,), bool_, shape)), a, shifted(first, 1))
+        a = select(
+            infix("&", odd_a, node("prefix", "!", (odd_b,), bool_, shape)), a, shifted(first, 1)
+        )
         b = select(odd_b, second, shifted(b, 1))
     found = infix("*", each("max", a, b, scalar=wide), free(scale))
     return as_bits_of(found, scalar)
@@ -167,7 +170,9 @@ def ldexp(x1: Any, x2: Any) -> Array:
     made = each("shift_left", a, broadcast_to(cast(up, few), shape), scalar=a.dtype)
     if not exponent.dtype.signed:
         return made
-    down = minimum(maximum(-exponent, 0), most) if exponent.dtype.bits > 7 else maximum(-exponent, 0)
+    down = (
+        minimum(maximum(-exponent, 0), most) if exponent.dtype.bits > 7 else maximum(-exponent, 0)
+    )
     return each("shift_right", made, broadcast_to(cast(down, few), shape), scalar=a.dtype)
 
 
@@ -183,11 +188,12 @@ def nextafter(x1: Any, x2: Any) -> Array:
 def one_hot(places: Array, length: int) -> Array:
     """Truth values along a last axis of this length: where it is each place."""
     axis = constant_steps(places.dtype, list(range(length)), (length,))
-    column = node("call", "reshape", (places,), places.dtype, (*places.shape, 1), _suffix(places.shape))
+    column = node(
+        "call", "reshape", (places,), places.dtype, (*places.shape, 1), _suffix(places.shape)
+    )
     a, b = aligned(column, axis)
     return infix("==", a, b, bool_)
 
 
 def _suffix(shape: Any) -> str:
     return f", [{', '.join(str(dim) for dim in (*shape, 1))}]"
-

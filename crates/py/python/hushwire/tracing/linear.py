@@ -12,27 +12,28 @@ import math
 from typing import Any
 
 from . import elementwise as ew
-from .array import (
-    Array,
+from .array import Array, count, numpy_name
+from .errors import ComputationError
+from .functions import hypot, real_of, sqrt
+from .language import (
     along,
     array,
     broadcast_to,
     cast,
+    common_shape,
     infix,
     joined,
     node,
     normal_axis,
-    numpy_name,
     reshape_to,
     single,
     slice_of,
     together,
     transposed,
 )
-from .errors import ComputationError
-from .functions import real_of, sqrt
-from .reductions import max, mean, sum
-from .shapes import concatenate, eye, known, ravel, stack
+from .reductions import _divided, _sizes, max, mean, sum
+from .shapes import concatenate, diagonal, eye, known, ravel, stack
+from .sorting import ordered_by
 from .types import Shape, bool_, fixed, i64, integer
 
 
@@ -52,9 +53,13 @@ def _matmul(a: Array, b: Array) -> Array:
         return node("call", "matmul", (a, b), scalar, shape)
     bits = scalar.bits + scalar.frac + 1
     if bits > 127:
-        raise ComputationError(f"`matmul` of {scalar}", "bits and those behind the point are below 127 together")
+        raise ComputationError(
+            f"`matmul` of {scalar}", "bits and those behind the point are below 127 together"
+        )
     wide = fixed(bits, scalar.frac)
-    made = node("call", "matmul", (cast(a, wide), cast(b, wide)), fixed(bits, 2 * scalar.frac), shape)
+    made = node(
+        "call", "matmul", (cast(a, wide), cast(b, wide)), fixed(bits, 2 * scalar.frac), shape
+    )
     return cast(node("call", "rescale", (made,), wide, shape, f", {scalar.frac}"), scalar)
 
 
@@ -73,14 +78,17 @@ def matmul(x1: Any, x2: Any) -> Array:
         return _matmul(a, b)
     rows = a if a.ndim > 1 else reshape_to(a, (1, *a.shape))
     columns = b if b.ndim > 1 else reshape_to(b, (*b.shape, 1))
-    from .array import common_shape, count
 
     lead = common_shape(rows.shape[:-2], columns.shape[:-2])
     n = count(lead)
     left = reshape_to(broadcast_to(rows, lead + rows.shape[-2:]), (n, *rows.shape[-2:]))
     right = reshape_to(broadcast_to(columns, lead + columns.shape[-2:]), (n, *columns.shape[-2:]))
     made = stack([_matmul(left[k], right[k]) for k in range(n)])
-    shape = lead + (rows.shape[-2:-1] if a.ndim > 1 else ()) + (columns.shape[-1:] if b.ndim > 1 else ())
+    shape = (
+        lead
+        + (rows.shape[-2:-1] if a.ndim > 1 else ())
+        + (columns.shape[-1:] if b.ndim > 1 else ())
+    )
     return reshape_to(made, shape)
 
 
@@ -135,7 +143,6 @@ def _flat(shape: Shape) -> Any:
     rest = math.prod(dim for dim in shape if isinstance(dim, int))
     if len(names) == 1 and rest == 1:
         return names[0]
-    from .array import count
 
     return count(shape)
 
@@ -164,7 +171,6 @@ def kron(a: Any, b: Any) -> Array:
 @numpy_name()
 def trace(a: Any) -> Array:
     """The sum of a matrix's diagonal."""
-    from .shapes import diagonal
 
     return sum(diagonal(a))
 
@@ -190,14 +196,18 @@ def _square(a: Any) -> tuple[Array, int]:
 
 
 def _exchanged(work: Array, k: int, n: int) -> tuple[Array, Array]:
-    """The rows from k on with that of the largest pivot first, and whether it was another."""
+    """The rows, with the row of the largest pivot at place k, and whether it was another row."""
     rest = slice_of(work, k, n, 0)
     sizes = ew.abs(rest[:, k])
     first = along("argmax", sizes, 0, integer(64, False))
     hot = ew.equal(first, ew.astype([row for row in range(n - k)], first.dtype))
     pivot = sum(ew.where(reshape_to(hot, (n - k, 1)), rest, 0), axis=0)
     others = ew.where(reshape_to(hot, (n - k, 1)), rest[0:1], rest)
-    made = joined([reshape_to(pivot, (1, *pivot.shape)), slice_of(others, 1, n - k, 0)], 0) if n - k > 1 else rest
+    made = (
+        joined([reshape_to(pivot, (1, *pivot.shape)), slice_of(others, 1, n - k, 0)], 0)
+        if n - k > 1
+        else rest
+    )
     parts = [slice_of(work, 0, k, 0), made] if k else [made]
     return joined(parts, 0), ew.not_equal(first, 0)
 
@@ -294,8 +304,6 @@ def eigh(a: Any, sweeps: int = 8) -> tuple[Array, Array]:
         for p in range(n - 1):
             for q in range(p + 1, n):
                 matrix, vectors = _rotated(matrix, vectors, p, q, n)
-    from .shapes import diagonal
-    from .sorting import ordered_by
 
     values = diagonal(matrix)
     values_sorted, rows = ordered_by(values, transposed(vectors, [1, 0]))
@@ -307,7 +315,6 @@ def _rotated(matrix: Array, vectors: Array, p: int, q: int, n: int) -> tuple[Arr
     gap = ew.subtract(matrix[q, q], matrix[p, p])
     none = ew.abs(off) < 2.0**-24
     # The tangent of the lesser angle: 2 o / (g + sign(g) sqrt(g^2 + 4 o^2)).
-    from .functions import hypot
 
     double = off + off
     root = hypot(gap, double)
@@ -343,7 +350,6 @@ def cov(m: Any, rowvar: bool = True, ddof: int = 1) -> Array:
     elif not rowvar:
         value = transposed(value, [1, 0])
     centred = ew.subtract(value, mean(value, 1, keepdims=True))
-    from .reductions import _divided, _sizes
 
     total = _matmul(centred, transposed(centred, [1, 0]))
     size = _sizes(value, [1])
@@ -357,9 +363,7 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True) -> Array:
     """The correlations of variables."""
     value = real_of(x) if y is None else stack([real_of(x), real_of(y)])
     c = cov(value, rowvar)
-    from .shapes import diagonal
 
     scale = ew.reciprocal(sqrt(diagonal(c)))
     column = reshape_to(scale, (*scale.shape, 1))
     return ew.multiply(ew.multiply(c, column), reshape_to(scale, (1, *scale.shape)))
-

@@ -90,7 +90,15 @@ def _boxes(graph: Graph) -> list[_Box]:
         about = f"{_type(node)} → {', '.join(to.to)}"
         title = name if value in places else f"{name} = {writer.written[value][0]}"
         used = [places[value]] if value in places else reads(value)
-        boxes.append(_Box(title, about, _colour(graph, to.to[0] if len(to.to) == 1 else PUBLIC), used, solid=True))
+        boxes.append(
+            _Box(
+                title,
+                about,
+                _colour(graph, to.to[0] if len(to.to) == 1 else PUBLIC),
+                used,
+                solid=True,
+            )
+        )
     return boxes
 
 
@@ -110,7 +118,9 @@ def _place(boxes: list[_Box]) -> list[list[_Box]]:
     for box in boxes:
         lanes[box.rank].append(box)
     for lane in lanes:
-        centre = {id(box): sum(boxes[at].x for at in box.reads) / (len(box.reads) or 1) for box in lane}
+        centre = {
+            id(box): sum(boxes[at].x for at in box.reads) / (len(box.reads) or 1) for box in lane
+        }
         lane.sort(key=lambda box: centre[id(box)])
         start = -(len(lane) - 1) * (_WIDTH + _GAP) / 2
         for k, box in enumerate(lane):
@@ -186,7 +196,11 @@ def page(computation: Computation) -> str:
     rows = []
     for member in graph.members():
         brings = [f"{name}: {ty}" for name, ty in graph.inputs if ty.owner == member]
-        learns = [f"{name}: {_type(graph.nodes[value])}" for name, value, to in graph.outputs if member in to.to]
+        learns = [
+            f"{name}: {_type(graph.nodes[value])}"
+            for name, value, to in graph.outputs
+            if member in to.to
+        ]
         rows.append(
             f"<tr><td><b>{escape(member)}</b></td><td>{escape(', '.join(brings) or 'nothing')}</td>"
             f"<td>{escape(', '.join(learns) or 'nothing')}</td></tr>"

@@ -7,29 +7,27 @@ from collections.abc import Callable
 from typing import Any
 
 from . import elementwise as ew
-from .array import (
-    Array,
+from .array import Array, count, graph, numpy_name
+from .errors import ComputationError
+from .functions import sqrt
+from .language import (
     along,
     array,
     broadcast_to,
     cast,
     constant,
     constant_steps,
-    count,
     free,
-    graph,
     infix,
+    joined,
     length,
     node,
     normal_axis,
-    numpy_name,
     reshape_to,
     slice_of,
     transposed,
 )
-from .errors import ComputationError
-from .functions import sqrt
-from .shapes import known, ravel
+from .shapes import concatenate, known, ravel
 from .types import Scalar, bool_, fixed, i64, scalar_of, u64
 
 Axis = Any
@@ -44,7 +42,7 @@ def axes_of(axis: Axis, rank: int) -> list[int]:
 
 
 def kept(made: Array, shape: Any, axes: list[int], keepdims: bool) -> Array:
-    """The result with axes of length 1 for those that are gone, if they are asked for."""
+    """The result, with axes of length 1 in place of the reduced ones if the caller keeps them."""
     if not keepdims:
         return made
     return reshape_to(made, tuple(1 if at in axes else dim for at, dim in enumerate(shape)))
@@ -63,12 +61,20 @@ def _masked(a: Array, where: Any, other: Any) -> Array:
 
 @numpy_name()
 def sum(
-    a: Any, axis: Axis = None, dtype: Any = None, *, keepdims: bool = False, initial: Any = None, where: Any = None
+    a: Any,
+    axis: Axis = None,
+    dtype: Any = None,
+    *,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = None,
 ) -> Array:
     """The sum; of small integers and truth values in 64 bits."""
     value = array(a)
     scalar = _summed(value.dtype) if dtype is None else scalar_of(dtype, graph().real)
-    made = _masked(cast(value, scalar) if value.dtype.kind != "fixed" else ew.astype(value, scalar), where, 0)
+    made = _masked(
+        cast(value, scalar) if value.dtype.kind != "fixed" else ew.astype(value, scalar), where, 0
+    )
     axes = axes_of(axis, value.ndim)
     for at in axes:
         made = along("sum", made, at)
@@ -93,7 +99,6 @@ def _folded(value: Array, axes: list[int], join: Callable[[Array, Array], Array]
             front = join(slice_of(value, 0, half, at), slice_of(value, half, 2 * half, at))
             if n % 2:
                 first = join(slice_of(front, 0, 1, at), slice_of(value, n - 1, n, at))
-                from .array import joined
 
                 rest = slice_of(front, 1, half, at)
                 front = joined([first, rest], at) if half > 1 else first
@@ -104,7 +109,13 @@ def _folded(value: Array, axes: list[int], join: Callable[[Array, Array], Array]
 
 @numpy_name()
 def prod(
-    a: Any, axis: Axis = None, dtype: Any = None, *, keepdims: bool = False, initial: Any = None, where: Any = None
+    a: Any,
+    axis: Axis = None,
+    dtype: Any = None,
+    *,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = None,
 ) -> Array:
     """The product, in as many steps as a length has bits."""
     value = array(a)
@@ -124,7 +135,9 @@ def _extreme(name: str, other: str, about: str) -> Callable[..., Array]:
         scalar = value.dtype
         if where is not None:
             if initial is None:
-                raise ComputationError(f"`{name}` where some are left out", "give initial=, as NumPy wants it")
+                raise ComputationError(
+                    f"`{name}` where some are left out", "give initial=, as NumPy wants it"
+                )
             value = ew.where(where, value, initial)
         axes = axes_of(axis, value.ndim)
         made = value
@@ -263,13 +276,17 @@ def _plain_mean(wide: Array, axes: list[int]) -> Array:
 
 
 def _same(total: Array, n: Array) -> tuple[Array, Array]:
-    fit = fixed(128 - total.dtype.frac, total.dtype.frac) if total.dtype.bits + total.dtype.frac > 128 else total.dtype
+    fit = (
+        fixed(128 - total.dtype.frac, total.dtype.frac)
+        if total.dtype.bits + total.dtype.frac > 128
+        else total.dtype
+    )
     return cast(total, fit), cast(n, fit)
 
 
 @numpy_name()
 def average(a: Any, axis: Axis = None, weights: Any = None) -> Array:
-    """The mean, or that of weighted elements."""
+    """The mean, or the weighted mean."""
     if weights is None:
         return mean(a, axis)
     value, by = ew.to_real(a), ew.to_real(weights)
@@ -316,7 +333,9 @@ def cumsum(a: Any, axis: int | None = None) -> Array:
     value = array(a)
     value, at = (ravel(value), 0) if axis is None else (value, normal_axis(axis, value.ndim))
     value = cast(value, _summed(value.dtype))
-    return node("call", "prefix_sum", (value,), value.dtype, value.shape, f", axis={at}" if at else "")
+    return node(
+        "call", "prefix_sum", (value,), value.dtype, value.shape, f", axis={at}" if at else ""
+    )
 
 
 @numpy_name("cumprod", "cumulative_prod")
@@ -326,7 +345,6 @@ def cumprod(a: Any, axis: int | None = None) -> Array:
     value, at = (ravel(value), 0) if axis is None else (value, normal_axis(axis, value.ndim))
     made = free(cast(value, _summed(value.dtype)))
     n, step = known(made, at, "a product"), 1
-    from .array import joined
 
     while step < n:
         front = slice_of(made, 0, step, at)
@@ -350,7 +368,6 @@ def diff(a: Any, n: int = 1, axis: int = -1) -> Array:
 @numpy_name()
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Array:
     """The differences of all neighbours, with elements before and after."""
-    from .shapes import concatenate
 
     value = ravel(array(ary))
     parts = [diff(value)]
@@ -362,9 +379,10 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Array:
 
 
 @numpy_name()
-def unwrap(p: Any, discont: float | None = None, axis: int = -1, *, period: float = 6.283185307179586) -> Array:
+def unwrap(
+    p: Any, discont: float | None = None, axis: int = -1, *, period: float = 6.283185307179586
+) -> Array:
     """Angles without jumps of more than half a period, to which whole periods are added."""
-    from .shapes import concatenate
 
     value = ew.to_real(p)
     at = normal_axis(axis, value.ndim)
@@ -405,4 +423,3 @@ def _false() -> Array:
 def allclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8) -> Array:
     """Whether all elements are close."""
     return all(ew.isclose(a, b, rtol, atol))
-

@@ -10,8 +10,11 @@ from fractions import Fraction
 from typing import Any
 
 from . import elementwise as ew
-from .array import (
-    Array,
+from .array import Array, count, numpy_name
+from .array import graph as current
+from .errors import ComputationError
+from .integers import one_hot
+from .language import (
     Literal_,
     array,
     broadcast_to,
@@ -19,10 +22,8 @@ from .array import (
     common_shape,
     constant,
     constant_steps,
-    count,
     joined,
     normal_axis,
-    numpy_name,
     operand,
     reshape_to,
     rows_at,
@@ -31,9 +32,6 @@ from .array import (
     together,
     transposed,
 )
-from .array import graph as current
-from .errors import ComputationError
-from .integers import one_hot
 from .types import Dim, Scalar, Shape, i64, integer, scalar_of
 
 PLACE = integer(64, False)
@@ -65,7 +63,11 @@ def reshape(a: Any, shape: Any) -> Array:
         for dim in [dim for dim in rest if isinstance(dim, str) and dim in own]:
             own.remove(dim)
             rest.remove(dim)
-        if len(own) == 1 and isinstance(own[0], str) and math.prod(d for d in rest if isinstance(d, int)) == 1:
+        if (
+            len(own) == 1
+            and isinstance(own[0], str)
+            and math.prod(d for d in rest if isinstance(d, int)) == 1
+        ):
             free: Dim = own[0]
         else:
             whole, part = count(tuple(own)), count(tuple(rest))
@@ -140,11 +142,19 @@ def expand_dims(a: Any, axis: int) -> Array:
 def squeeze(a: Any, axis: Any = None) -> Array:
     """The array without axes of length 1."""
     value = array(a)
-    axes = range(value.ndim) if axis is None else (axis if isinstance(axis, (tuple, list)) else (axis,))
+    axes = (
+        range(value.ndim)
+        if axis is None
+        else (axis if isinstance(axis, (tuple, list)) else (axis,))
+    )
     gone = {normal_axis(x, value.ndim) for x in axes}
     if axis is not None and any(value.shape[at] != 1 for at in gone):
-        raise ComputationError(f"an axis of {list(value.shape)} is not of length 1", "squeeze those of 1")
-    return reshape_to(value, tuple(d for at, d in enumerate(value.shape) if at not in gone or d != 1))
+        raise ComputationError(
+            f"an axis of {list(value.shape)} is not of length 1", "squeeze axes of length 1"
+        )
+    return reshape_to(
+        value, tuple(d for at, d in enumerate(value.shape) if at not in gone or d != 1)
+    )
 
 
 def _at_least(rank: int, arys: tuple[Any, ...]) -> Any:
@@ -232,7 +242,9 @@ def hstack(tup: Any) -> Array:
 @numpy_name()
 def column_stack(tup: Any) -> Array:
     """Vectors as the columns of a matrix."""
-    return concatenate([reshape_to(a, (*a.shape, 1)) if a.ndim == 1 else a for a in together(*tup)], 1)
+    return concatenate(
+        [reshape_to(a, (*a.shape, 1)) if a.ndim == 1 else a for a in together(*tup)], 1
+    )
 
 
 @numpy_name()
@@ -243,7 +255,7 @@ def append(arr: Any, values: Any, axis: int | None = None) -> Array:
 
 @numpy_name()
 def pad(a: Any, pad_width: Any, mode: str = "constant", constant_values: Any = 0) -> Array:
-    """The array with so many public elements before and after each axis."""
+    """The array with public elements before and after each axis."""
     value = array(a)
     if mode != "constant":
         raise ComputationError(f"padding by {mode}", 'the mode is "constant"')
@@ -253,7 +265,9 @@ def pad(a: Any, pad_width: Any, mode: str = "constant", constant_values: Any = 0
         parts = []
         for amount in (before, after):
             shape = (*value.shape[:axis], amount, *value.shape[axis + 1 :])
-            parts.append(broadcast_to(constant(value.dtype, [constant_values]), shape) if amount else None)
+            parts.append(
+                broadcast_to(constant(value.dtype, [constant_values]), shape) if amount else None
+            )
         value = concatenate([p for p in (parts[0], value, parts[1]) if p is not None], axis)
     return value
 
@@ -312,7 +326,9 @@ def arange(*args: Any, dtype: Any = None) -> Array:
     first, last, by = Fraction(start), Fraction(stop), Fraction(step)
     n = builtins.max(0, math.ceil((last - first) / by))
     whole = builtins.all(isinstance(x, int) for x in args)
-    return constant(_dtype(dtype, i64 if whole else current().real), [first + k * by for k in range(n)], (n,))
+    return constant(
+        _dtype(dtype, i64 if whole else current().real), [first + k * by for k in range(n)], (n,)
+    )
 
 
 @numpy_name()
@@ -341,15 +357,21 @@ identity = eye
 def flip(a: Any, axis: Any = None) -> Array:
     """Elements of an axis, or of all, in the reverse order."""
     value = array(a)
-    axes = range(value.ndim) if axis is None else (axis if isinstance(axis, (tuple, list)) else (axis,))
+    axes = (
+        range(value.ndim)
+        if axis is None
+        else (axis if isinstance(axis, (tuple, list)) else (axis,))
+    )
     for at in axes:
-        value = picked(value, list(range(known(value, normal_axis(at, value.ndim), "a flip")))[::-1], at)
+        value = picked(
+            value, list(range(known(value, normal_axis(at, value.ndim), "a flip")))[::-1], at
+        )
     return value
 
 
 @numpy_name()
 def roll(a: Any, shift: int, axis: int | None = None) -> Array:
-    """Elements moved along an axis, those that leave coming in at the other end."""
+    """Elements moved along an axis. Elements that leave come in at the other end."""
     value = array(a)
     if axis is None:
         return reshape_to(roll(ravel(value), shift, 0), value.shape)
@@ -360,15 +382,17 @@ def roll(a: Any, shift: int, axis: int | None = None) -> Array:
 
 @numpy_name()
 def repeat(a: Any, repeats: int, axis: int | None = None) -> Array:
-    """Each element so often."""
+    """Each element, `repeats` times."""
     value = array(a)
     value, at = (ravel(value), 0) if axis is None else (value, normal_axis(axis, value.ndim))
-    return picked(value, [place for place in range(known(value, at, "a repeat")) for _ in range(repeats)], at)
+    return picked(
+        value, [place for place in range(known(value, at, "a repeat")) for _ in range(repeats)], at
+    )
 
 
 @numpy_name()
 def tile(a: Any, reps: Any) -> Array:
-    """The array so often along each axis."""
+    """The array, repeated along each axis."""
     value = array(a)
     times = list(reps) if isinstance(reps, (tuple, list)) else [reps]
     rank = builtins.max(value.ndim, len(times))
@@ -404,7 +428,9 @@ def take(a: Any, indices: Any, axis: int | None = None) -> Array:
         from .linear import matmul
 
         ones = cast(hot, flat.dtype) if flat.dtype.kind != "fixed" else hot
-        made = matmul(ones, ew.as_number(flat)) if flat.dtype.kind != "fixed" else _chosen(hot, flat)
+        made = (
+            matmul(ones, ew.as_number(flat)) if flat.dtype.kind != "fixed" else _chosen(hot, flat)
+        )
         shape = (*places.shape, *rows.shape[1:])
         made = reshape_to(ew.astype(made, value.dtype), shape)
         return made if at == 0 else _axes_to(made, places.ndim, at)
@@ -495,7 +521,9 @@ def _by_places(a: Array, item: Any, axis: int) -> tuple[Array, int]:
         dim = a.shape[axis]
         if isinstance(dim, str):
             if at < 0:
-                raise ComputationError(f"place {at} of an axis of length {dim}", "count from the front")
+                raise ComputationError(
+                    f"place {at} of an axis of length {dim}", "count from the front"
+                )
         else:
             at = _place(at, dim)
         part = slice_of(a, at, at + 1, axis)
@@ -514,7 +542,8 @@ def _sliced(a: Array, item: slice, axis: int) -> Array:
         start, stop, step = item.start or 0, item.stop, item.step or 1
         if stop is None or stop < 0 or start < 0 or step != 1:
             raise ComputationError(
-                f"a slice of an axis of length {dim}", "take 0:k or i:k, or declare the length as a number"
+                f"a slice of an axis of length {dim}",
+                "take 0:k or i:k, or declare the length as a number",
             )
         return slice_of(a, start, builtins.max(start, stop), axis)
     return picked(a, list(range(dim))[item], axis)
@@ -547,7 +576,10 @@ def diag(v: Any, k: int = 0) -> Array:
 
 def _triangle(m: Any, keep: Any) -> Array:
     value = array(m)
-    rows, columns = known(value, -2 + value.ndim, "a triangle"), known(value, value.ndim - 1, "a triangle")
+    rows, columns = (
+        known(value, -2 + value.ndim, "a triangle"),
+        known(value, value.ndim - 1, "a triangle"),
+    )
     mask = [[keep(i, j) for j in range(columns)] for i in range(rows)]
     return ew.where(mask, value, single(value, 0))
 
@@ -600,4 +632,3 @@ def meshgrid(*xi: Any, indexing: str = "xy") -> tuple[Array, ...]:
         grid = broadcast_to(column, sizes)
         made.append(swapaxes(grid, 0, 1) if indexing == "xy" and len(arrays) > 1 else grid)
     return tuple(made)
-

@@ -12,27 +12,27 @@ from fractions import Fraction
 from typing import Any
 
 from . import elementwise as ew
-from .array import (
-    Array,
+from .array import Array, count, numpy_name
+from .errors import ComputationError
+from .integers import one_hot
+from .language import (
     array,
     broadcast_to,
     cast,
     constant_steps,
-    count,
     each,
     infix,
     joined,
     node,
     normal_axis,
-    numpy_name,
     reshape_to,
     rows_at,
     shifted,
     slice_of,
     together,
 )
-from .array import length as length_of
-from .errors import ComputationError
+from .language import length as length_of
+from .reductions import count_nonzero, sum
 from .shapes import known, moveaxis, picked, ravel, stack
 from .types import fixed, i64, integer
 
@@ -111,7 +111,11 @@ def _iota(a: Array) -> Array:
     """The numbers of a vector's rows."""
     dim = a.shape[0]
     if isinstance(dim, int):
-        return constant_steps(i64, list(range(dim)), (dim,)) if dim else slice_of(cast(a, i64), 0, 0, 0)
+        return (
+            constant_steps(i64, list(range(dim)), (dim,))
+            if dim
+            else slice_of(cast(a, i64), 0, 0, 0)
+        )
     ones = broadcast_to(constant_steps(i64, [1]), (dim,))
     counted = node("call", "prefix_sum", (ones,), i64, ones.shape)
     return infix("-", counted, constant_steps(i64, [1]))
@@ -119,7 +123,7 @@ def _iota(a: Array) -> Array:
 
 @numpy_name()
 def argsort(a: Any, axis: int | None = -1, *, kind: Any = None, stable: bool = True) -> Array:
-    """The places of the elements in ascending order, those of equal ones in their order."""
+    """The places of the elements in ascending order. Equal elements keep their order."""
     del kind, stable
     value = ew.as_number(array(a))
     if axis is None:
@@ -149,7 +153,9 @@ def median(a: Any, axis: int | None = None, *, keepdims: bool = False) -> Array:
     n = rows.shape[at]
     if isinstance(n, int):
         if n == 0:
-            raise ComputationError("the median of no elements", "bring one at least; there is no NaN")
+            raise ComputationError(
+                "the median of no elements", "bring one at least; there is no NaN"
+            )
         low, high = _middle(rows, at, (n - 1) // 2, n // 2)
     else:
         low, high = _public_middle(rows)
@@ -160,7 +166,9 @@ def median(a: Any, axis: int | None = None, *, keepdims: bool = False) -> Array:
         made = shifted(ew.to_real(low) + ew.to_real(high), 1)
     if not keepdims:
         return made
-    return reshape_to(made, tuple(1 if axis is None or k == at else d for k, d in enumerate(value.shape)))
+    return reshape_to(
+        made, tuple(1 if axis is None or k == at else d for k, d in enumerate(value.shape))
+    )
 
 
 def _public_middle(rows: Array) -> tuple[Array, Array]:
@@ -224,7 +232,6 @@ def searchsorted(a: Any, v: Any, side: str = "left") -> Array:
     """How many elements of a sorted vector lie below each number, or are at most it."""
     edges, numbers = together(a, v)
     column = reshape_to(numbers, (*numbers.shape, 1))
-    from .reductions import sum
 
     below = ew.less(edges, column) if side == "left" else ew.less_equal(edges, column)
     return sum(below, axis=-1)
@@ -238,8 +245,6 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Array:
         raise ComputationError(
             "`bincount` without a length, which would tell the greatest number", "give minlength="
         )
-    from .integers import one_hot
-    from .reductions import sum
 
     hot = one_hot(array(x), minlength)
     if weights is None:
@@ -254,16 +259,19 @@ def histogram(a: Any, bins: Any) -> tuple[Array, Array]:
     value, edges = array(a), array(bins)
     if edges.ndim != 1 or edges.sight != "public":
         raise ComputationError(
-            "a histogram whose edges are not public", "give edges as a list: others would tell of the data"
+            "a histogram whose edges are not public",
+            "give edges as a list: others would tell of the data",
         )
     value, edges = together(value, edges)
     flat = ravel(value)
-    from .reductions import count_nonzero
 
     n = known(edges, 0, "edges")
     column = reshape_to(flat, (*flat.shape, 1))
     under = count_nonzero(column < edges, axis=0)
     at_most = count_nonzero(flat <= edges[n - 1])
-    ends = joined([slice_of(under, 1, n - 1, 0), reshape_to(at_most, (1,))], 0) if n > 2 else at_most.reshape(1)
+    ends = (
+        joined([slice_of(under, 1, n - 1, 0), reshape_to(at_most, (1,))], 0)
+        if n > 2
+        else at_most.reshape(1)
+    )
     return ends - slice_of(under, 0, n - 1, 0), edges
-

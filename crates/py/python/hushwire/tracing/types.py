@@ -1,9 +1,9 @@
 """Types of values in a computation: the element's type, the shape and the owner.
 
-    price: hw.u64["n"] @ "shop"              a column of the shop's, of n elements
-    rate:  hw.fixed(64, 32) @ "bank"         one number with 32 bits behind the point
-    table: hw.i32["n", 3].public             three columns that all know
-    age:   hw.u8["n"].within(0, 130) @ "ann" a promise, which makes later steps cheaper
+price: hw.u64["n"] @ "shop"              a column of the shop's, of n elements
+rate:  hw.fixed(64, 32) @ "bank"         one number with 32 bits behind the point
+table: hw.i32["n", 3].public             three columns that all know
+age:   hw.u8["n"].within(0, 130) @ "ann" a promise, which makes later steps cheaper
 """
 
 from __future__ import annotations
@@ -142,7 +142,9 @@ class ArrayType:
             if isinstance(dim, str):
                 checked_name(dim, "a length")
             elif isinstance(dim, bool) or dim < 0:
-                raise ComputationError(f"an axis of length {dim}", "a length is 0 or more, or a name")
+                raise ComputationError(
+                    f"an axis of length {dim}", "a length is 0 or more, or a name"
+                )
         if len(self.shape) > 8:
             raise ComputationError(f"a value with {len(self.shape)} axes", "it has at most 8")
 
@@ -158,7 +160,9 @@ class ArrayType:
         """The same type with a promise: elements lie within these ends, both included."""
         ends = (self.scalar.steps(least), self.scalar.steps(greatest))
         if not self.scalar.is_number or ends[0] > ends[1]:
-            raise ComputationError(f"a promise from {least} to {greatest}", "the first is the lower number")
+            raise ComputationError(
+                f"a promise from {least} to {greatest}", "the first is the lower number"
+            )
         return replace(self, promise=ends)
 
     def __str__(self) -> str:
@@ -180,7 +184,9 @@ def out(*to: str, name: str | None = None) -> Out:
     A function with several results says it for each, in a tuple or in a dictionary by name.
     """
     if not to:
-        raise ComputationError("an output that nobody learns", 'name one member at least: hw.out("shop")')
+        raise ComputationError(
+            "an output that nobody learns", 'name one member at least: hw.out("shop")'
+        )
     for member in to:
         checked_name(member, "a member")
     return Out(to, None if name is None else checked_name(name, "an output"))
@@ -224,7 +230,9 @@ def scalar_of(dtype: object, real: Scalar) -> Scalar:
     if name.startswith("float"):
         return real
     if name not in _NUMPY:
-        raise ComputationError(f"{name} is no type of a computation", "write hw.i64, hw.fixed(64, 32), …")
+        raise ComputationError(
+            f"{name} is no type of a computation", "write hw.i64, hw.fixed(64, 32), …"
+        )
     return _NUMPY[name]
 
 
