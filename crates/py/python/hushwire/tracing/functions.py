@@ -364,15 +364,23 @@ def sinc(x: Any) -> Array:
 
 @numpy_name()
 def i0(x: Any) -> Array:
-    """The modified Bessel function of order 0, within a step and 2^-(frac - 3) of the result."""
+    """The modified Bessel function of order 0, for results that fit: within 2 steps and 2^-(frac - 2) of
+    the result."""
     a = ew.abs(real_of(x))
     near = a <= 8
-    inner = _precise(shifted(ew.where(near, a, 0), 2)) - 1
-    outer = _precise(ew.quotient(constant(a.dtype, [16]), ew.where(near, 8, a))) - 1
-    root = ew.reciprocal(sqrt(ew.where(near, 1, a)))
-    factor_near = _back(series(inner, BESSEL_NEAR), a.dtype)
-    factor_far = ew.product(_back(series(outer, BESSEL_FAR), a.dtype), root)
-    return ew.product(exp(a), ew.where(near, factor_near, factor_far))
+    wide = _precise(a, a.dtype.bits - a.dtype.frac)
+    inner = shifted(ew.where(near, wide, 0), 2) - 1
+    outer = _times(ew.where(near, 8, wide) - 28, Fraction(1, 20))
+    below, above = (_narrow(y) for y in (inner, outer))
+    factor = cast(ew.where(near, series(below, BESSEL_NEAR), series(above, BESSEL_FAR)), wide.dtype)
+    # e^x need not fit where the result does.
+    root = cast(exp(shifted(a, 1)), wide.dtype)
+    return _back(ew.product(ew.product(factor, root), root), a.dtype)
+
+
+def _narrow(y: Array) -> Array:
+    """A number from -1 to 1 in a type without more bits than it needs; others wrap."""
+    return cast(y, fixed(y.dtype.frac + 8, y.dtype.frac))
 
 
 # Functions of neural networks and statistics that NumPy does not have.
