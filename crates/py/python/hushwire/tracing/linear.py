@@ -32,7 +32,7 @@ from .language import (
     transposed,
 )
 from .reductions import _divided, _sizes, max, mean, sum
-from .shapes import concatenate, diagonal, eye, known, ravel, stack
+from .shapes import concatenate, diagonal, eye, known, picked, ravel, stack
 from .sorting import ordered_by
 from .types import Shape, bool_, fixed, i64, integer
 
@@ -295,47 +295,62 @@ def norm(x: Any, ord: Any = None, axis: int | None = None, keepdims: bool = Fals
 
 
 @numpy_name("linalg.eigh")
-def eigh(a: Any, sweeps: int = 8) -> tuple[Array, Array]:
-    """Eigenvalues, the least first, and eigenvectors of a symmetric matrix, as columns: Jacobi's
-    rotations in a fixed order. Eight sweeps serve up to about 12 rows."""
+def eigh(a: Any, sweeps: int | None = None) -> tuple[Array, Array]:
+    """Eigenvalues, the least first, and eigenvectors of a symmetric matrix, as columns.
+
+    Jacobi's rotations, n / 2 of them at once in the order of R. Brent and F. Luk ("The solution of
+    singular-value and symmetric eigenvalue problems on multiprocessor arrays", 1985). By default
+    there are 4 sweeps, and one more for each doubling of n beyond 4.
+    """
     matrix, n = _square(a)
+    if n == 1:
+        return reshape_to(matrix, (1,)), eye(1, dtype=matrix.dtype)
     vectors = eye(n, dtype=matrix.dtype)
-    for _ in range(sweeps):
-        for p in range(n - 1):
-            for q in range(p + 1, n):
-                matrix, vectors = _rotated(matrix, vectors, p, q, n)
+    times = 4 + builtins.max(0, (n - 1).bit_length() - 2) if sweeps is None else sweeps
+    for _ in range(times):
+        for pairs in _rounds(n):
+            turn = _rotation(matrix, pairs, n)
+            matrix = _matmul(transposed(turn, [1, 0]), _matmul(matrix, turn))
+            vectors = _matmul(vectors, turn)
+    values, rows = ordered_by(diagonal(matrix), transposed(vectors, [1, 0]))
+    return values, transposed(rows, [1, 0])
 
-    values = diagonal(matrix)
-    values_sorted, rows = ordered_by(values, transposed(vectors, [1, 0]))
-    return values_sorted, transposed(rows, [1, 0])
+
+def _rounds(n: int) -> list[list[tuple[int, int]]]:
+    """All pairs of places below n, in rounds in which each place is in one pair at most."""
+    size = n + n % 2
+    ring = list(range(size))
+    rounds = []
+    for _ in range(size - 1):
+        pairs = [(ring[k], ring[size - 1 - k]) for k in range(size // 2)]
+        rounds.append([(builtins.min(p), builtins.max(p)) for p in pairs if builtins.max(p) < n])
+        ring = [ring[0], ring[-1], *ring[1:-1]]
+    return rounds
 
 
-def _rotated(matrix: Array, vectors: Array, p: int, q: int, n: int) -> tuple[Array, Array]:
-    off = matrix[p, q]
-    gap = ew.subtract(matrix[q, q], matrix[p, p])
-    none = ew.abs(off) < 2.0**-24
-    # The tangent of the lesser angle: 2 o / (g + sign(g) sqrt(g^2 + 4 o^2)).
-
-    double = off + off
+def _rotation(matrix: Array, pairs: list[tuple[int, int]], n: int) -> Array:
+    """The matrix that rotates each pair of columns so that their common element becomes 0."""
+    flat = ravel(matrix)
+    at_p, at_q, off = (
+        picked(flat, [n * row + column for row, column in places], 0)
+        for places in ([(p, p) for p, _ in pairs], [(q, q) for _, q in pairs], pairs)
+    )
+    gap, double = ew.subtract(at_q, at_p), off + off
     root = hypot(gap, double)
+    # The tangent of the lesser angle: 2 o / (g + sign(g) sqrt(g^2 + 4 o^2)).
     under = ew.where(gap < 0, gap - root, gap + root)
+    none = infix("==", off, single(off, 0), bool_)
     t = ew.where(none, 0, ew.quotient(double, ew.where(none, 1, under)))
     c = ew.reciprocal(sqrt(ew.square(t) + 1))
     s = ew.product(t, c)
-    columns = [matrix[:, k] for k in range(n)]
-    columns = _turned(columns, p, q, c, s)
-    rows = list(stack(columns, 1))
-    turned = stack(_turned(rows, p, q, c, s), 0)
-    basis = _turned([vectors[:, k] for k in range(n)], p, q, c, s)
-    return turned, stack(basis, 1)
-
-
-def _turned(lines: list[Array], p: int, q: int, c: Array, s: Array) -> list[Array]:
-    lines = list(lines)
-    a, b = lines[p], lines[q]
-    lines[p] = ew.subtract(ew.product(a, c), ew.product(b, s))
-    lines[q] = ew.add(ew.product(a, s), ew.product(b, c))
-    return lines
+    # Public numbers first: 0 and 1, then c, s and -s of each pair.
+    many = len(pairs)
+    elements = concatenate([ew.astype([0, 1], matrix.dtype), c, s, -s])
+    places = [int(row == column) for row in range(n) for column in range(n)]
+    for k, (p, q) in enumerate(pairs):
+        places[n * p + p] = places[n * q + q] = 2 + k
+        places[n * p + q], places[n * q + p] = 2 + many + k, 2 + 2 * many + k
+    return reshape_to(picked(elements, places, 0), (n, n))
 
 
 # Statistics of several columns.
