@@ -296,21 +296,29 @@ def _outputs(result: Any, to: Any) -> list[tuple[str, Any, Out]]:
 def _with_names(
     function: Callable[..., Any], arguments: dict[str, Array]
 ) -> tuple[Any, dict[str, Any]]:
-    """The function's result, and its local variables when it returned, which name values."""
-    names: dict[str, Any] = {}
-    code = getattr(function, "__code__", None)
+    """The function's result, and the local variables of the function and of other functions of
+    its file, when they returned: they name values. The function's own come first."""
+    found: list[dict[str, Any]] = []
+    file = getattr(getattr(function, "__code__", None), "co_filename", None)
     before = sys.getprofile()
 
     def seen(frame: FrameType, event: str, arg: Any) -> None:
         del arg
-        if event == "return" and frame.f_code is code:
-            names.update(frame.f_locals)
+        if event == "return" and frame.f_code.co_filename == file:
+            local = {n: v for n, v in frame.f_locals.items() if isinstance(v, Array)}
+            if local:
+                found.append(local)
 
     sys.setprofile(seen)
     try:
-        return function(**arguments), names
+        result = function(**arguments)
     finally:
         sys.setprofile(before)
+    names: dict[str, Any] = {}
+    for local in reversed(found):
+        for name, value in local.items():
+            names.setdefault(name, value)
+    return result, names
 
 
 @overload

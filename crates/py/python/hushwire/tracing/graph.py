@@ -16,6 +16,7 @@ Form = Literal["input", "const", "infix", "prefix", "shift", "call", "order"]
 _STRENGTH = {"|": 0, "^": 1, "&": 2, "+": 5, "-": 5, "*": 6, "/": 6, "%": 6}
 _STRENGTH.update({sign: 3 for sign in ("==", "!=", "<", "<=", ">", ">=")})
 _UNARY, _WHOLE = 7, 8
+_CONVERSIONS = {"cast", "reshape", "broadcast", "wrapping", "rescale"}
 
 PUBLIC, SECRET = "public", "secret"
 
@@ -98,10 +99,14 @@ class Graph:
 
 
 class Writer:
-    """Writes a graph: a line for each value with a name or several readers."""
+    """Writes a graph: a line for each value with a name or several readers.
 
-    def __init__(self, graph: Graph) -> None:
+    A brief text is for pictures: it leaves out conversions, which a reader need not see.
+    """
+
+    def __init__(self, graph: Graph, brief: bool = False) -> None:
         self.graph = graph
+        self.brief = brief
         self.written: dict[int, tuple[str, int]] = {}
         self.own: dict[int, str] = {}
         self.lines: list[str] = []
@@ -133,8 +138,11 @@ class Writer:
             if node.form == "input":
                 continue
             given = graph.names.get(at)
+            # A conversion is no line of a brief text.
             small = node.form == "const" and len(self.written[at][0]) < 24
-            if given is not None or (self.uses[at] > 1 and not small) or depth[at] >= DEEPEST:
+            small |= self.brief and node.name in _CONVERSIONS
+            deep = depth[at] >= DEEPEST and not self.brief
+            if given is not None or (self.uses[at] > 1 and not small) or deep:
                 name = given or self.next_name()
                 self.own[at] = self.written[at][0]
                 self.lines.append(f"{name} = {self.written[at][0]}")
@@ -167,7 +175,7 @@ class Writer:
         if node.form == "input":
             return node.name, _WHOLE
         if node.form == "const":
-            return constant(node), _WHOLE
+            return node.name if self.brief else constant(node), _WHOLE
         if node.form == "infix":
             left, right = node.args
             level = _STRENGTH[node.name]
@@ -180,6 +188,8 @@ class Writer:
             return f"{node.name}{self.operand(node.args[0], _UNARY)}", _UNARY
         if node.form == "shift":
             return f"{self.operand(node.args[0], 4)} {node.name} {node.suffix}", 4
+        if self.brief and node.name in _CONVERSIONS:
+            return self.written[node.args[0]]
         parts = [self.operand(arg, 0) for arg in node.args]
         if node.form == "order":
             parts = [

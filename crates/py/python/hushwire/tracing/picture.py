@@ -11,7 +11,7 @@ from .graph import PUBLIC, SECRET, Graph, Node, Writer
 if TYPE_CHECKING:
     from .function import Computation
 
-MOST = 40
+MOST = 24
 """The most boxes of operators; a picture of more shows named values alone."""
 
 _WIDTH, _HEIGHT, _GAP, _LANE = 168, 44, 22, 40
@@ -51,10 +51,10 @@ def _cut(text: str, most: int) -> str:
 
 def _boxes(graph: Graph) -> list[_Box]:
     """Inputs, values with a line of their own in the text, and outputs."""
-    writer = Writer(graph)
+    writer = Writer(graph, brief=True)
     writer.text()
     order = sorted(writer.reached)
-    lines = [at for at in order if graph.nodes[at].form != "input" and at in writer.own]
+    lines = [at for at in order if at in writer.own and graph.nodes[at].sight != PUBLIC]
     if len(lines) > MOST:
         lines = [at for at in lines if at in graph.names][:MOST]
     shown = {at for at in order if graph.nodes[at].form == "input"} | set(lines)
@@ -171,9 +171,9 @@ def _drawn(box: _Box, half: float) -> str:
         f'<g><title>{escape(box.title)}</title><rect x="{x:.0f}" y="{y:.0f}" width="{_WIDTH}" height="{_HEIGHT}" '
         f'rx="6" fill="{fill}" stroke="{box.colour}" stroke-width="1.5"/>'
         f'<text x="{half + box.x:.0f}" y="{y + 18:.0f}" text-anchor="middle" fill="{ink}" font-weight="600">'
-        f"{escape(_cut(box.title, 26))}</text>"
+        f"{escape(_cut(box.title, 23))}</text>"
         f'<text x="{half + box.x:.0f}" y="{y + 34:.0f}" text-anchor="middle" fill="{ink}" opacity="0.85">'
-        f"{escape(_cut(box.about, 29))}</text></g>"
+        f"{escape(_cut(box.about, 28))}</text></g>"
     )
 
 
