@@ -268,3 +268,63 @@ def test_public_numbers_beyond_a_type_compare() -> None:
         "back": 300 > x,
     }.items():
         same(found[name], wanted)
+
+
+COMPOSED: list[tuple[Any, tuple[tuple[int, ...], ...]]] = [
+    (lambda m, a, b: m.einsum("ij,jk->ik", a, b), ((2, 3), (3, 4))),
+    (lambda m, a, b: m.einsum("ij,jk", a, b), ((2, 3), (3, 4))),
+    (lambda m, a, b: m.einsum("bij,bjk->bik", a, b), ((2, 2, 3), (2, 3, 4))),
+    (lambda m, a, b: m.einsum("i,j->ji", a, b), ((2,), (3,))),
+    (lambda m, a, b: m.einsum("ij,ij->i", a, b), ((2, 3), (2, 3))),
+    (lambda m, a, b: m.einsum("ijk->ki", a), ((2, 3, 4), (1,))),
+    (lambda m, a, b: m.einsum("ij,j,jk->k", a, b, a.T), ((2, 3), (3,))),
+    (lambda m, a, b: m.split(a, 2, axis=1)[1], ((3, 4), (1,))),
+    (lambda m, a, b: m.array_split(a, 3)[0], ((7,), (1,))),
+    (lambda m, a, b: m.split(a, [1, 5])[2], ((7,), (1,))),
+    (lambda m, a, b: m.dstack([a, b]), ((2, 3), (2, 3))),
+    (lambda m, a, b: m.rot90(a) + m.fliplr(m.rot90(a)) - m.flipud(m.rot90(a, 3)), ((2, 3), (1,))),
+    (lambda m, a, b: m.convolve(a, b), ((6,), (3,))),
+    (lambda m, a, b: m.convolve(a, b, "same"), ((6,), (4,))),
+    (lambda m, a, b: m.convolve(a, b, "valid"), ((3,), (6,))),
+    (lambda m, a, b: m.correlate(a, b), ((6,), (3,))),
+    (lambda m, a, b: m.cross(a, b), ((4, 3), (4, 3))),
+    (lambda m, a, b: m.digitize(a, [-20, 0, 20]), ((9,), (1,))),
+    (lambda m, a, b: m.vander(a, 3), ((4,), (1,))),
+    (lambda m, a, b: m.linalg.matrix_power(a, 5), ((3, 3), (1,))),
+    (lambda m, a, b: m.linalg.multi_dot([a, b, a]), ((2, 3), (3, 2))),
+    (lambda m, a, b: np.maximum.accumulate(a, axis=1) - np.minimum.accumulate(a, axis=1), ((2, 7), (1,))),
+    (lambda m, a, b: m.tri(3, dtype=int) + a, ((3, 3), (1,))),
+    (lambda m, a, b: m.pad(a, 2) + m.pad(a, [(1, 3), (2, 2)], constant_values=4), ((2, 3), (1,))),
+    (lambda m, a, b: m.select([a > 9, a > 0], [a, b], 7), ((5,), (5,))),
+]
+
+
+@pytest.mark.parametrize("number", range(len(COMPOSED)))
+def test_compositions_are_those_of_numpy(number: int) -> None:
+    call, (a, b) = COMPOSED[number]
+    x, y = numbers(a), numbers(b, 1)
+    same(evaluated(lambda x, y: call(hnp, x, y), x=x, y=y), call(np, x, y))
+
+
+def test_compositions_of_real_numbers() -> None:
+    real = hw.fixed(64, 32)
+    rng = np.random.default_rng(9)
+    x, at = np.sort(rng.uniform(-3, 3, 6)), rng.uniform(-4, 4, 9)
+    y, rows = rng.normal(size=6), rng.normal(size=(8, 3))
+
+    def function(m: Any, x: Any, at: Any, y: Any, rows: Any) -> dict[str, Any]:
+        return {
+            "line": m.interp(at, x, y),
+            "area": m.trapezoid(y, x),
+            "even": m.trapezoid(y, dx=0.5),
+            "slope": m.gradient(y, 0.25),
+            "solved": m.linalg.lstsq(rows, rows[:, 0] * 2 + 1, rcond=None)[0],
+            "values": m.linalg.eigvalsh(m.matmul(rows.T, rows)),
+            "powers": m.logspace(0, 2, 5) * y[0],
+        }
+
+    types = {"x": real[6] @ "ann", "at": real[9] @ "bob", "y": real[6] @ "ann", "rows": real[8, 3] @ "bob"}
+    made = Computation.of(lambda **v: function(hnp, **v), types, hw.out("ann"), name="f")
+    found = made.evaluate(x=x, at=at, y=y, rows=rows)
+    for name, wanted in function(np, x, at, y, rows).items():
+        np.testing.assert_allclose(found[name], wanted, atol=1e-6, err_msg=name)

@@ -245,7 +245,11 @@ def one(case: Case, kind: str) -> Computation:
     return Computation.of(function, types, hw.out("bob"), name="function", real=real_type)
 
 
-@pytest.mark.parametrize("kind", list(TYPES))
+QUICK = ("i32", "u64", "fixed64", "bool")
+KINDS = [pytest.param(kind, marks=() if kind in QUICK else pytest.mark.full) for kind in TYPES]
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_functions_are_those_of_numpy(kind: str) -> None:
     wrong = []
     for number, case in enumerate(CASES):

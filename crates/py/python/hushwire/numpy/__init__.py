@@ -15,6 +15,63 @@ from ..tracing import refused as refused
 from ..tracing.array import FUNCTIONS as FUNCTIONS
 from ..tracing.array import REFUSED as REFUSED
 from ..tracing.array import Array as Array
+from ..tracing.compositions import (
+    convolve as convolve,
+)
+from ..tracing.compositions import (
+    correlate as correlate,
+)
+from ..tracing.compositions import (
+    cross as cross,
+)
+from ..tracing.compositions import (
+    digitize as digitize,
+)
+from ..tracing.compositions import (
+    dstack as dstack,
+)
+from ..tracing.compositions import (
+    einsum as einsum,
+)
+from ..tracing.compositions import (
+    fliplr as fliplr,
+)
+from ..tracing.compositions import (
+    flipud as flipud,
+)
+from ..tracing.compositions import (
+    gradient as gradient,
+)
+from ..tracing.compositions import (
+    interp as interp,
+)
+from ..tracing.compositions import (
+    logspace as logspace,
+)
+from ..tracing.compositions import (
+    rot90 as rot90,
+)
+from ..tracing.compositions import (
+    sliding_window_view as sliding_window_view,
+)
+from ..tracing.compositions import (
+    split as array_split,
+)
+from ..tracing.compositions import (
+    split as split,
+)
+from ..tracing.compositions import (
+    trapezoid as trapezoid,
+)
+from ..tracing.compositions import (
+    trapezoid as trapz,
+)
+from ..tracing.compositions import (
+    tri as tri,
+)
+from ..tracing.compositions import (
+    vander as vander,
+)
 from ..tracing.elementwise import (
     abs as abs,
 )
@@ -687,31 +744,33 @@ __all__ = [
     "abs", "absolute", "acos", "acosh", "add", "all", "allclose", "amax", "amin", "angle",
     "any", "append", "arange", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2",
     "arctanh", "argmax", "argmin", "argsort", "around", "array", "array_equal", "array_equiv",
-    "asarray", "ascontiguousarray", "asin", "asinh", "astype", "atan", "atan2", "atanh",
-    "atleast_1d", "atleast_2d", "atleast_3d", "average", "bincount", "bitwise_and",
+    "array_split", "asarray", "ascontiguousarray", "asin", "asinh", "astype", "atan", "atan2",
+    "atanh", "atleast_1d", "atleast_2d", "atleast_3d", "average", "bincount", "bitwise_and",
     "bitwise_count", "bitwise_invert", "bitwise_left_shift", "bitwise_not", "bitwise_or",
     "bitwise_right_shift", "bitwise_xor", "broadcast_arrays", "broadcast_to", "cbrt", "ceil",
-    "clip", "column_stack", "concat", "concatenate", "conj", "conjugate", "copy", "copysign",
-    "corrcoef", "cos", "cosh", "count_nonzero", "cov", "cumprod", "cumsum", "cumulative_prod",
-    "cumulative_sum", "deg2rad", "degrees", "diag", "diagonal", "diff", "divide", "divmod",
-    "dot", "ediff1d", "equal", "erf", "exp", "exp2", "expand_dims", "expm1", "eye", "fabs",
-    "fix", "flip", "float_power", "floor", "floor_divide", "fmax", "fmin", "fmod", "full",
-    "full_like", "gcd", "greater", "greater_equal", "heaviside", "histogram", "hstack",
-    "hypot", "i0", "identity", "imag", "inner", "invert", "isclose", "iscomplex", "isreal",
-    "isrealobj", "kron", "lcm", "ldexp", "left_shift", "less", "less_equal", "linspace",
-    "log", "log10", "log1p", "log2", "logaddexp", "logaddexp2", "logical_and", "logical_not",
-    "logical_or", "logical_xor", "matmul", "max", "maximum", "mean", "median", "meshgrid",
-    "min", "minimum", "mod", "modf", "moveaxis", "multiply", "ndim", "negative", "nextafter",
-    "not_equal", "ones", "ones_like", "outer", "pad", "partition", "percentile",
-    "permute_dims", "polyval", "positive", "pow", "power", "prod", "ptp", "quantile",
-    "rad2deg", "radians", "ravel", "real", "reciprocal", "relu", "remainder", "repeat",
-    "reshape", "right_shift", "rint", "roll", "round", "searchsorted", "select", "shape",
-    "sigmoid", "sign", "signbit", "sin", "sinc", "sinh", "size", "softmax", "softplus",
-    "sort", "sqrt", "square", "squeeze", "stack", "std", "subtract", "sum", "swapaxes",
-    "take", "take_along_axis", "tan", "tanh", "tensordot", "tile", "top_k", "trace",
-    "transpose", "tril", "triu", "true_divide", "trunc", "unwrap", "var", "vdot", "vstack",
-    "where", "zeros", "zeros_like", "FUNCTIONS", "REFUSED", "Array", "bool_", "e", "int8",
-    "int16", "int32", "int64", "linalg", "newaxis", "pi", "uint8", "uint16", "uint32",
+    "clip", "column_stack", "concat", "concatenate", "conj", "conjugate", "convolve", "copy",
+    "copysign", "corrcoef", "correlate", "cos", "cosh", "count_nonzero", "cov", "cross",
+    "cumprod", "cumsum", "cumulative_prod", "cumulative_sum", "deg2rad", "degrees", "diag",
+    "diagonal", "diff", "digitize", "divide", "divmod", "dot", "dstack", "ediff1d", "einsum",
+    "equal", "erf", "exp", "exp2", "expand_dims", "expm1", "eye", "fabs", "fix", "flip",
+    "fliplr", "flipud", "float_power", "floor", "floor_divide", "fmax", "fmin", "fmod",
+    "full", "full_like", "gcd", "gradient", "greater", "greater_equal", "heaviside",
+    "histogram", "hstack", "hypot", "i0", "identity", "imag", "inner", "interp", "invert",
+    "isclose", "iscomplex", "isreal", "isrealobj", "kron", "lcm", "ldexp", "left_shift",
+    "less", "less_equal", "linspace", "log", "log10", "log1p", "log2", "logaddexp",
+    "logaddexp2", "logical_and", "logical_not", "logical_or", "logical_xor", "logspace",
+    "matmul", "max", "maximum", "mean", "median", "meshgrid", "min", "minimum", "mod", "modf",
+    "moveaxis", "multiply", "ndim", "negative", "nextafter", "not_equal", "ones", "ones_like",
+    "outer", "pad", "partition", "percentile", "permute_dims", "polyval", "positive", "pow",
+    "power", "prod", "ptp", "quantile", "rad2deg", "radians", "ravel", "real", "reciprocal",
+    "relu", "remainder", "repeat", "reshape", "right_shift", "rint", "roll", "rot90", "round",
+    "searchsorted", "select", "shape", "sigmoid", "sign", "signbit", "sin", "sinc", "sinh",
+    "size", "sliding_window_view", "softmax", "softplus", "sort", "split", "sqrt", "square",
+    "squeeze", "stack", "std", "subtract", "sum", "swapaxes", "take", "take_along_axis",
+    "tan", "tanh", "tensordot", "tile", "top_k", "trace", "transpose", "trapezoid", "trapz",
+    "tri", "tril", "triu", "true_divide", "trunc", "unwrap", "vander", "var", "vdot",
+    "vstack", "where", "zeros", "zeros_like", "FUNCTIONS", "REFUSED", "Array", "bool_", "e",
+    "int8", "int16", "int32", "int64", "linalg", "newaxis", "pi", "uint8", "uint16", "uint32",
     "uint64",
 ]  # fmt: skip
 

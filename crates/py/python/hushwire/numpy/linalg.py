@@ -2,6 +2,18 @@
 
 from __future__ import annotations
 
+from ..tracing.compositions import (
+    eigvalsh as eigvalsh,
+)
+from ..tracing.compositions import (
+    lstsq as lstsq,
+)
+from ..tracing.compositions import (
+    matrix_power as matrix_power,
+)
+from ..tracing.compositions import (
+    multi_dot as multi_dot,
+)
 from ..tracing.linear import (
     cholesky as cholesky,
 )

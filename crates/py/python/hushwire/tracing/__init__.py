@@ -13,6 +13,9 @@ function.py     the decorator and the traced function   picture.py    pictures o
 from __future__ import annotations
 
 from . import (
+    compositions as compositions,
+)
+from . import (
     elementwise as elementwise,
 )
 from . import (

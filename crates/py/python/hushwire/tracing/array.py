@@ -176,6 +176,7 @@ class Array:
             kwargs.setdefault("axis", 0)
         elif method == "accumulate":
             name = {"add": "cumsum", "multiply": "cumprod"}.get(name, f"{name}.accumulate")
+            kwargs.setdefault("axis", 0)
         elif method == "outer" and name == "multiply":
             name = "outer"
         elif method != "__call__":
@@ -185,7 +186,7 @@ class Array:
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         del types
         module, name = str(function.__module__), str(function.__name__)
-        return call(f"linalg.{name}" if module.endswith("linalg") else name, *args, **kwargs)
+        return call(f"linalg.{name}" if "linalg" in module else name, *args, **kwargs)
 
     # Operators.
 
