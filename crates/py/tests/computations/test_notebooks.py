@@ -1,5 +1,5 @@
 """The notebooks run from top to bottom, each within a minute: one in the short test, all with
-HUSHWIRE_FULL=1. Their assertions compare results with plain code."""
+HUSHWIRE_FULL=yes. Their assertions compare results with plain code."""
 
 from __future__ import annotations
 
