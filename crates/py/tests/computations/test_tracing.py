@@ -234,3 +234,47 @@ def test_one_computation_is_part_of_another() -> None:
 def test_equal_operations_are_computed_once() -> None:
     text = traced(lambda f, **_: hnp.sqrt(f) + hnp.sqrt(f))
     assert text.count("sqrt(") == 1
+
+
+def test_a_mistake_is_an_error_of_the_package() -> None:
+    with pytest.raises(hw.UsageError) as caught:
+        traced(lambda x, **_: bool(x))
+    assert isinstance(caught.value, TypeError) and caught.value.step == "tracing the computation"
+    assert "truth value" in caught.value.cause and "hw.where" in caught.value.remedy
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (type(again), str(again)) == (ComputationError, str(caught.value))
+
+
+def test_the_digest_is_that_of_the_operations() -> None:
+    def one(x: Any, **_: Any) -> Any:
+        doubled = x * 2
+        return doubled + doubled
+
+    def other(x: Any, **_: Any) -> Any:
+        twice = x * 2
+        return twice + x * 2
+
+    first, second = (Computation.of(f, TYPES, hw.out("ann"), name="f") for f in (one, other))
+    assert first.digest == second.digest and "doubled" in first.text and "twice" in second.text
+    third = Computation.of(lambda x, **_: x * 4, TYPES, hw.out("ann"), name="f")
+    assert third.digest != first.digest
+    # What the library has read is what was written.
+    assert hw.Computation(first.native.text).digest == first.digest
+
+
+def test_a_price_is_one_of_a_run() -> None:
+    few, many = risk.cost(n=10), risk.cost(n=1000)
+    assert 0 < few["bytes_sent"] < many["bytes_sent"] and few["rounds"] > 0
+    assert set(many["seconds"]) == {"local", "lan", "wan"}
+    assert risk.cost("two", n=10)["bytes_sent"] != few["bytes_sent"]
+    assert risk.explain().startswith("risk") and "total" not in risk.explain()
+    assert f"{risk.cost()['bytes_sent']:,}" in risk._repr_html_()
+
+
+def test_a_run_among_three_parties() -> None:
+    told: list[Any] = []
+    with hw.local(parties=3) as session:
+        assert int(risk(session, price=[250, 1200], amount=[30, 4])) == 12_300
+        assert int(risk(session, [250, 1200], [30, 3], progress=lambda *part: told.append(part))) == 11_100
+        with pytest.raises(hw.UsageError, match="n"):
+            risk(session, price=[1, 2, 3], amount=[1])
