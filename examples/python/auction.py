@@ -1,9 +1,8 @@
 """A second-price auction: who wins, and the price, which is the second highest bid. Bids stay secret."""
 
-import numpy as np
-
 import hushwire as hw
 import hushwire.numpy as hnp
+import numpy as np
 
 
 @hw.computation

@@ -1,8 +1,7 @@
 """One round of gradient boosting: the best split of a column by gradients, and both new leaves."""
 
-import numpy as np
-
 import hushwire as hw
+import numpy as np
 
 REAL = hw.fixed(64, 32)
 BUCKETS = 8

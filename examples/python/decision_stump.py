@@ -1,9 +1,8 @@
 """A decision stump: which column at which threshold tells best whether a loan fails. The bank has
 the labels, two others have columns; nobody learns how a row falls."""
 
-import numpy as np
-
 import hushwire as hw
+import numpy as np
 
 THRESHOLDS = [20, 40, 60, 80]
 

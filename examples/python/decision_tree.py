@@ -1,10 +1,9 @@
 """A firm's decision tree on a customer's row: the firm keeps columns, thresholds and leaves, the
 customer the row, and the customer alone learns the answer."""
 
-import numpy as np
-
 import hushwire as hw
 import hushwire.numpy as hnp
+import numpy as np
 
 DEPTH = 3
 

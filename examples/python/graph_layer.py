@@ -1,8 +1,7 @@
 """A layer of a graph network: banks' secret transfers between accounts, and PageRank of these."""
 
-import numpy as np
-
 import hushwire as hw
+import numpy as np
 
 REAL = hw.fixed(64, 32)
 

@@ -1,8 +1,7 @@
 """k-means: three centres of points, half of which are in one shop and half in another."""
 
-import numpy as np
-
 import hushwire as hw
+import numpy as np
 
 REAL = hw.fixed(64, 32)
 

@@ -1,8 +1,7 @@
 """Linear regression by gradient descent: a lab has the columns, a clinic has what they explain."""
 
-import numpy as np
-
 import hushwire as hw
+import numpy as np
 
 REAL = hw.fixed(64, 32)
 STEPS, RATE = 25, 0.2

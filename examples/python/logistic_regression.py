@@ -1,9 +1,8 @@
 """Logistic regression by Newton's method: a bank has two columns, a shop another and the labels."""
 
-import numpy as np
-
 import hushwire as hw
 import hushwire.numpy as hnp
+import numpy as np
 
 REAL = hw.fixed(64, 32)
 

@@ -1,9 +1,8 @@
 """Three steps of a long short-term memory: a firm's weights on a client's sequence."""
 
-import numpy as np
-
 import hushwire as hw
 import hushwire.numpy as hnp
+import numpy as np
 
 REAL = hw.fixed(64, 32)
 

@@ -1,9 +1,8 @@
 """A firm's network on a client's rows: the client learns the classes' chances, nobody more."""
 
-import numpy as np
-
 import hushwire as hw
 import hushwire.numpy as hnp
+import numpy as np
 
 REAL = hw.fixed(64, 32)
 

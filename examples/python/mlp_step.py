@@ -1,8 +1,7 @@
 """A training step of a network with one hidden layer: forward, backward, and the new weights."""
 
-import numpy as np
-
 import hushwire as hw
+import numpy as np
 
 REAL = hw.fixed(64, 32)
 

@@ -1,8 +1,7 @@
 """Naive Bayes on words: one owner has which words occur, another which messages are unwanted."""
 
-import numpy as np
-
 import hushwire as hw
+import numpy as np
 
 REAL = hw.fixed(64, 32)
 

@@ -1,8 +1,7 @@
 """The five nearest cases of a hospital to a patient's values decide by majority."""
 
-import numpy as np
-
 import hushwire as hw
+import numpy as np
 
 K = 5
 

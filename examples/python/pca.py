@@ -1,8 +1,7 @@
 """Principal components of columns of two owners, by Jacobi's rotations."""
 
-import numpy as np
-
 import hushwire as hw
+import numpy as np
 
 REAL = hw.fixed(64, 32)
 

@@ -1,8 +1,7 @@
 """Poisson regression: an insurer's counts of claims explained by columns of a garage."""
 
-import numpy as np
-
 import hushwire as hw
+import numpy as np
 
 REAL = hw.fixed(64, 32)
 

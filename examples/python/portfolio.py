@@ -1,8 +1,7 @@
 """The risk of a fund's portfolio by a data house's covariances: neither shows its numbers."""
 
-import numpy as np
-
 import hushwire as hw
+import numpy as np
 
 REAL = hw.fixed(64, 32)
 

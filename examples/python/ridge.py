@@ -1,8 +1,7 @@
 """Ridge regression by the inverse of a matrix: (X^T X + a I)^-1 X^T y, with columns of two owners."""
 
-import numpy as np
-
 import hushwire as hw
+import numpy as np
 
 REAL = hw.fixed(64, 32)
 

@@ -1,8 +1,7 @@
 """Three firms learn the mean, the median and the upper quarter of all their salaries together."""
 
-import numpy as np
-
 import hushwire as hw
+import numpy as np
 
 FIRMS = ("ada", "bob", "cleo")
 

@@ -1,8 +1,7 @@
 """A plant's readings, smoothed, and how many lie beyond a supplier's secret limit."""
 
-import numpy as np
-
 import hushwire as hw
+import numpy as np
 
 REAL = hw.fixed(64, 32)
 

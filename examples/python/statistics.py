@@ -1,9 +1,8 @@
 """A hospital has ages, a clinic has blood pressures of the same patients: moments of each, and how
 they go together."""
 
-import numpy as np
-
 import hushwire as hw
+import numpy as np
 
 REAL = hw.fixed(64, 32)
 

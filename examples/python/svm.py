@@ -1,8 +1,7 @@
 """A linear support vector machine by subgradients of the hinge loss, on rows of two owners."""
 
-import numpy as np
-
 import hushwire as hw
+import numpy as np
 
 REAL = hw.fixed(64, 32)
 

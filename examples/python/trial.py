@@ -3,10 +3,9 @@ freedom and a p-value by the normal distribution."""
 
 import math
 
-import numpy as np
-
 import hushwire as hw
 import hushwire.numpy as hnp
+import numpy as np
 
 REAL = hw.fixed(64, 32)
 

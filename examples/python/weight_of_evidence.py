@@ -1,8 +1,7 @@
 """Weights of evidence and the information value of a shop's column for a bank's labels."""
 
-import numpy as np
-
 import hushwire as hw
+import numpy as np
 
 BINS = 5
 

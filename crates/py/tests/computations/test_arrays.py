@@ -9,12 +9,11 @@ import pytest
 
 np = pytest.importorskip("numpy")
 hypothesis = pytest.importorskip("hypothesis")
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 import hushwire as hw
 import hushwire.numpy as hnp
 from hushwire.tracing import Computation
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 QUICK = settings(max_examples=40, deadline=None)
 SHAPES = st.lists(st.integers(1, 4), min_size=1, max_size=4).map(tuple)
@@ -292,7 +291,10 @@ COMPOSED: list[tuple[Any, tuple[tuple[int, ...], ...]]] = [
     (lambda m, a, b: m.vander(a, 3), ((4,), (1,))),
     (lambda m, a, b: m.linalg.matrix_power(a, 5), ((3, 3), (1,))),
     (lambda m, a, b: m.linalg.multi_dot([a, b, a]), ((2, 3), (3, 2))),
-    (lambda m, a, b: np.maximum.accumulate(a, axis=1) - np.minimum.accumulate(a, axis=1), ((2, 7), (1,))),
+    (
+        lambda m, a, b: np.maximum.accumulate(a, axis=1) - np.minimum.accumulate(a, axis=1),
+        ((2, 7), (1,)),
+    ),
     (lambda m, a, b: m.tri(3, dtype=int) + a, ((3, 3), (1,))),
     (lambda m, a, b: m.pad(a, 2) + m.pad(a, [(1, 3), (2, 2)], constant_values=4), ((2, 3), (1,))),
     (lambda m, a, b: m.select([a > 9, a > 0], [a, b], 7), ((5,), (5,))),
@@ -323,7 +325,12 @@ def test_compositions_of_real_numbers() -> None:
             "powers": m.logspace(0, 2, 5) * y[0],
         }
 
-    types = {"x": real[6] @ "ann", "at": real[9] @ "bob", "y": real[6] @ "ann", "rows": real[8, 3] @ "bob"}
+    types = {
+        "x": real[6] @ "ann",
+        "at": real[9] @ "bob",
+        "y": real[6] @ "ann",
+        "rows": real[8, 3] @ "bob",
+    }
     made = Computation.of(lambda **v: function(hnp, **v), types, hw.out("ann"), name="f")
     found = made.evaluate(x=x, at=at, y=y, rows=rows)
     for name, wanted in function(np, x, at, y, rows).items():

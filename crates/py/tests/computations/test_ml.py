@@ -18,7 +18,9 @@ class InTheOpen:
     """Stands for a session: computes by the evaluator, whose bits are those of the parties."""
 
     def run(self, computation: Any, inputs: Mapping[str, Any], /) -> dict[str, Any]:
-        raw = computation.evaluate({name: _arrays.to_native(value) for name, value in inputs.items()})
+        raw = computation.evaluate(
+            {name: _arrays.to_native(value) for name, value in inputs.items()}
+        )
         return {name: _arrays.from_native(value) for name, value in raw.items()}
 
 
@@ -35,7 +37,9 @@ def test_least_squares_are_exact() -> None:
     np.testing.assert_allclose([*model.coef_, model.intercept_], wanted, atol=1e-7)
     np.testing.assert_allclose(model.predict(BOTH), BOTH @ wanted[:3] + wanted[3], atol=1e-6)
     again = hw.ml.LinearRegression(split="rows", to=["ann"])
-    again.fit(InTheOpen(), {"ann": BOTH[:20], "bob": BOTH[20:]}, {"ann": TARGET[:20], "bob": TARGET[20:]})
+    again.fit(
+        InTheOpen(), {"ann": BOTH[:20], "bob": BOTH[20:]}, {"ann": TARGET[:20], "bob": TARGET[20:]}
+    )
     np.testing.assert_allclose(again.coef_, model.coef_, atol=1e-7)
     assert again.computation is not None
     assert {out.to for _, _, out in again.computation.traced.outputs} == {("ann",)}
@@ -89,7 +93,12 @@ def test_a_shape_stands_for_another_members_columns() -> None:
     [
         (lambda s: hw.ml.LinearRegression().fit(s, {}, {"ann": TARGET}), "no owner"),
         (lambda s: hw.ml.LinearRegression().fit(s, {"ann": LEFT}, {}), "labels"),
-        (lambda s: hw.ml.LinearRegression().fit(s, {"ann": LEFT, "bob": RIGHT[:9]}, {"ann": TARGET}), "rows"),
+        (
+            lambda s: hw.ml.LinearRegression().fit(
+                s, {"ann": LEFT, "bob": RIGHT[:9]}, {"ann": TARGET}
+            ),
+            "rows",
+        ),
         (lambda s: hw.ml.LinearRegression().fit(s, {"ann": TARGET}, {"ann": TARGET}), "axes"),
         (lambda s: hw.ml.KMeans(3, init=[0]).fit(s, {"ann": LEFT}), "clusters"),
         (lambda s: hw.ml.KMeans(split="diagonals"), "split"),

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 import hushwire.numpy as hnp
+import pytest
 
 SPU = """abs add all angle any arccos arccosh arcsin arcsinh arctan arctan2 arctanh argmax argmin array_equal
 array_equiv atleast_1d atleast_2d atleast_3d bitwise_and bitwise_count bitwise_not bitwise_or bitwise_xor cbrt ceil

@@ -48,6 +48,8 @@ def test_programs_of_pages_print_what_they_show(page: str, tmp_path: Path) -> No
 
 def test_reference_and_pictures_are_those_of_the_package() -> None:
     made = subprocess.run(
-        [sys.executable, str(ROOT / "scripts/python-pages"), "--check"], capture_output=True, text=True
+        [sys.executable, str(ROOT / "scripts/python-pages"), "--check"],
+        capture_output=True,
+        text=True,
     )
     assert made.returncode == 0, made.stderr

@@ -5,10 +5,9 @@ from __future__ import annotations
 import pickle
 from typing import Annotated, Any
 
-import pytest
-
 import hushwire as hw
 import hushwire.numpy as hnp
+import pytest
 from hushwire.tracing import Computation, ComputationError
 
 REAL = hw.fixed(64, 32)
@@ -275,6 +274,9 @@ def test_a_run_among_three_parties() -> None:
     told: list[Any] = []
     with hw.local(parties=3) as session:
         assert int(risk(session, price=[250, 1200], amount=[30, 4])) == 12_300
-        assert int(risk(session, [250, 1200], [30, 3], progress=lambda *part: told.append(part))) == 11_100
-        with pytest.raises(hw.UsageError, match="n"):
+        assert (
+            int(risk(session, [250, 1200], [30, 3], progress=lambda *part: told.append(part)))
+            == 11_100
+        )
+        with pytest.raises(hw.PartyError, match="as many rows"):
             risk(session, price=[1, 2, 3], amount=[1])

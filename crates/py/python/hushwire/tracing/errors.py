@@ -15,4 +15,4 @@ class ComputationError(UsageError, TypeError):
     def __init__(
         self, cause: str, remedy: str, *, step: str = "tracing the computation", **more: str | None
     ) -> None:
-        super().__init__(cause=cause, remedy=remedy, step=step, **more)  # type: ignore[arg-type]
+        super().__init__(cause=cause, remedy=remedy, step=step, **more)

@@ -325,7 +325,7 @@ def _with_names(
 def computation(function: Callable[..., Any], /) -> Computation: ...
 @overload
 def computation(
-    *, name: str | None = None, real: Scalar = ty.REAL
+    function: None = None, /, *, name: str | None = None, real: Scalar = ty.REAL
 ) -> Callable[[Callable[..., Any]], Computation]: ...
 def computation(
     function: Callable[..., Any] | None = None,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
 
 from .errors import ComputationError
 from .types import ArrayType, Out, Scalar, Shape, is_reserved
@@ -11,7 +10,8 @@ from .types import ArrayType, Out, Scalar, Shape, is_reserved
 DEEPEST = 8
 """The deepest nesting of values in one line of text."""
 
-Form = Literal["input", "const", "infix", "prefix", "shift", "call", "order"]
+Form = str
+"""How a node is written: input, const, infix, prefix, shift, call or order."""
 
 _STRENGTH = {"|": 0, "^": 1, "&": 2, "+": 5, "-": 5, "*": 6, "/": 6, "%": 6}
 _STRENGTH.update({sign: 3 for sign in ("==", "!=", "<", "<=", ">", ">=")})
