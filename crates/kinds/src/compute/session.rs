@@ -29,7 +29,8 @@ pub enum Value {
     Tensor(Tensor),
     /// Whole numbers, of which each must fit the declared type: a single one, or a vector.
     Numbers(Vec<i128>),
-    /// Elements of the declared type as records, one after the other ([`Scalar::record`]): a vector.
+    /// Elements of the declared type as records, one after the other ([`Scalar::record`]): a
+    /// vector.
     Records(Vec<u8>),
 }
 
