@@ -129,9 +129,9 @@ impl Local {
     }
 
     /// Runs a query: the rows of all owners go in, as
-    /// [`QueryTask::columns`](crate::job::QueryTask::columns) gives them, and the outputs come out for
-    /// [`QueryTask::result`](crate::job::QueryTask::result). Owners and those who learn the result are
-    /// the parties in turn.
+    /// [`QueryTask::columns`](crate::job::QueryTask::columns) gives them, and the outputs come out
+    /// for [`QueryTask::result`](crate::job::QueryTask::result). Owners and those who learn the
+    /// result are the parties in turn.
     ///
     /// # Errors
     /// An input is missing, or the run was cancelled. The session is of no more use then.

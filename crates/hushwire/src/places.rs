@@ -14,11 +14,12 @@ use std::{
 #[derive(Debug)]
 pub struct LocalPlaces(Option<PathBuf>, Process);
 
-/// LOCAL: the longest path of a directory in which a party's socket has a name: 108 bytes with a zero
-/// at the end, without `/hushwire-0123456789abcdef/party7`.
+/// LOCAL: the longest path of a directory in which a party's socket has a name: 108 bytes with a
+/// zero at the end, without `/hushwire-0123456789abcdef/party7`.
 const LONGEST: usize = 107 - 33;
 
-/// The directory for temporary files, or `/tmp` where that one's path is too long for sockets in it.
+/// The directory for temporary files, or `/tmp` where that one's path is too long for sockets in
+/// it.
 fn short_enough(temporary: PathBuf) -> PathBuf {
     if temporary.as_os_str().len() <= LONGEST { temporary } else { PathBuf::from("/tmp") }
 }

@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 pub(crate) struct Array<'py>(String, Vec<usize>, Bound<'py, PyAny>);
 
 /// A tensor for Python: its scalar, its shape, and elements of 1, 2, 4, 8 or 16 bytes, least
-/// significant first. Those of fixed-point scalars are numbers of steps.
+/// significant first. Elements of fixed-point scalars are numbers of steps.
 pub(crate) type Raw = (String, Vec<usize>, Vec<u8>);
 
 /// The kind and width of elements.

@@ -1,8 +1,8 @@
-//! Columns of other libraries by the Arrow C data interface, which PyCapsules carry, and columns for
-//! them. The only unsafe code of this crate is here.
+//! Columns of other libraries by the Arrow C data interface, which PyCapsules carry, and columns
+//! for them. The only unsafe code of this crate is here.
 //!
-//! Source of the layouts: Apache Arrow, "The Arrow C data interface", "The Arrow C stream interface"
-//! and "The Arrow PyCapsule interface".
+//! Source of the layouts: Apache Arrow, "The Arrow C data interface", "The Arrow C stream
+//! interface" and "The Arrow PyCapsule interface".
 #![allow(unsafe_code, reason = "other libraries hand out pointers")]
 
 use pyo3::{
@@ -66,8 +66,8 @@ macro_rules! released {
 
             fn release(&mut self) {
                 if let Some(release) = self.release {
-                    // SAFETY: the struct is initialised and not released, so its producer's callback
-                    // may be called once; it clears `release`.
+                    // SAFETY: the struct is initialised and not released, so its producer's
+                    // callback may be called once; it clears `release`.
                     unsafe { release(self) }
                 }
             }
@@ -114,7 +114,7 @@ unsafe impl<T: Released> Sync for Owned<T> {}
 
 /// The type of a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Field {
+pub(crate) struct ArrowField {
     /// The column's name.
     pub(crate) name: String,
     /// The format of its values, as the interface writes it.
@@ -140,7 +140,7 @@ unsafe impl Sync for View {}
 
 /// A table: fields, and the columns of each batch.
 pub(crate) struct Imported {
-    pub(crate) fields: Vec<Field>,
+    pub(crate) fields: Vec<ArrowField>,
     /// For each batch its rows, and a view of each column.
     pub(crate) batches: Vec<(usize, Vec<View>)>,
 }
@@ -163,8 +163,9 @@ pub(crate) fn import(table: &Bound<'_, PyAny>) -> PyResult<Imported> {
     let capsule = capsule.cast::<PyCapsule>().map_err(|_| wrong("it is no capsule"))?;
     let pointer = capsule.pointer_checked(Some(c"arrow_array_stream"))?.cast::<Stream>();
     let mut stream = Owned::<Stream>::none();
-    // SAFETY: a capsule of this name holds a stream, which the first consumer moves out: the capsule's
-    // destructor then finds it released. The interpreter's lock is held, so nobody else does.
+    // SAFETY: a capsule of this name holds a stream, which the first consumer moves out: the
+    // capsule's destructor then finds it released. The interpreter's lock is held, so nobody else
+    // does.
     unsafe { ptr::swap(pointer.as_ptr(), &raw mut *stream.0) };
     let mut schema = Owned::<Schema>::none();
     let get = stream.0.get_schema.ok_or_else(|| wrong("it was read already"))?;
@@ -237,7 +238,7 @@ unsafe fn text(pointer: *const c_char) -> Option<String> {
 }
 
 /// The format of a schema, and its children's fields.
-fn fields(schema: &Schema) -> PyResult<(String, Vec<Field>)> {
+fn fields(schema: &Schema) -> PyResult<(String, Vec<ArrowField>)> {
     // SAFETY: the texts of a schema that is not released are valid.
     let format = |schema: &Schema| unsafe { text(schema.format) }.unwrap_or_default();
     let mut fields = vec![];
@@ -249,7 +250,7 @@ fn fields(schema: &Schema) -> PyResult<(String, Vec<Field>)> {
         let dictionary = unsafe { child.dictionary.as_ref() }.map(format);
         // SAFETY: as of `format`.
         let name = unsafe { text(child.name) }.unwrap_or_default();
-        fields.push(Field { name, format: format(child), dictionary });
+        fields.push(ArrowField { name, format: format(child), dictionary });
     }
     Ok((format(schema), fields))
 }
@@ -531,8 +532,8 @@ pub(crate) fn export<'py>(
 }
 
 unsafe extern "C" fn drop_capsule(capsule: *mut pyo3::ffi::PyObject) {
-    // SAFETY: the interpreter calls this once, with the capsule that `capsule` made, whose pointer is
-    // that of a box. A consumer that moved the stream out has cleared `release`.
+    // SAFETY: the interpreter calls this once, with the capsule that `capsule` made, whose pointer
+    // is that of a box. A consumer that moved the stream out has cleared `release`.
     unsafe {
         let pointer = pyo3::ffi::PyCapsule_GetPointer(capsule, c"arrow_array_stream".as_ptr());
         if !pointer.is_null() {

@@ -1,20 +1,25 @@
 //! Tables that Python brings: of other libraries, of Python's lists, of files. What SQL takes of a
 //! column follows from its type; what it does not hold exactly is asked for, or refused by name.
 
+mod csv;
+mod listed;
+
 use crate::{
-    arrow::{Field, View, import},
+    arrow::{ArrowField, View, import},
     errors::{raised, result},
 };
+use csv::csv;
 use hushwire::{
     Fault,
     fault::code,
     job::{InputPlace, Member, QueryTask, Value, declaration, infer},
-    sql::{cell, schema::parse_type},
+    sql::schema::parse_type,
     tables::{
         BitSlice, ColumnSlice, ColumnValues,
-        algebra::{Column, ColumnType, MAX_TEXT, Value as CellValue},
+        algebra::{Column, ColumnType, MAX_TEXT},
     },
 };
+use listed::Listed;
 use pyo3::prelude::*;
 use std::{borrow::Cow, collections::BTreeMap, path::PathBuf, sync::Arc};
 
@@ -43,7 +48,7 @@ enum Kind {
     Day,
     /// Milliseconds of days in 8 bytes.
     DayMillis,
-    /// So many a second, in 8 bytes.
+    /// Parts of a second, in 8 bytes.
     Moment {
         per_second: i128,
     },
@@ -53,9 +58,9 @@ enum Kind {
 }
 
 /// Where values are.
-enum Data {
+enum HeldData {
     /// In buffers of another library: a view of each batch.
-    Views(Vec<View>, Field),
+    Views(Vec<View>, ArrowField),
     /// Here: numbers in records of the kind's width or truth values in bytes, or texts; and whether
     /// each row has a value.
     Own { numbers: Vec<u8>, texts: Vec<Vec<u8>>, valid: Vec<bool> },
@@ -64,17 +69,17 @@ enum Data {
 struct Held {
     name: String,
     kind: Kind,
-    data: Data,
+    data: HeldData,
 }
 
 enum Source {
-    Columns(Vec<Held>),
+    Held(Vec<Held>),
     File(InputPlace, Vec<Column>),
 }
 
 /// A table that Python brings. It has no text of its values.
-#[pyclass(frozen, module = "hushwire._native")]
-pub(crate) struct Columns {
+#[pyclass(frozen, module = "hushwire._native", name = "Columns")]
+pub(crate) struct FrameColumns {
     source: Arc<Source>,
     rows: usize,
 }
@@ -174,8 +179,8 @@ impl Held {
     /// The rows that have no value.
     fn has_nulls(&self) -> bool {
         match &self.data {
-            Data::Own { valid, .. } => valid.contains(&false),
-            Data::Views(views, _) => {
+            HeldData::Own { valid, .. } => valid.contains(&false),
+            HeldData::Views(views, _) => {
                 let null = |view: &View| {
                     let bits = view.valid().and_then(|(bits, start)| BitSlice::new(bits, start, view.rows()));
                     bits.is_some_and(|bits| (0..view.rows()).any(|i| !bits.get(i)))
@@ -190,8 +195,8 @@ impl Held {
         let broken =
             || refused(format!("column {} has offsets that are none", self.name), "bring another copy");
         match &self.data {
-            Data::Own { texts, .. } => Ok(texts.iter().map(|text| Cow::from(text.as_slice())).collect()),
-            Data::Views(views, field) => {
+            HeldData::Own { texts, .. } => Ok(texts.iter().map(|text| Cow::from(text.as_slice())).collect()),
+            HeldData::Views(views, field) => {
                 let mut all = vec![];
                 for view in views {
                     match &field.dictionary {
@@ -209,7 +214,7 @@ impl Held {
                                 let mut bytes = [0; 8];
                                 bytes[..width].copy_from_slice(place);
                                 let word = usize::try_from(u64::from_le_bytes(bytes)).ok();
-                                // Of a row without a value it may be any number.
+                                // The place in a row without a value may be any number.
                                 let word = word.and_then(|at| words.get(at)).cloned().unwrap_or_default();
                                 all.push(Cow::from(word));
                             }
@@ -267,8 +272,8 @@ impl Held {
     /// Which rows have a value: bits, and the first row's.
     fn valid(&self) -> Option<(Cow<'_, [u8]>, usize)> {
         match &self.data {
-            Data::Own { valid, .. } => valid.contains(&false).then(|| (Cow::from(packed(valid)), 0)),
-            Data::Views(views, _) => match &views[..] {
+            HeldData::Own { valid, .. } => valid.contains(&false).then(|| (Cow::from(packed(valid)), 0)),
+            HeldData::Views(views, _) => match &views[..] {
                 [view] => view.valid().map(|(bits, start)| (Cow::from(bits), start)),
                 _ if views.iter().all(|view| view.valid().is_none()) => None,
                 _ => {
@@ -285,8 +290,8 @@ impl Held {
 
     fn numbers(&self) -> Cow<'_, [u8]> {
         match &self.data {
-            Data::Own { numbers, .. } => Cow::from(numbers.as_slice()),
-            Data::Views(views, _) => match &views[..] {
+            HeldData::Own { numbers, .. } => Cow::from(numbers.as_slice()),
+            HeldData::Views(views, _) => match &views[..] {
                 [view] => Cow::from(view.numbers(self.kind.width())),
                 _ => {
                     let mut all = vec![];
@@ -299,10 +304,10 @@ impl Held {
 
     fn truths(&self) -> (Cow<'_, [u8]>, usize) {
         match &self.data {
-            Data::Own { numbers, .. } => {
+            HeldData::Own { numbers, .. } => {
                 (Cow::from(packed(&numbers.iter().map(|byte| *byte == 1).collect::<Vec<_>>())), 0)
             }
-            Data::Views(views, _) => match &views[..] {
+            HeldData::Views(views, _) => match &views[..] {
                 [view] => {
                     let (bits, start) = view.truths();
                     (Cow::from(bits), start)
@@ -471,7 +476,7 @@ impl Ready<'_> {
     }
 }
 
-impl Columns {
+impl FrameColumns {
     /// The same table, for another thread.
     pub(crate) fn again(&self) -> Self {
         Self { source: self.source.clone(), rows: self.rows }
@@ -486,7 +491,7 @@ impl Columns {
     pub(crate) fn place(&self) -> Result<InputPlace, Fault> {
         let held = match &*self.source {
             Source::File(place, _) => return Ok(place.clone()),
-            Source::Columns(held) => held,
+            Source::Held(held) => held,
         };
         Ok(InputPlace::memory(csv(held, self.rows)?))
     }
@@ -500,7 +505,7 @@ impl Columns {
     ) -> Result<BTreeMap<String, Value>, Fault> {
         let held = match &*self.source {
             Source::File(place, _) => return task.rows_of((owner, table), place),
-            Source::Columns(held) => held,
+            Source::Held(held) => held,
         };
         let tables = task.query().tables();
         let declared = tables.iter().find(|known| known.name == table);
@@ -523,85 +528,8 @@ impl Columns {
     }
 }
 
-/// Columns as CSV, whose first line has their names.
-fn csv(held: &[Held], rows: usize) -> Result<Vec<u8>, Fault> {
-    let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
-    let mut columns: Vec<Vec<Option<String>>> = vec![];
-    for held in held {
-        let texts = if held.kind == Kind::Text { held.texts()? } else { vec![] };
-        let ty = match held.kind {
-            Kind::Real { .. } => ColumnType::Double { frac: 32 },
-            _ => held.ty()?,
-        };
-        let ready = held.ready(ty, &texts)?;
-        let slice = ready.slice(rows).ok_or_else(|| {
-            refused(format!("column {} is shorter than its table", held.name), "bring another copy")
-        })?;
-        let field = |row: usize| {
-            if !slice.is_valid(row) {
-                return None;
-            }
-            Some(match slice.values {
-                ColumnValues::Truths(bits) => bits.get(row).to_string(),
-                ColumnValues::Texts(texts) => quoted(&String::from_utf8_lossy(texts[row])),
-                ColumnValues::Numbers { bytes, width, signed } => {
-                    let number = &bytes[row * width..][..width];
-                    let negative = signed && number.last().is_some_and(|byte| byte >> 7 == 1);
-                    let mut all = [if negative { u8::MAX } else { 0 }; 16];
-                    all[..width].copy_from_slice(number);
-                    cell::show(&CellValue::Number(i128::from_le_bytes(all)), ty)
-                }
-            })
-        };
-        columns.push((0..rows).map(field).collect());
-    }
-    let mut text = held.iter().map(|held| quoted(&held.name)).collect::<Vec<_>>().join(",");
-    for row in 0..rows {
-        text.push('\n');
-        let fields = columns.iter().map(|column| column[row].as_deref().unwrap_or_default());
-        text.push_str(&fields.collect::<Vec<_>>().join(","));
-    }
-    text.push('\n');
-    Ok(text.into_bytes())
-}
-
-/// A column of Python's lists: its name, the kind of its values, its digits, and the values.
-#[derive(FromPyObject)]
-struct Listed<'py>(String, String, (u8, u8), Vec<Option<Bound<'py, PyAny>>>);
-
-impl Listed<'_> {
-    fn held(self) -> PyResult<Held> {
-        let Self(name, form, (precision, scale), values) = self;
-        let kind = match form.as_str() {
-            "bool" => Kind::Truth,
-            "int" => Kind::Whole { width: 16, signed: true },
-            "float" => Kind::Real { width: 8 },
-            "decimal" => Kind::Decimal { width: 16, precision, scale },
-            "date" => Kind::Day,
-            "time" => Kind::Moment { per_second: 1_000_000 },
-            "text" => Kind::Text,
-            _ => Kind::Nothing,
-        };
-        let valid = values.iter().map(Option::is_some).collect();
-        let (mut numbers, mut texts) = (vec![], vec![]);
-        for value in &values {
-            match (kind, value) {
-                (Kind::Text, None) => texts.push(vec![]),
-                (Kind::Text, Some(text)) => texts.push(text.extract::<String>()?.into_bytes()),
-                (kind, None) => numbers.extend(std::iter::repeat_n(0, kind.width())),
-                (Kind::Truth, Some(truth)) => numbers.push(u8::from(truth.extract::<bool>()?)),
-                (Kind::Real { .. }, Some(real)) => numbers.extend(real.extract::<f64>()?.to_le_bytes()),
-                (kind, Some(number)) => {
-                    numbers.extend(&number.extract::<i128>()?.to_le_bytes()[..kind.width()]);
-                }
-            }
-        }
-        Ok(Held { name, kind, data: Data::Own { numbers, texts, valid } })
-    }
-}
-
 #[pymethods]
-impl Columns {
+impl FrameColumns {
     /// The table of what has `__arrow_c_stream__`.
     #[staticmethod]
     fn arrow(py: Python<'_>, table: &Bound<'_, PyAny>) -> PyResult<Self> {
@@ -619,16 +547,16 @@ impl Columns {
                 let remedy = "leave it out, or convert it to numbers, decimals, dates, times or strings";
                 raised(py, &refused(cause, remedy))
             })?;
-            held.push(Held { name: field.name.clone(), kind, data: Data::Views(views, field) });
+            held.push(Held { name: field.name.clone(), kind, data: HeldData::Views(views, field) });
         }
-        Ok(Self { source: Arc::new(Source::Columns(held)), rows })
+        Ok(Self { source: Arc::new(Source::Held(held)), rows })
     }
 
     /// A table of lists.
     #[staticmethod]
     fn lists(rows: usize, columns: Vec<Listed<'_>>) -> PyResult<Self> {
         let held = columns.into_iter().map(Listed::held).collect::<PyResult<_>>()?;
-        Ok(Self { source: Arc::new(Source::Columns(held)), rows })
+        Ok(Self { source: Arc::new(Source::Held(held)), rows })
     }
 
     /// The table of a CSV or Parquet file.
@@ -653,13 +581,13 @@ impl Columns {
     #[getter]
     fn names(&self) -> Vec<String> {
         match &*self.source {
-            Source::Columns(held) => held.iter().map(|held| held.name.clone()).collect(),
+            Source::Held(held) => held.iter().map(|held| held.name.clone()).collect(),
             Source::File(_, columns) => columns.iter().map(|column| column.name.clone()).collect(),
         }
     }
 
-    /// The columns as SQL declares them, with the types of `types` where it has them: those alone, if
-    /// `only`.
+    /// The columns as SQL declares them, with the types of `types` where it has them: those alone,
+    /// if `only`.
     fn declared(&self, py: Python<'_>, types: BTreeMap<String, String>, only: bool) -> PyResult<Vec<String>> {
         result(py, py.detach(|| self.declarations(&types, only)))
     }
@@ -669,7 +597,7 @@ impl Columns {
     }
 }
 
-impl Columns {
+impl FrameColumns {
     fn declarations(&self, types: &BTreeMap<String, String>, only: bool) -> Result<Vec<String>, Fault> {
         let names = self.names();
         if let Some(odd) = types.keys().find(|name| !names.contains(name)) {
@@ -696,7 +624,7 @@ impl Columns {
         };
         let mut declared = vec![];
         match &*self.source {
-            Source::Columns(held) => {
+            Source::Held(held) => {
                 for held in held.iter().filter(|held| wanted(&held.name)) {
                     let nulls = held.has_nulls();
                     let column = match given(&held.name, nulls)? {

@@ -170,8 +170,8 @@ impl Computation {
         Ok(raws(&result(py, ended)?))
     }
 
-    /// The price of a run where symbols have these lengths: rounds and bytes of the party that sends
-    /// most, and seconds on this machine, over a LAN and over a WAN.
+    /// The price of a run where symbols have these lengths: rounds and bytes of the party that
+    /// sends most, and seconds on this machine, over a LAN and over a WAN.
     #[pyo3(signature = (lengths, protocol = "rep3"))]
     fn cost<'py>(
         &self,

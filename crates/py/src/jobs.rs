@@ -53,8 +53,8 @@ impl Wanted {
     }
 }
 
-/// An intersection of two tables, as CSV: for each party its number of rows that count, a sum, items,
-/// flags or columns.
+/// An intersection of two tables, as CSV: for each party its number of rows that count, a sum,
+/// items, flags or columns.
 #[pyfunction]
 #[pyo3(signature = (rows, wanted, told = None))]
 pub(crate) fn psi<'py>(

@@ -28,8 +28,8 @@ mod session;
 use pyo3::prelude::*;
 use std::ffi::OsString;
 
-/// Runs a line of the command `hushwire` in this process, and returns its exit code. `again` are the
-/// words that start this program again.
+/// Runs a line of the command `hushwire` in this process, and returns its exit code. `again` are
+/// the words that start this program again.
 #[pyfunction]
 fn command(py: Python<'_>, args: Vec<OsString>, again: Vec<OsString>) -> u8 {
     py.detach(|| hushwire_cli::run(args, Some(again)))
@@ -47,9 +47,9 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(jobs::job_digest, module)?)?;
     module.add_class::<compute::Computation>()?;
     module.add_class::<session::Session>()?;
-    module.add_class::<columns::Columns>()?;
+    module.add_class::<columns::FrameColumns>()?;
     module.add_class::<service::Service>()?;
     module.add_class::<query::Query>()?;
-    module.add_class::<query::Answer>()?;
+    module.add_class::<query::QueryResult>()?;
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     arrow::{Exported, export},
-    columns::Columns,
+    columns::FrameColumns,
     compute::price,
     errors::{raised, result},
     session::{Held, Session},
@@ -48,13 +48,16 @@ fn is_party(name: &str) -> bool {
 }
 
 /// A table that this process brings: its name, its owner, its columns.
-type Brought<'py> = (String, String, Bound<'py, Columns>);
+type Brought<'py> = (String, String, Bound<'py, FrameColumns>);
 
-fn brought(tables: Vec<Brought<'_>>) -> Vec<(String, String, Columns)> {
+fn brought(tables: Vec<Brought<'_>>) -> Vec<(String, String, FrameColumns)> {
     tables.into_iter().map(|(name, owner, columns)| (name, owner, columns.get().again())).collect()
 }
 
-fn inputs(task: &QueryTask, tables: &[(String, String, Columns)]) -> Result<BTreeMap<String, Input>, Fault> {
+fn inputs(
+    task: &QueryTask,
+    tables: &[(String, String, FrameColumns)],
+) -> Result<BTreeMap<String, Input>, Fault> {
     let mut inputs = BTreeMap::new();
     for (name, owner, columns) in tables {
         inputs.extend(columns.inputs(task, &member(owner)?, name)?);
@@ -65,7 +68,7 @@ fn inputs(task: &QueryTask, tables: &[(String, String, Columns)]) -> Result<BTre
 /// The rows of the result; none at a party that does not learn it.
 fn asked(
     task: &QueryTask,
-    tables: &[(String, String, Columns)],
+    tables: &[(String, String, FrameColumns)],
     held: &mut Held,
 ) -> Result<Option<Vec<Vec<Value>>>, Fault> {
     let inputs = inputs(task, tables)?;
@@ -152,12 +155,17 @@ impl Query {
         session: &Session,
         tables: Vec<Brought<'_>>,
         told: Option<Py<PyAny>>,
-    ) -> PyResult<Answer> {
+    ) -> PyResult<QueryResult> {
         let (task, tables) = (self.0.clone(), brought(tables));
         let rows = session.with(py, told.as_ref(), move |held| asked(&task, &tables, held))?;
         let columns = self.0.query().schema().columns().iter();
         let columns = columns.map(|column| (column.name.clone(), column.ty)).collect();
-        Ok(Answer { columns, learns: rows.is_some(), rows: rows.unwrap_or_default(), arrow: OnceLock::new() })
+        Ok(QueryResult {
+            columns,
+            learns: rows.is_some(),
+            rows: rows.unwrap_or_default(),
+            arrow: OnceLock::new(),
+        })
     }
 
     /// Converts tables to what a session takes, and gives its bytes: for measurements.
@@ -183,8 +191,8 @@ impl Query {
 }
 
 /// The result of a query at this process.
-#[pyclass(frozen, module = "hushwire._native")]
-pub(crate) struct Answer {
+#[pyclass(frozen, module = "hushwire._native", name = "Answer")]
+pub(crate) struct QueryResult {
     columns: Vec<(String, ColumnType)>,
     learns: bool,
     rows: Vec<Vec<Value>>,
@@ -210,7 +218,7 @@ fn real(n: i128, frac: u8) -> f64 {
     n as f64 / f64::from(frac).exp2()
 }
 
-impl Answer {
+impl QueryResult {
     fn exported(&self) -> &Arc<Vec<Exported>> {
         self.arrow.get_or_init(|| {
             let column = |(k, (name, ty)): (usize, &(String, ColumnType))| {
@@ -264,7 +272,7 @@ fn bits(flags: &[bool]) -> Vec<u8> {
 }
 
 #[pymethods]
-impl Answer {
+impl QueryResult {
     /// Whether this process learns the result.
     #[getter]
     fn learns(&self) -> bool {

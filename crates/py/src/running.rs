@@ -24,7 +24,7 @@ const TICK: Duration = Duration::from_millis(40);
 const GRACE: Duration = Duration::from_millis(300);
 /// LOCAL: the stack of the thread, which reads and plans queries.
 const STACK: usize = 16 << 20;
-/// LOCAL: events that wait to be told; older ones give way, as nobody can follow so many.
+/// LOCAL: events that wait to be told; older ones give way.
 const MOST_EVENTS: usize = 4096;
 
 /// What happens in a run, until the thread that waits tells Python.

@@ -1,7 +1,7 @@
 //! The client of the service.
 
 use crate::{
-    columns::Columns,
+    columns::FrameColumns,
     errors::{raised, result},
     running::{self, Events},
 };
@@ -30,7 +30,7 @@ pub(crate) struct Service(Arc<Remote>);
 /// A table on its way to the parties: name, columns as SQL declares them, key, and whether its rows
 /// are padded to a number.
 #[derive(FromPyObject)]
-struct Sent(String, Vec<String>, Vec<String>, Option<u64>);
+struct SentTable(String, Vec<String>, Vec<String>, Option<u64>);
 
 /// What is learnt: the output's name, the result as JSON, and its tables as CSV.
 type Fetched<'py> = (String, String, Bound<'py, PyDict>);
@@ -140,17 +140,17 @@ impl Service {
         Ok(String::from_utf8_lossy(&view.body).into_owned())
     }
 
-    /// Seals a table for the parties in a directory, which is made, and puts it there: the data set's
-    /// id.
+    /// Seals a table for the parties in a directory, which is made, and puts it there: the data
+    /// set's id.
     fn put(
         &self,
         py: Python<'_>,
-        table: &Columns,
-        sent: Sent,
+        table: &FrameColumns,
+        sent: SentTable,
         keys: PathBuf,
         dir: PathBuf,
     ) -> PyResult<String> {
-        let Sent(name, columns, key, padded) = sent;
+        let SentTable(name, columns, key, padded) = sent;
         let place = table.place().map_err(|fault| raised(py, &fault))?;
         let rows = padded.unwrap_or(table.count() as u64);
         let stop = Arc::new(AtomicBool::new(false));

@@ -56,7 +56,7 @@ impl Held {
 }
 
 /// What becomes of a session.
-enum State {
+enum SessionState {
     /// It waits for work.
     Open(Held),
     /// A thread works on it.
@@ -85,9 +85,9 @@ struct PartyBegin {
 }
 
 /// What threads share of a session.
-struct Shared {
+struct SessionShared {
     begin: Begin,
-    state: Mutex<State>,
+    state: Mutex<SessionState>,
     /// The handle of the session that is open, or of the run under way.
     cancel: Mutex<Cancel>,
     events: Events,
@@ -97,7 +97,7 @@ fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Shared {
+impl SessionShared {
     fn begun(&self) -> Result<Held, Fault> {
         let held = match &self.begin {
             Begin::Local(chosen, threads) => {
@@ -123,22 +123,22 @@ impl Shared {
     fn take(&self) -> Result<Option<Held>, Fault> {
         let refused = |cause, remedy| Err(Fault::usage("starting the run", cause, remedy));
         let mut state = lock(&self.state);
-        match std::mem::replace(&mut *state, State::Busy) {
-            State::Open(held) => Ok(Some(held)),
-            State::Gone => {
+        match std::mem::replace(&mut *state, SessionState::Busy) {
+            SessionState::Open(held) => Ok(Some(held)),
+            SessionState::Gone => {
                 *lock(&self.cancel) = Cancel::new();
                 Ok(None)
             }
-            State::Busy => refused(
+            SessionState::Busy => refused(
                 "another run is under way on this session",
                 "wait for it, or open a session for each thread",
             ),
-            State::Lost => {
-                *state = State::Lost;
+            SessionState::Lost => {
+                *state = SessionState::Lost;
                 refused("the session ended with the error of an earlier run", "open it again, at all parties")
             }
-            State::Closed => {
-                *state = State::Closed;
+            SessionState::Closed => {
+                *state = SessionState::Closed;
                 refused("the session is closed", "open a new one")
             }
         }
@@ -147,23 +147,23 @@ impl Shared {
     /// Gives the session back after a run, unless it was closed meanwhile.
     fn give(&self, held: Option<Held>) {
         let mut state = lock(&self.state);
-        if let State::Busy = *state {
+        if let SessionState::Busy = *state {
             let ended = match &self.begin {
-                Begin::Local(..) => State::Gone,
-                Begin::Party(_) => State::Lost,
+                Begin::Local(..) => SessionState::Gone,
+                Begin::Party(_) => SessionState::Lost,
             };
-            *state = held.map_or(ended, State::Open);
+            *state = held.map_or(ended, SessionState::Open);
         }
     }
 }
 
 /// A session: parties that met once. The package's `Session` is the one for people.
 #[pyclass(frozen, module = "hushwire._native")]
-pub(crate) struct Session(Arc<Shared>);
+pub(crate) struct Session(Arc<SessionShared>);
 
 impl Session {
-    /// Works on the session in a thread of its own. After an error the parties meet anew, before the
-    /// next run.
+    /// Works on the session in a thread of its own. After an error the parties meet anew, before
+    /// the next run.
     pub(crate) fn with<T: Send + 'static>(
         &self,
         py: Python<'_>,
@@ -258,8 +258,8 @@ impl Session {
 
     /// Ends the session, and the run under way.
     fn close(&self, py: Python<'_>) {
-        let held = std::mem::replace(&mut *lock(&self.0.state), State::Closed);
-        if matches!(held, State::Busy) {
+        let held = std::mem::replace(&mut *lock(&self.0.state), SessionState::Closed);
+        if matches!(held, SessionState::Busy) {
             self.cancel();
         }
         // Links say goodbye.
@@ -269,13 +269,13 @@ impl Session {
     /// Whether it was closed.
     #[getter]
     fn closed(&self) -> bool {
-        matches!(*lock(&self.0.state), State::Closed)
+        matches!(*lock(&self.0.state), SessionState::Closed)
     }
 
     /// The measurements of each party of this process, since it met the others.
     fn stats<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let stats = match &*lock(&self.0.state) {
-            State::Open(held) => held.stats(),
+            SessionState::Open(held) => held.stats(),
             _ => vec![],
         };
         stats.iter().map(|stats| measured(py, stats)).collect()
@@ -299,8 +299,8 @@ pub(crate) fn measured<'py>(py: Python<'py>, stats: &Stats) -> PyResult<Bound<'p
 
 impl Session {
     fn opened(py: Python<'_>, begin: Begin, told: Option<&Py<PyAny>>) -> PyResult<Self> {
-        let (state, cancel) = (Mutex::new(State::Gone), Mutex::new(Cancel::new()));
-        let session = Self(Arc::new(Shared { begin, state, cancel, events: Events::default() }));
+        let (state, cancel) = (Mutex::new(SessionState::Gone), Mutex::new(Cancel::new()));
+        let session = Self(Arc::new(SessionShared { begin, state, cancel, events: Events::default() }));
         session.with(py, told, |_| Ok(()))?;
         Ok(session)
     }

@@ -29,7 +29,8 @@ pub enum Value {
     Tensor(Tensor),
     /// Whole numbers, of which each must fit the declared type: a single one, or a vector.
     Numbers(Vec<i128>),
-    /// Elements of the declared type as records, one after the other ([`Scalar::record`]): a vector.
+    /// Elements of the declared type as records, one after the other ([`Scalar::record`]): a
+    /// vector.
     Records(Vec<u8>),
 }
 
@@ -93,7 +94,9 @@ impl Value {
             }),
             Value::Records(records) => {
                 let record = ty.scalar.record();
-                let wrong = |record: &[u8]| !ty.scalar.fits(record);
+                // A record of whole bytes has no bits above the width.
+                let whole = ty.scalar.bits() % 8 == 0;
+                let wrong = |record: &[u8]| !whole && !ty.scalar.fits(record);
                 if ty.shape.rank() != 1 || records.len() % record != 0 || records.chunks(record).any(wrong) {
                     let cause = format!("its bytes are no records of {ty}");
                     return refuse(cause, "bring a record for each element".into());

@@ -17,8 +17,8 @@ use hushwire_tables::{
 use std::collections::{BTreeMap, HashSet};
 
 impl QueryTask {
-    /// The inputs of the rows that `owner` brings to a table, which this program holds as columns by
-    /// name. Strings of a DIGEST column come as strings.
+    /// The inputs of the rows that `owner` brings to a table, which this program holds as columns
+    /// by name. Strings of a DIGEST column come as strings.
     ///
     /// # Errors
     /// The owner brings no part of that table; a column is missing; a value is none of its column's
@@ -166,8 +166,8 @@ fn repeated(rows: usize, key: &[&ColumnSlice<'_>]) -> Option<usize> {
 
 impl ComputeSession {
     /// Runs a query on the session: what this member brings goes in as [`QueryTask::columns`] gives
-    /// it, and what it learns comes out for [`QueryTask::result`]. Members compare the query and its
-    /// tables as those of a job do, and an operator allows the query's terms.
+    /// it, and what it learns comes out for [`QueryTask::result`]. Members compare the query and
+    /// its tables as those of a job do, and an operator allows the query's terms.
     ///
     /// # Errors
     /// As [`ComputeSession::run`].

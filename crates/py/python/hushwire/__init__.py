@@ -28,7 +28,7 @@ from hushwire.errors import (
 )
 from hushwire.expr import Expr, col, len, lit, when
 from hushwire.frame import Frame, GroupBy
-from hushwire.jobs import Intersection, aes, job_digest, ot, psi, run_onnx
+from hushwire.jobs import Intersection, aes, doctor, job_digest, ot, psi, run_onnx
 from hushwire.progress import Progress
 from hushwire.query import Plan, Query
 from hushwire.result import Result
@@ -117,6 +117,7 @@ __all__ = [
     "aes",
     "col",
     "connect",
+    "doctor",
     "double",
     "job_digest",
     "len",

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import csv
 import io
+import json
+import subprocess
+import sys
 from collections.abc import Sequence
 from os import PathLike, fspath
 from typing import Any, Union
 
 from hushwire import _arrays, _native
-from hushwire.errors import UsageError
+from hushwire.errors import FileError, UsageError
 from hushwire.progress import ProgressLike, Telling
 
-__all__ = ["Intersection", "aes", "job_digest", "ot", "psi", "run_onnx"]
+__all__ = ["Intersection", "aes", "doctor", "job_digest", "ot", "psi", "run_onnx"]
 
 Path = Union[str, "PathLike[str]"]
 
@@ -239,3 +242,24 @@ def ot(
 def job_digest(path: Path) -> str:
     """The digest of a job file's terms, for ``hw.connect(…, allow=[…])``."""
     return _native.job_digest(fspath(path))
+
+
+def doctor(config: Path, *, seconds: int = 20) -> dict[str, Any]:
+    """Look at this host and at every peer of a party file or client file, before a run does.
+
+    The report is that of ``hushwire doctor --json``. A check that fails is in it, and raises nothing.
+    """
+    command = [sys.executable, "-m", "hushwire", "doctor", "--config", fspath(config)]
+    command += ["--seconds", str(seconds), "--json", "-"]
+    ended = subprocess.run(command, capture_output=True, text=True)
+    # 3 is a check that failed.
+    if ended.returncode not in (0, 3):
+        kind = FileError if ended.returncode == 4 else UsageError
+        told = ended.stderr.strip().splitlines()
+        raise kind(
+            step="looking at this host",
+            cause=told[-1] if told else f"it ended with code {ended.returncode}",
+            remedy="run `python -m hushwire doctor` with the same file",
+        )
+    report: dict[str, Any] = json.loads(ended.stdout)
+    return report
