@@ -168,6 +168,13 @@ class LogisticRegression(_Model):
     Each of `max_iter` steps is Newton's, with the Hessian's bound X^T X / 4 in place of the Hessian.
     The bound is inverted once, and the likelihood grows with each step (D. Böhning, "Multinomial
     logistic regression algorithm", Ann. Inst. Statist. Math. 44, 1992).
+
+    >>> import hushwire as hw
+    >>> X = {"ann": [[-1.0], [0.0], [1.0], [2.0]]}
+    >>> with hw.local(parties=3) as s:
+    ...     model = hw.ml.LogisticRegression(max_iter=3).fit(s, X, {"bob": [0, 0, 1, 1]})
+    >>> [int(label) for label in model.predict([[-2.0], [3.0]])]
+    [0, 1]
     """
 
     coef_: Any
@@ -226,6 +233,13 @@ class KMeans(_Model):
 
     It begins with the rows at the public places `init`, by default evenly spread ones. A centre
     without rows stays where it is. Nobody learns which row is in which cluster.
+
+    >>> import hushwire as hw
+    >>> X = {"ann": [[0.0], [1.0], [8.0], [9.0]], "bob": [[0.0], [0.0], [5.0], [5.0]]}
+    >>> with hw.local(parties=3) as s:
+    ...     model = hw.ml.KMeans(2, max_iter=2).fit(s, X)
+    >>> [[round(float(x), 3) for x in centre] for centre in model.cluster_centers_]
+    [[0.5, 0.0], [8.5, 5.0]]
     """
 
     _labels = False

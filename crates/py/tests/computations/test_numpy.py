@@ -288,3 +288,28 @@ def test_functions_are_those_of_numpy(kind: str) -> None:
                     at = np.unravel_index(np.argmax(off - allowed), off.shape) if off.shape else ()
                     wrong.append(f"{where}: off by {off[at]:.3g} steps at {want[at]}")
     assert not wrong, "\n".join(wrong)
+
+
+MAY_WRAP = {"polyval", "ediff1d", "diff"}
+"""What promised ranges rightly refuse: it wraps for some numbers of these ranges."""
+
+
+@pytest.mark.parametrize("kind", ["i32", "u64", "fixed64"])
+def test_no_function_wraps_by_itself(kind: str) -> None:
+    """Where ranges are promised, the library refuses what may wrap: no function does on the way."""
+    least, greatest = {"i32": (-100, 100), "u64": (0, 100), "fixed64": (-10, 10)}[kind]
+    refused = []
+    for case in CASES:
+        domain = case.integers or case.domain
+        if kind not in kinds_of(case) or domain in ("full", "few") or case.name in MAY_WRAP:
+            continue
+        types = {f"x{n}": TYPES[kind][4].within(least, greatest) @ "ann" for n in range(case.nargs)}
+
+        def function(case: Case = case, **arrays: Any) -> Any:
+            return hnp.asarray(case.run(hnp, *arrays.values()))
+
+        try:
+            assert Computation.of(function, types, hw.out("bob"), name="f").digest
+        except hw.UsageError as error:
+            refused.append(f"{case.name}: {error}")
+    assert not refused, "\n".join(refused)

@@ -431,7 +431,15 @@ def clip(
 
 @numpy_name()
 def where(condition: Any, x: Any, y: Any) -> Array:
-    """x where the condition is true, else y: the choice that a secret allows."""
+    """x where the condition is true, else y: the choice that a secret allows.
+
+    >>> import hushwire as hw
+    >>> @hw.computation
+    ... def larger(x: hw.u8[2] @ "ann", y: hw.u8[2] @ "bob") -> hw.out("bob"):
+    ...     return hw.where(x > y, x, y)
+    >>> [int(n) for n in larger.evaluate(x=[1, 9], y=[5, 2])]
+    [5, 9]
+    """
     a, b = together(x, y)
     truth, a, b = aligned(to_bool(condition), a, b)
     return select(truth, a, b)

@@ -151,12 +151,28 @@ class Computation:
         return str(self.native.digest)
 
     def explain(self) -> str:
-        """What each member brings and learns, and what all see on the way, in words."""
+        """What each member brings and learns, and what all see on the way, in words.
+
+        >>> import hushwire as hw
+        >>> @hw.computation
+        ... def total(x: hw.u8["n"] @ "ann") -> hw.out("bob"):
+        ...     return x.sum()
+        >>> print(total.explain().splitlines()[1])
+          ann brings x: u8[n] and learns nothing
+        """
         return str(self.native.explain())
 
     def cost(self, protocol: str = "rep3", **lengths: int) -> dict[str, Any]:
         """What a run takes: rounds, bytes of the party that sends most, and forecast seconds, for
-        these lengths. Lengths that are not given are 1000."""
+        these lengths. Lengths that are not given are 1000.
+
+        >>> import hushwire as hw
+        >>> @hw.computation
+        ... def total(x: hw.u8["n"] @ "ann", y: hw.u8["n"] @ "bob") -> hw.out("bob"):
+        ...     return (x * y).sum()
+        >>> sorted(total.cost(n=10**6))
+        ['bytes_sent', 'rounds', 'seconds']
+        """
         symbols = self.traced.symbols()
         unknown = [name for name in lengths if name not in symbols]
         if unknown:
@@ -188,6 +204,13 @@ class Computation:
         """Computes in the open on everybody's values, without any party: to test a computation.
 
         The bits are those that the parties compute.
+
+        >>> import hushwire as hw
+        >>> @hw.computation
+        ... def total(x: hw.u8["n"] @ "ann") -> hw.out("bob"):
+        ...     return x.sum()
+        >>> int(total.evaluate(x=[1, 2, 3]))
+        6
         """
         from .. import _arrays
 
@@ -224,7 +247,15 @@ class Computation:
         return f"<hushwire computation {self.__name__}({inputs})>"
 
     def picture(self) -> str:
-        """The operators as a picture, in SVG: who brings what, what is secret, who learns what."""
+        """The operators as a picture, in SVG: who brings what, what is secret, who learns what.
+
+        >>> import hushwire as hw
+        >>> @hw.computation
+        ... def twice(x: hw.u8 @ "ann") -> hw.out("bob"):
+        ...     return 2 * x
+        >>> twice.picture()[:4]
+        '<svg'
+        """
         from .picture import svg
 
         return svg(self.traced)

@@ -387,27 +387,67 @@ def _narrow(y: Array) -> Array:
 
 
 def sigmoid(x: Any) -> Array:
-    """1 / (1 + e^-x), within a step and 2^-(frac + 5)."""
+    """1 / (1 + e^-x), within a step and 2^-(frac + 5).
+
+    >>> import hushwire as hw
+    >>> @hw.computation
+    ... def f(x: hw.fixed(64, 32)[2] @ "ann") -> hw.out("bob"):
+    ...     return hw.numpy.sigmoid(x)
+    >>> [round(float(y), 3) for y in f.evaluate(x=[0.0, 2.0])]
+    [0.5, 0.881]
+    """
     return each("sigmoid", real_of(x))
 
 
 def relu(x: Any) -> Array:
-    """x, or 0 where it is negative."""
+    """x, or 0 where it is negative.
+
+    >>> import hushwire as hw
+    >>> @hw.computation
+    ... def f(x: hw.fixed(64, 32)[2] @ "ann") -> hw.out("bob"):
+    ...     return hw.numpy.relu(x)
+    >>> [round(float(y), 3) for y in f.evaluate(x=[-1.0, 2.0])]
+    [0.0, 2.0]
+    """
     return ew.maximum(x, 0)
 
 
 def erf(x: Any) -> Array:
-    """The error function, within a step."""
+    """The error function, within a step.
+
+    >>> import hushwire as hw
+    >>> @hw.computation
+    ... def f(x: hw.fixed(64, 32)[2] @ "ann") -> hw.out("bob"):
+    ...     return hw.numpy.erf(x)
+    >>> [round(float(y), 3) for y in f.evaluate(x=[0.0, 1.0])]
+    [0.0, 0.843]
+    """
     return each("erf", real_of(x))
 
 
 def softplus(x: Any) -> Array:
-    """The logarithm of 1 + e^x, within a step."""
+    """The logarithm of 1 + e^x, within a step.
+
+    >>> import hushwire as hw
+    >>> @hw.computation
+    ... def f(x: hw.fixed(64, 32)[2] @ "ann") -> hw.out("bob"):
+    ...     return hw.numpy.softplus(x)
+    >>> [round(float(y), 3) for y in f.evaluate(x=[0.0, 2.0])]
+    [0.693, 2.127]
+    """
     return each("softplus", real_of(x))
 
 
 def softmax(x: Any) -> Array:
-    """e^x divided by the sum of all: of a vector, or of each row of a matrix."""
+    """e^x divided by the sum of all: of a vector, or of each row of a matrix.
+
+    >>> import hushwire as hw
+    >>> @hw.computation
+    ... def f(x: hw.fixed(64, 32)[2] @ "ann") -> hw.out("bob"):
+    ...     return hw.numpy.softmax(x)
+    >>> [round(float(y), 3) for y in f.evaluate(x=[0.0, 1.0])]
+    [0.269, 0.731]
+    """
     a = real_of(x)
     if a.ndim not in (1, 2):
         raise ComputationError(f"softmax of {a.ndim} axes", "bring a vector or a matrix")

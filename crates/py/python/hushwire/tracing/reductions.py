@@ -164,7 +164,11 @@ amax, amin = max, min
 @numpy_name()
 def ptp(a: Any, axis: Axis = None, *, keepdims: bool = False) -> Array:
     """The greatest element minus the least."""
-    return ew.subtract(max(a, axis, keepdims=keepdims), min(a, axis, keepdims=keepdims))
+    value = array(a)
+    greatest = max(value, axis, keepdims=keepdims)
+    # The range of a difference is not known to be positive.
+    greatest = free(greatest) if greatest.dtype.is_number else greatest
+    return ew.subtract(greatest, min(value, axis, keepdims=keepdims))
 
 
 def _truths(name: str, about: str) -> Callable[..., Array]:

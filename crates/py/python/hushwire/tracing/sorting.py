@@ -205,7 +205,16 @@ def percentile(a: Any, q: float, axis: int | None = None) -> Array:
 
 
 def top_k(x: Any, k: int) -> tuple[Array, Array]:
-    """The k greatest elements along the last axis, the greatest first, and their places."""
+    """The k greatest elements along the last axis, the greatest first, and their places.
+
+    >>> import hushwire as hw
+    >>> @hw.computation
+    ... def best(x: hw.u8[4] @ "ann") -> (hw.out("bob", name="value"), hw.out("bob", name="at")):
+    ...     return hw.numpy.top_k(x, 2)
+    >>> found = best.evaluate(x=[3, 9, 1, 7])
+    >>> [int(n) for n in found.value], [int(n) for n in found.at]
+    ([9, 7], [1, 3])
+    """
     value = array(x)
     n = known(value, value.ndim - 1, "top_k") if value.ndim > 1 or k else 0
     lanes = [value] if value.ndim == 1 else list(reshape_to(value, (count(value.shape[:-1]), n)))

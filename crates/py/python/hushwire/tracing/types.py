@@ -79,7 +79,12 @@ class Scalar:
         return ArrayType(self, ()) @ owner
 
     def within(self, least: int | float, greatest: int | float) -> ArrayType:
-        """One number that its owner promises to keep within these ends, both included."""
+        """One number that its owner promises to keep within these ends, both included.
+
+        >>> import hushwire as hw
+        >>> (hw.u8.within(0, 130) @ "ann").promise
+        (0, 130)
+        """
         return ArrayType(self, ()).within(least, greatest)
 
     @property
@@ -182,6 +187,10 @@ def out(*to: str, name: str | None = None) -> Out:
     """Says who learns a result: `-> hw.out("shop", "client")`.
 
     A function with several results says it for each, in a tuple or in a dictionary by name.
+
+    >>> import hushwire as hw
+    >>> hw.out("shop", name="total").to
+    ('shop',)
     """
     if not to:
         raise ComputationError(
@@ -193,7 +202,12 @@ def out(*to: str, name: str | None = None) -> Out:
 
 
 def integer(bits: int, signed: bool = True) -> Scalar:
-    """An integer of 1 to 128 bits."""
+    """An integer of 1 to 128 bits.
+
+    >>> import hushwire as hw
+    >>> hw.integer(37, signed=False)
+    hw.u37
+    """
     return Scalar("int", bits, signed)
 
 
