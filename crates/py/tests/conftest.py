@@ -33,3 +33,13 @@ def three() -> Iterator[hw.Session]:
     """A session of three parties."""
     with hw.local(parties=3) as session:
         yield session
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "full: runs with HUSHWIRE_FULL=yes alone")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if not FULL and item.get_closest_marker("full") is not None:
+            item.add_marker(pytest.mark.skip(reason="runs with HUSHWIRE_FULL=yes"))

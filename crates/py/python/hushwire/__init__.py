@@ -36,8 +36,30 @@ from hushwire.session import Session, connect, local
 from hushwire.tables import Table, double, of
 
 if TYPE_CHECKING:
-    # Computations
     from hushwire.service import Job, JobResult, Service
+
+    # Computations
+    from hushwire import ml, numpy, tracing
+    from hushwire.tracing import (
+        Array,
+        ComputationError,
+        bool_,
+        computation,
+        fixed,
+        i8,
+        i16,
+        i32,
+        i64,
+        i128,
+        integer,
+        out,
+        u8,
+        u16,
+        u32,
+        u64,
+        u128,
+        where,
+    )
 
 #: Names that are imported when they are first used, and the modules that have them, so that the
 #: package itself is imported in a few milliseconds.
@@ -46,6 +68,27 @@ _LAZY: dict[str, str] = {
     "JobResult": "hushwire.service",
     "Service": "hushwire.service",
     # Computations
+    "Array": "hushwire.tracing",
+    "ComputationError": "hushwire.tracing",
+    "bool_": "hushwire.tracing",
+    "computation": "hushwire.tracing",
+    "fixed": "hushwire.tracing",
+    "i8": "hushwire.tracing",
+    "i16": "hushwire.tracing",
+    "i32": "hushwire.tracing",
+    "i64": "hushwire.tracing",
+    "i128": "hushwire.tracing",
+    "integer": "hushwire.tracing",
+    "out": "hushwire.tracing",
+    "u8": "hushwire.tracing",
+    "u16": "hushwire.tracing",
+    "u32": "hushwire.tracing",
+    "u64": "hushwire.tracing",
+    "u128": "hushwire.tracing",
+    "where": "hushwire.tracing",
+    "ml": "hushwire.ml",
+    "numpy": "hushwire.numpy",
+    "tracing": "hushwire.tracing",
 }
 
 __all__ = [
@@ -86,6 +129,27 @@ __all__ = [
     "run_onnx",
     "when",
     # Computations
+    "Array",
+    "ComputationError",
+    "bool_",
+    "computation",
+    "fixed",
+    "i8",
+    "i16",
+    "i32",
+    "i64",
+    "i128",
+    "integer",
+    "out",
+    "u8",
+    "u16",
+    "u32",
+    "u64",
+    "u128",
+    "where",
+    "ml",
+    "numpy",
+    "tracing",
 ]
 
 
