@@ -80,7 +80,7 @@ class Query:
     >>> with hw.local() as s:
     ...     q = s.query("SELECT SUM(n) AS total FROM t", t={"n": [1, 2]})
     ...     q.run().rows()
-    [(3,)]
+    [(Decimal('3'),)]
     """
 
     def __init__(

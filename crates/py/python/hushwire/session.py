@@ -189,8 +189,8 @@ class Session:
         >>> import hushwire as hw
         >>> with hw.local() as s:
         ...     t = s.frame(t={"city": ["Oslo", "Tartu", "Oslo"], "n": [1, 2, 3]})
-        ...     t.group_by("city").agg(hw.col("n").sum()).sort("city").collect().rows()
-        [('Oslo', 4), ('Tartu', 2)]
+        ...     t.group_by("city").agg(hw.col("n").max()).sort("city").collect().rows()
+        [('Oslo', 3), ('Tartu', 2)]
         """
         if table is not None:
             named = {"frame": table, **named}
