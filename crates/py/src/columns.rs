@@ -586,10 +586,15 @@ impl FrameColumns {
         }
     }
 
-    /// The columns as SQL declares them, with the types of `types` where it has them: those alone,
-    /// if `only`.
-    fn declared(&self, py: Python<'_>, types: BTreeMap<String, String>, only: bool) -> PyResult<Vec<String>> {
-        result(py, py.detach(|| self.declarations(&types, only)))
+    /// The columns as SQL declares them, with the types of `types` where it has them: these columns
+    /// alone, if `chosen` has any.
+    fn declared(
+        &self,
+        py: Python<'_>,
+        types: BTreeMap<String, String>,
+        chosen: Option<Vec<String>>,
+    ) -> PyResult<Vec<String>> {
+        result(py, py.detach(|| self.declarations(&types, chosen.as_deref())))
     }
 
     fn __repr__(&self) -> String {
@@ -598,13 +603,18 @@ impl FrameColumns {
 }
 
 impl FrameColumns {
-    fn declarations(&self, types: &BTreeMap<String, String>, only: bool) -> Result<Vec<String>, Fault> {
+    fn declarations(
+        &self,
+        types: &BTreeMap<String, String>,
+        chosen: Option<&[String]>,
+    ) -> Result<Vec<String>, Fault> {
         let names = self.names();
-        if let Some(odd) = types.keys().find(|name| !names.contains(name)) {
+        let mut asked = types.keys().chain(chosen.unwrap_or_default());
+        if let Some(odd) = asked.find(|name| !names.contains(name)) {
             let remedy = format!("it has {}", names.join(", "));
             return Err(refused(format!("the table has no column {odd}"), &remedy));
         }
-        let wanted = |name: &String| !only || types.contains_key(name);
+        let wanted = |name: &String| chosen.is_none_or(|chosen| chosen.contains(name));
         let given = |name: &str, nulls: bool| -> Result<Option<Column>, Fault> {
             let Some(text) = types.get(name) else { return Ok(None) };
             let words = text.to_ascii_uppercase();

@@ -71,8 +71,13 @@ pub(crate) fn price<'py>(py: Python<'py>, forecast: &Forecast) -> PyResult<Bound
 }
 
 impl Computation {
-    /// What Python brings, as the inputs' types have it.
-    pub(crate) fn tensors(&self, py: Python<'_>, arrays: &Arrays<'_>) -> PyResult<BTreeMap<String, Tensor>> {
+    /// What Python brings, as the inputs' types have it; `all` of them, or one member's.
+    pub(crate) fn tensors(
+        &self,
+        py: Python<'_>,
+        arrays: &Arrays<'_>,
+        all: bool,
+    ) -> PyResult<BTreeMap<String, Tensor>> {
         let types: BTreeMap<&str, _> = self.0.inputs().collect();
         let mut tensors = BTreeMap::new();
         for (name, array) in arrays {
@@ -83,7 +88,7 @@ impl Computation {
             };
             tensors.insert(name.clone(), result(py, array.tensor(name, ty)?)?);
         }
-        if let Some(name) = types.keys().find(|name| !tensors.contains_key(**name)) {
+        if let Some(name) = types.keys().find(|name| all && !tensors.contains_key(**name)) {
             let cause = format!("input `{name}` is missing");
             return Err(raised(py, &Fault::usage("starting the run", cause, "bring an array for it")));
         }
@@ -165,7 +170,7 @@ impl Computation {
 
     /// Evaluates the computation in the clear, in this process alone.
     fn evaluate(&self, py: Python<'_>, inputs: Arrays<'_>) -> PyResult<Raws> {
-        let (computation, tensors) = (self.0.clone(), self.tensors(py, &inputs)?);
+        let (computation, tensors) = (self.0.clone(), self.tensors(py, &inputs, true)?);
         let ended = py.detach(|| compute::evaluate(&computation, &tensors).map_err(|e| e.fault()));
         Ok(raws(&result(py, ended)?))
     }

@@ -237,7 +237,8 @@ impl Session {
         inputs: Arrays<'_>,
         told: Option<Py<PyAny>>,
     ) -> PyResult<Raws> {
-        let (tensors, computation) = (computation.tensors(py, &inputs)?, computation.0.clone());
+        let all = matches!(self.0.begin, Begin::Local(..));
+        let (tensors, computation) = (computation.tensors(py, &inputs, all)?, computation.0.clone());
         let learnt = self.with(py, told.as_ref(), move |held| held.run(&computation, tensors))?;
         Ok(raws(&learnt))
     }

@@ -83,7 +83,7 @@ def test_three_processes_answer_a_query(place: Path) -> None:
     lines = run(place, [])
     digests = {line[0] for line in lines}
     assert len(digests) == 1, lines
-    assert lines[2][1] == "[('Oslo', 257), ('Tartu', 100)]", lines
+    assert lines[2][1] == "[('Oslo', Decimal('257')), ('Tartu', Decimal('100'))]", lines
     assert "other members learn it" in lines[0][1]
     assert "True" in lines[1][2] and lines[0][2] == "[]", lines
 

@@ -268,10 +268,9 @@ def test_frames_give_what_polars_does(three: hw.Session, rows: list[Any], least:
 
 def test_frames_refuse_what_makes_no_sense(three: hw.Session) -> None:
     frame = three.frame(t={"n": [1, 2]})
-    with pytest.raises(hw.UsageError, match="truth value.*hw.when"):
-        if frame and hw.col("n") > 1:
-            pass
     with pytest.raises(hw.UsageError, match="truth value"):
+        bool(frame)
+    with pytest.raises(hw.UsageError, match="truth value.*hw.when"):
         bool(hw.col("n") > 1)
     with pytest.raises(hw.UsageError, match="no column m"):
         frame.sort("m")

@@ -26,9 +26,6 @@ from hushwire.errors import (
     Refused,
     UsageError,
 )
-from hushwire.expr import Expr, col, len, lit, when
-from hushwire.frame import Frame, GroupBy
-from hushwire.jobs import Intersection, aes, doctor, job_digest, ot, psi, run_onnx
 from hushwire.progress import Progress
 from hushwire.query import Plan, Query
 from hushwire.result import Result
@@ -36,6 +33,9 @@ from hushwire.session import Session, connect, local
 from hushwire.tables import Table, double, of
 
 if TYPE_CHECKING:
+    from hushwire.expr import Expr, col, len, lit, when
+    from hushwire.frame import Frame, GroupBy
+    from hushwire.jobs import Intersection, aes, doctor, job_digest, ot, psi, run_onnx
     from hushwire.service import Job, JobResult, Service
 
     # Computations
@@ -64,6 +64,20 @@ if TYPE_CHECKING:
 #: Names that are imported when they are first used, and the modules that have them, so that the
 #: package itself is imported in a few milliseconds.
 _LAZY: dict[str, str] = {
+    "Expr": "hushwire.expr",
+    "col": "hushwire.expr",
+    "len": "hushwire.expr",
+    "lit": "hushwire.expr",
+    "when": "hushwire.expr",
+    "Frame": "hushwire.frame",
+    "GroupBy": "hushwire.frame",
+    "Intersection": "hushwire.jobs",
+    "aes": "hushwire.jobs",
+    "doctor": "hushwire.jobs",
+    "job_digest": "hushwire.jobs",
+    "ot": "hushwire.jobs",
+    "psi": "hushwire.jobs",
+    "run_onnx": "hushwire.jobs",
     "Job": "hushwire.service",
     "JobResult": "hushwire.service",
     "Service": "hushwire.service",

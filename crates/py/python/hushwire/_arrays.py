@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import array
-import importlib.util
+import importlib
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -25,11 +24,10 @@ def _numpy() -> Any:
     known = sys.modules.get("numpy")
     if known is not None:
         return known
-    if importlib.util.find_spec("numpy") is None:
+    try:
+        return importlib.import_module("numpy")
+    except ImportError:
         return None
-    import numpy
-
-    return numpy
 
 
 class Floats:
@@ -44,6 +42,8 @@ def of_floats(lengths: Sequence[int], data: bytes) -> Any:
     numpy = _numpy()
     if numpy is not None:
         return numpy.frombuffer(data, dtype="<f4").reshape(lengths).copy()
+    import array
+
     flat = array.array("f")
     flat.frombytes(data)
     if sys.byteorder == "big":
@@ -58,6 +58,8 @@ def to_native(value: Any) -> Array:
     ('<i8', (2,), b'\\x01\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x02\\x00\\x00\\x00\\x00\\x00\\x00\\x00')
     """
     if isinstance(value, Floats):
+        import array
+
         shape, flat = _flat(value.value)
         return "<f4", shape, _little(array.array("f", [float(element) for element in flat]))
     if hasattr(value, "__array_interface__") or hasattr(value, "__array__"):
@@ -88,6 +90,8 @@ def _flat(value: Any) -> tuple[tuple[int, ...], list[Any]]:
 
 
 def _packed(shape: tuple[int, ...], flat: list[Any]) -> Array:
+    import array
+
     if flat and all(isinstance(element, bool) for element in flat):
         return "|b1", shape, bytes(flat)
     if any(isinstance(element, float) for element in flat):
@@ -108,10 +112,11 @@ def _packed(shape: tuple[int, ...], flat: list[Any]) -> Array:
         raise _refused("an element has more than 128 bits", "bring smaller numbers") from None
 
 
-def _little(elements: array.array[Any]) -> bytes:
+def _little(elements: Any) -> bytes:
     if sys.byteorder == "big":
         elements.byteswap()
-    return elements.tobytes()
+    made: bytes = elements.tobytes()
+    return made
 
 
 def _form(scalar: str) -> tuple[str, int, float]:

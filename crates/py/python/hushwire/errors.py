@@ -26,7 +26,7 @@ class PartyError(Exception):
     ...     hw.Computation("computation c\\nmembers a\\noutput y = x to a")
     ... except hw.PartyError as e:
     ...     print(type(e).__name__, "|", e.step, "|", e.code)
-    UsageError | reading the computation, line 3, column 12 | HW0201
+    UsageError | reading the computation, line 3, column 12 | HW0502
     """
 
     #: The member that failed, as ``party 0`` or ``client alice``; None where it is the caller.

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import importlib
-import logging
 from collections.abc import Callable
 from typing import Any, NamedTuple, Union
 
 __all__ = ["Progress", "ProgressLike"]
-
-_log = logging.getLogger("hushwire")
 
 
 class Progress(NamedTuple):
@@ -72,9 +69,10 @@ class Telling:
             self._bar.close()
 
     def _heard(self, kind: str, text: str, done: int, total: int) -> None:
-        if kind == "note":
-            _log.info("%s", text)
-        elif kind == "phase":
-            _log.debug("%s", text)
+        if text:
+            import logging
+
+            level = logging.INFO if kind == "note" else logging.DEBUG
+            logging.getLogger("hushwire").log(level, "%s", text)
         if self._tell is not None:
             self._tell(Progress(kind, text, done, total))

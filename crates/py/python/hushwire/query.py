@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from typing import TYPE_CHECKING, Any
 
 from hushwire import _native
@@ -41,6 +40,8 @@ class Plan:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
+        import html
+
         operators, told = [], []
         lines = self.text.rstrip().split("\n")
         end = next((k for k, line in enumerate(lines) if line.startswith("sorts: ")), len(lines))
@@ -80,7 +81,7 @@ class Query:
     >>> with hw.local() as s:
     ...     q = s.query("SELECT SUM(n) AS total FROM t", t={"n": [1, 2]})
     ...     q.run().rows()
-    [(3,)]
+    [(Decimal('3'),)]
     """
 
     def __init__(

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
-import decimal
-import html
 from collections.abc import Iterator
 from typing import Any, Callable
 
@@ -142,6 +139,8 @@ class Result:
     def _repr_html_(self) -> str:
         if not self._answer.learns:
             return "<p>Other members learn the result.</p>"
+        import html
+
         names = self._answer.columns
         head = "".join(
             f"<th title='{html.escape(ty)}'>{html.escape(name)}</th>" for name, ty in names
@@ -163,6 +162,9 @@ class Result:
 
 
 def _python(ty: str) -> Callable[[Any], Any] | None:
+    import datetime
+    import decimal
+
     if ty.startswith("DECIMAL"):
         return decimal.Decimal
     if ty == "DATE":

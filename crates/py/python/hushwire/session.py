@@ -7,15 +7,17 @@ import weakref
 from collections.abc import Mapping, Sequence
 from os import PathLike, fspath
 from types import TracebackType
-from typing import Any, Union
+from typing import TYPE_CHECKING, Any, Union
 
 from hushwire import _arrays, _native
 from hushwire.errors import UsageError
-from hushwire.frame import Frame
 from hushwire.progress import ProgressLike, Telling
 from hushwire.query import Query
 from hushwire.result import Result
 from hushwire.tables import Table, of
+
+if TYPE_CHECKING:
+    from hushwire.frame import Frame
 
 __all__ = ["Session", "connect", "local"]
 
@@ -189,9 +191,11 @@ class Session:
         >>> import hushwire as hw
         >>> with hw.local() as s:
         ...     t = s.frame(t={"city": ["Oslo", "Tartu", "Oslo"], "n": [1, 2, 3]})
-        ...     t.group_by("city").agg(hw.col("n").sum()).sort("city").collect().rows()
-        [('Oslo', 4), ('Tartu', 2)]
+        ...     t.group_by("city").agg(hw.col("n").max()).sort("city").collect().rows()
+        [('Oslo', 3), ('Tartu', 2)]
         """
+        from hushwire.frame import Frame
+
         if table is not None:
             named = {"frame": table, **named}
         if len(named) != 1:

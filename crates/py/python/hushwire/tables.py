@@ -102,16 +102,9 @@ def of(
         return Table(owner, None, list(columns), keys, pad or rows, pad is not None)
     data = native(frame)
     if isinstance(columns, Mapping):
-        declared = data.declared(dict(columns), False)
-    elif columns is None:
-        declared = data.declared({}, False)
+        declared = data.declared(dict(columns), None)
     else:
-        everything = dict(zip(data.names, range(len(data.names))))
-        for name in columns:
-            if name not in everything:
-                known = ", ".join(data.names)
-                raise _refused(f"the table has no column {name}", f"it has {known}")
-        declared = [d for d, name in zip(data.declared({}, False), data.names) if name in columns]
+        declared = data.declared({}, None if columns is None else list(columns))
     if rows is not None and rows != data.rows:
         raise _refused(
             f"the frame has {data.rows} rows, and rows={rows} is given",

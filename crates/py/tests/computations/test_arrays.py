@@ -15,7 +15,7 @@ from hushwire.tracing import Computation
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-QUICK = settings(max_examples=40, deadline=None)
+QUICK = settings(deadline=None)
 SHAPES = st.lists(st.integers(1, 4), min_size=1, max_size=4).map(tuple)
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-
 pytest.importorskip("numpy")
 from test_connect import place as place  # noqa: E402
 

@@ -38,6 +38,9 @@ def axes_of(axis: Axis, rank: int) -> list[int]:
     if axis is None:
         return list(range(rank))[::-1]
     given = axis if isinstance(axis, (tuple, list)) else (axis,)
+    if rank == 0 and set(given) <= {0, -1}:
+        # As in NumPy, a single element has an axis for this.
+        return []
     return sorted({normal_axis(int(at), rank) for at in given}, reverse=True)
 
 
