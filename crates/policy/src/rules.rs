@@ -49,6 +49,19 @@ pub struct PastRun {
     pub at: u64,
 }
 
+/// The earlier runs of the same terms on the same lines of data sets. A store counts them where they
+/// are: there may be very many.
+pub trait RunHistory {
+    /// The number of those that were counted at `moment` or later, in seconds since 1970.
+    fn since(&self, moment: u64) -> u64;
+}
+
+impl RunHistory for [PastRun] {
+    fn since(&self, moment: u64) -> u64 {
+        self.iter().filter(|run| run.at >= moment).count() as u64
+    }
+}
+
 /// The limits of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PolicyLimits {
@@ -107,10 +120,15 @@ impl Verdict {
     }
 }
 
-/// Whether one of the blocks allows a run, at `now` in seconds since 1970. `history` has every
-/// earlier run of these terms on these lines that was counted.
+/// Whether one of the blocks allows a run, at `now` in seconds since 1970. `history` has the earlier
+/// runs of these terms on these lines that were counted.
 #[must_use]
-pub fn verdict(policies: &[AllowRule], request: &RunRequest<'_>, history: &[PastRun], now: u64) -> Verdict {
+pub fn verdict(
+    policies: &[AllowRule],
+    request: &RunRequest<'_>,
+    history: &(impl RunHistory + ?Sized),
+    now: u64,
+) -> Verdict {
     let mut nearest: Option<Vec<Denial>> = None;
     let ours = policies.iter().enumerate().filter(|(_, rule)| rule.digest == request.digest);
     for (by, rule) in ours {
@@ -129,7 +147,12 @@ pub fn verdict(policies: &[AllowRule], request: &RunRequest<'_>, history: &[Past
     }))
 }
 
-fn denials(rule: &AllowRule, request: &RunRequest<'_>, history: &[PastRun], now: u64) -> Vec<Denial> {
+fn denials(
+    rule: &AllowRule,
+    request: &RunRequest<'_>,
+    history: &(impl RunHistory + ?Sized),
+    now: u64,
+) -> Vec<Denial> {
     let mut denials = vec![];
     let mut deny = |rule, passes, why: fmt::Arguments<'_>| {
         denials.push(Denial { rule, why: why.to_string(), passes });
@@ -169,7 +192,7 @@ fn denials(rule: &AllowRule, request: &RunRequest<'_>, history: &[PastRun], now:
     parameters(rule, request, &mut deny);
     if let Some(most) = rule.runs {
         let since = rule.window.map_or(0, |window| (now + 1).saturating_sub(window));
-        let counted = history.iter().filter(|run| run.at >= since).count() as u64;
+        let counted = history.since(since);
         if counted >= most {
             let within = rule.window.map_or(String::new(), |window| format!(" within {}", span(window)));
             let passes = rule.window.is_some() && most > 0;

@@ -100,7 +100,7 @@ fn ask(policies: &[AllowRule], asked: &Asked) -> Verdict {
         memory: asked.memory,
         running: asked.running,
     };
-    verdict(policies, &request, &asked.history, asked.now)
+    verdict(policies, &request, &asked.history[..], asked.now)
 }
 
 /// The rules that deny.

@@ -21,7 +21,10 @@ use hushwire_session::{Member, Peer};
 use hushwire_wire::HandOver;
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, io, path::PathBuf, sync::Arc, time::Duration};
-use tokio::{sync::mpsc, time::timeout};
+use tokio::{
+    sync::{OwnedSemaphorePermit, mpsc},
+    time::timeout,
+};
 use zeroize::Zeroizing;
 
 /// LOCAL: how long a party waits for room of its own before it says that it is busy.
@@ -65,6 +68,22 @@ pub(crate) async fn reserve(party: &Arc<Party>, id: &str, asked: &Reserve) -> Re
 }
 
 async fn try_reserve(party: &Arc<Party>, id: &str, asked: &Reserve) -> Result<Option<Peer>, Fault> {
+    match book(party, id, asked).await? {
+        Some(booked) => begin(party, booked).await.map(Some),
+        None => Ok(None),
+    }
+}
+
+/// An attempt that is reserved in the store, and has no worker yet.
+pub(crate) struct Booked {
+    job: JobRow,
+    k: u32,
+    limits: PolicyLimits,
+    slot: OwnedSemaphorePermit,
+}
+
+/// Reserves an attempt in the store, where the run is counted; none where there is no room.
+pub(crate) async fn book(party: &Arc<Party>, id: &str, asked: &Reserve) -> Result<Option<Booked>, Fault> {
     if party.draining() {
         return Err(Fault::of(code::DRAINING, &[]).during("reserving an attempt"));
     }
@@ -86,16 +105,31 @@ async fn try_reserve(party: &Arc<Party>, id: &str, asked: &Reserve) -> Result<Op
     });
     let limits = limits.await?;
     party.changed(id);
+    Ok(Some(Booked { job, k, limits, slot }))
+}
+
+/// Starts the worker of a reserved attempt. Gives how the others know it.
+pub(crate) async fn begin(party: &Arc<Party>, booked: Booked) -> Result<Peer, Fault> {
+    let Booked { job, k, limits, slot } = booked;
     let order = order(party, &job, k, limits).await?;
     let dir = order.results.clone();
     let (hand, handed) = HandOver::pair().map_err(|e| Fault::internal("starting a worker", e))?;
     // Connections of this attempt go to its worker until the attempt is released.
-    party.reception.route(&order.greeting, move |stream, first| hand.give(&stream, &first));
-    let (worker, peer) = Worker::start(order, handed).await?;
+    let greeting = order.greeting.clone();
+    party.reception.route(&greeting, move |stream, first| hand.give(&stream, &first));
+    let (worker, peer) = match Worker::start(order, handed).await {
+        Ok(started) => started,
+        Err(e) => {
+            party.reception.unroute(&greeting);
+            // The sweep takes what is left.
+            let _ = std::fs::remove_dir_all(&dir);
+            return Err(e);
+        }
+    };
     let (orders, hears) = mpsc::channel(8);
-    party.runs(id, k, orders, slot);
+    party.runs(&job.id, k, orders, slot);
     tokio::spawn(attend(party.clone(), job.id, k, worker, hears, dir));
-    Ok(Some(peer))
+    Ok(peer)
 }
 
 /// Everything that the worker of an attempt needs.

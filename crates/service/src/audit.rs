@@ -1,7 +1,10 @@
 //! The audit log: rows of the store, chained as `hushwire-seal` says. An entry is written in the
 //! transaction of what it is about.
 
-use crate::{clock, store::Stored};
+use crate::{
+    clock, failpoint,
+    store::{self, Stored},
+};
 use hushwire_fault::{Fault, code};
 use hushwire_seal::{
     BlakeName,
@@ -35,6 +38,7 @@ pub(crate) fn append(c: &Connection, actor: &str, action: &str, object: &str, de
     let (actor, action, object) = (actor.to_owned(), action.to_owned(), object.to_owned());
     let event = AuditEvent { at: clock::now().unsigned_abs(), actor, action, object, detail };
     let entry = AuditEntry::link(&head(c)?, event)?;
+    failpoint::pass(|| "audit.append".to_owned()).map_err(|e| store::disk(&e))?;
     c.prepare_cached(
         "INSERT INTO audit(seq, at, actor, action, object, detail, prev, hash) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
     )?

@@ -292,6 +292,7 @@ pub(crate) fn status(fault: &Fault) -> StatusCode {
         code::QUOTA => StatusCode::TOO_MANY_REQUESTS,
         code::BODY => StatusCode::PAYLOAD_TOO_LARGE,
         code::NOT_KEPT => StatusCode::GONE,
+        code::PARAMETER => StatusCode::UNPROCESSABLE_ENTITY,
         code::STORE if full() => StatusCode::INSUFFICIENT_STORAGE,
         code::STORE | code::GROUP_PEER | code::DRAINING => StatusCode::SERVICE_UNAVAILABLE,
         _ => match fault.kind() {

@@ -23,10 +23,12 @@ use std::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, broadcast, mpsc};
 
+/// LOCAL: how soon party 0 asks again for a job that is on its way to the others.
+const ASK_OTHERS: Duration = Duration::from_millis(200);
 /// LOCAL: changes that a listener may be behind.
 const BEHIND: usize = 1024;
 
@@ -49,6 +51,9 @@ pub(crate) struct Party {
     pub(crate) slots: Arc<Semaphore>,
     /// Names of jobs that have changed.
     changes: broadcast::Sender<String>,
+    /// At party 0: new jobs of which the others are asked, or that they lacked, and when they are
+    /// asked again.
+    on_their_way: Mutex<HashMap<String, Option<Instant>>>,
     /// Something is due for the scheduler.
     pub(crate) due: Notify,
     draining: AtomicBool,
@@ -125,6 +130,7 @@ impl Party {
             heard: Mutex::default(),
             slots,
             changes: broadcast::channel(BEHIND).0,
+            on_their_way: Mutex::default(),
             due: Notify::new(),
             draining: AtomicBool::new(false),
             meter: Meter::default(),
@@ -198,6 +204,41 @@ impl Party {
             change(&mut live.progress);
         }
         self.changed(job);
+    }
+
+    /// Party 0 asks the others whether they have a new job.
+    pub(crate) fn asks_others(&self, job: &str) {
+        lock(&self.on_their_way).insert(job.to_owned(), None);
+    }
+
+    /// They lack it: they are asked again in a moment, or when one of them calls.
+    pub(crate) fn others_lack(&self, job: &str) {
+        // One that has called meanwhile has taken the entry away.
+        if let Some(again) = lock(&self.on_their_way).get_mut(job) {
+            *again = Some(Instant::now() + ASK_OTHERS);
+        }
+    }
+
+    /// A job is not waited for any more.
+    pub(crate) fn others_have(&self, job: &str) {
+        lock(&self.on_their_way).remove(job);
+    }
+
+    /// Another party has a new job.
+    pub(crate) async fn came(&self, job: &str) -> Result<(), Fault> {
+        let waited = lock(&self.on_their_way).remove(job).is_some();
+        let id = job.to_owned();
+        // One that waits for longer was postponed in the store.
+        if waited || self.store.run("read", move |c| jobs::hasten(c, &id)).await? {
+            self.due.notify_one();
+        }
+        Ok(())
+    }
+
+    /// Whether the others lacked a job a moment ago.
+    pub(crate) fn waits_for_others(&self, job: &str) -> bool {
+        let again = lock(&self.on_their_way).get(job).copied().flatten();
+        again.is_some_and(|again| Instant::now() < again)
     }
 
     /// Party 0 begins to listen for what becomes of an attempt.

@@ -119,6 +119,10 @@ async fn dispatch(party: &Arc<Party>, from: u8, mut request: Request) -> Result<
             attempt::end(party, id, &status).await?;
             Ok(Reply::ok(&()))
         }
+        (["", "peer", "v1", "jobs", id, "came"], true) if party.decides() => {
+            party.came(id).await?;
+            Ok(Reply::ok(&()))
+        }
         (["", "peer", "v1", "jobs", id, "report"], true) if party.decides() => {
             let report: Report = request.json().await?;
             Ok(Reply::ok(&decided(party, from, id, report).await?))

@@ -198,14 +198,13 @@ impl SealedSink for Sink {
     }
 }
 
-/// Writes an output: it is on the disk when this returns.
+/// Writes an output. The daemon keeps a copy, which is on the disk before the party is prepared.
 fn keep(dir: &Path, name: &str, bytes: &[u8]) -> Result<(), Fault> {
     let path = dir.join(name);
     let write = || -> io::Result<()> {
         crate::failpoint::pass(|| "worker.sealed".to_owned())?;
         let mut file = File::create_new(&path)?;
-        file.write_all(bytes)?;
-        file.sync_all()
+        file.write_all(bytes)
     };
     write().map_err(|e| Fault::io("write", &path, &e))
 }

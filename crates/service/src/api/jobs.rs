@@ -49,8 +49,14 @@ pub(super) async fn submit(party: Arc<Party>, mut request: Request) -> Result<Re
     let caller = request.caller()?.clone();
     let (job, new) = party.store.run("job", move |c| jobs::submit(c, &caller, &key, &body)).await?;
     if new {
-        party.due.notify_one();
         party.changed(&job.id);
+        if party.decides() {
+            party.due.notify_one();
+        } else {
+            let (party, path) = (party.clone(), format!("/peer/v1/jobs/{}/came", job.id));
+            // Party 0 asks by itself where it does not hear of it.
+            tokio::spawn(async move { party.peers.post::<Option<()>>(0, &path, &()).await });
+        }
     }
     let status = if new { StatusCode::CREATED } else { StatusCode::OK };
     Ok(Reply::json(status, &party.view(&job.id).await?))

@@ -300,17 +300,27 @@ pub(crate) fn list(
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
+/// LOCAL: no job is postponed for longer, in milliseconds. One that is due later was postponed before
+/// the clock was set back.
+const LATEST: i64 = 70_000;
+
 /// Jobs that may be tried now, of tenants that have room for more.
 pub(crate) fn due(c: &Connection, now: i64, most: i64) -> Stored<Vec<JobRow>> {
     let sql = format!(
-        "SELECT {COLUMNS} FROM jobs WHERE state IN ('submitted', 'ready') AND next_try <= ?1
+        "SELECT {COLUMNS} FROM jobs WHERE state IN ('submitted', 'ready') AND (next_try <= ?1 OR next_try > ?3)
          AND (SELECT count(*) FROM jobs AS other WHERE other.tenant = jobs.tenant AND other.state = 'running')
            < (SELECT parallel FROM tenants WHERE name = jobs.tenant)
          ORDER BY priority DESC, created LIMIT ?2"
     );
     let mut statement = c.prepare_cached(&sql)?;
-    let rows = statement.query_map(params![now, most], of)?;
+    let rows = statement.query_map(params![now, most, now + LATEST], of)?;
     Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Other jobs of a job's tenant that are under way.
+pub(crate) fn running(c: &Connection, job: &JobRow) -> Stored<i64> {
+    let sql = "SELECT count(*) FROM jobs WHERE tenant = ?1 AND state = 'running' AND id <> ?2";
+    Ok(c.prepare_cached(sql)?.query_row([&job.tenant, &job.id], |row| row.get(0))?)
 }
 
 /// Jobs without an end, of which the decider may know more.
@@ -331,6 +341,15 @@ pub(crate) fn postpone(c: &Connection, id: &str, until: i64, waits: &str) -> Sto
         params![id, until, waits],
     )?;
     Ok(())
+}
+
+/// A postponed job may be tried at once; false if it was not postponed.
+pub(crate) fn hasten(c: &Connection, id: &str) -> Stored<bool> {
+    let changed = c.execute(
+        "UPDATE jobs SET next_try = 0 WHERE id = ?1 AND state = 'submitted' AND next_try > 0",
+        [id],
+    )?;
+    Ok(changed > 0)
 }
 
 /// All parties have the job and what it needs.

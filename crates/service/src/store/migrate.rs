@@ -6,7 +6,7 @@ use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 
 /// The steps; the schema's number is the number of steps that a store has taken.
-pub(super) const MIGRATIONS: &[&str] = &[include_str!("0001.sql")];
+pub(super) const MIGRATIONS: &[&str] = &[include_str!("0001.sql"), include_str!("0002.sql")];
 
 /// Brings a store to the newest schema. A store that is not new is copied first.
 pub(super) fn to_newest(connection: &mut Connection, path: &Path, steps: &[&str]) -> Result<(), Fault> {

@@ -162,7 +162,7 @@ const RESTORE: &str =
     "restore the last backup with `hushwire-service restore`, and see the system's log about that disk";
 
 /// The refusal of the disk, in a request's place.
-fn disk(e: &std::io::Error) -> Fault {
+pub(crate) fn disk(e: &std::io::Error) -> Fault {
     Fault::new(code::STORE, "writing the store", e, hushwire_fault::io_remedy(e))
 }
 

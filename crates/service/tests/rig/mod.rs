@@ -15,6 +15,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use rustls::pki_types::ServerName;
 use serde_json::{Value, json};
 use std::{
+    collections::BTreeSet,
     io::{BufRead, BufReader},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
@@ -73,7 +74,7 @@ pub(crate) struct Rig {
     /// The answer of `local-up --json`.
     pub(crate) up: Value,
     pub(crate) runtime: Runtime,
-    tls: Vec<TlsConnector>,
+    pub(crate) tls: Vec<TlsConnector>,
     /// Daemons, where they run one by one.
     pub(crate) parties: Vec<Option<Process>>,
     /// `local-up`, where it runs.
@@ -132,10 +133,118 @@ impl Rig {
             .arg("--config")
             .arg(self.dir.path().join(format!("party{party}.toml")))
             .env("HUSHWIRE_FAILPOINTS", failpoints)
+            .env("HUSHWIRE_CLOCK", self.clock(party))
             .stdin(Stdio::null())
             .stderr(log.expect("a file"))
             .spawn();
         self.parties[party] = Some(Process(child.expect("the program starts")));
+    }
+
+    /// Starts all parties, each by itself.
+    pub(crate) fn all_up(&mut self) {
+        (0..3).for_each(|party| self.start(party, ""));
+        (0..3).for_each(|party| self.answers(party));
+    }
+
+    /// Kills a party, as a power cut would.
+    pub(crate) fn kill(&mut self, party: usize) {
+        if let Some(mut running) = self.parties[party].take() {
+            running.signal(Signal::KILL);
+            assert!(running.ends_within(Duration::from_secs(5)));
+        }
+    }
+
+    /// Starts a party again that has ended by itself, without points of failure.
+    pub(crate) fn revive(&mut self, party: usize) {
+        if let Some(running) = &mut self.parties[party]
+            && running.0.try_wait().expect("it is ours").is_some()
+        {
+            self.start(party, "");
+            self.answers(party);
+        }
+    }
+
+    fn clock(&self, party: usize) -> PathBuf {
+        self.dir.path().join(format!("party{party}.clock"))
+    }
+
+    /// Sets a party's clock wrong by this many milliseconds.
+    pub(crate) fn set_clock(&self, party: usize, wrong: i64) {
+        let new = self.dir.path().join(format!("party{party}.clock.new"));
+        std::fs::write(&new, wrong.to_string()).expect("room");
+        std::fs::rename(new, self.clock(party)).expect("it is ours");
+    }
+
+    /// Clients know a party by this pin from now on.
+    pub(crate) fn know_pin(&mut self, party: usize, pin: &str) {
+        let https = Https::new(&Identity::generate("test").expect("a key"));
+        let tls = https.client(vec![pin.parse().expect("a pin")]).expect("TLS");
+        self.tls[party] = TlsConnector::from(tls);
+    }
+
+    /// Changes the config of a party, for its next start.
+    pub(crate) fn edit_config(&self, party: usize, change: impl FnOnce(String) -> String) {
+        let path = self.dir.path().join(format!("party{party}.toml"));
+        let text = std::fs::read_to_string(&path).expect("a config");
+        std::fs::write(path, change(text)).expect("room");
+    }
+
+    /// Whatever a party hands out, party 0 has committed before.
+    pub(crate) fn nothing_is_out_before_the_decision(&self, job: &str) {
+        for party in 0..3 {
+            let path = format!("/v1/jobs/{job}/results/anna");
+            let answer = self.try_ask(party, "GET", &path, &self.token("analyst"), &[], vec![]);
+            if answer.is_some_and(|answer| answer.status.is_success()) {
+                let sql = "SELECT count(*) FROM attempts WHERE job = ?1 AND state = 'committed'";
+                let n: i64 = self.store(0).query_row(sql, [job], |row| row.get(0)).expect("a row");
+                assert_eq!(n, 1, "party {party} hands out what was not decided");
+            }
+        }
+    }
+
+    /// What all parties say of a job in the end is one thing, and runs are counted alike. Gives the
+    /// state.
+    pub(crate) fn one_end(&self, job: &str, seen: &[Value]) -> String {
+        let mut states: Vec<_> = seen.iter().filter_map(|view| view["state"].as_str()).collect();
+        states.dedup();
+        assert_eq!((states.len(), seen.len()), (1, 3), "one end: {seen:#?}");
+        let counted = |party: usize| -> i64 {
+            let sql = "SELECT count(*) FROM runs WHERE job = ?1 AND refunded = 0";
+            self.store(party).query_row(sql, [job], |row| row.get(0)).expect("a row")
+        };
+        let mut counts: Vec<_> = (0..3).map(counted).collect();
+        counts.dedup();
+        assert_eq!(counts.len(), 1, "runs are counted alike: {counts:?} {seen:#?}");
+        if states[0] == "committed" {
+            let attempt = seen[0]["attempt"].as_u64().expect("a number");
+            assert!(seen.iter().all(|view| view["attempt"].as_u64() == Some(attempt)), "{seen:#?}");
+            self.check_result(job, attempt as u32);
+        } else {
+            assert!(seen.iter().all(|view| !view["cause"]["cause"].is_null()), "a cause: {seen:#?}");
+        }
+        states[0].to_owned()
+    }
+
+    /// After the sweep of a restart, every blob of every party has a row, and every row its blob.
+    pub(crate) fn restart_and_compare_blobs(&mut self) {
+        for party in 0..3 {
+            if let Some(mut running) = self.parties[party].take() {
+                running.signal(Signal::TERM);
+                assert!(running.ends_within(Duration::from_secs(15)), "{}", logs(self.dir.path()));
+            }
+            self.start(party, "");
+            self.answers(party);
+            let store = self.store(party);
+            let sql = "SELECT blob FROM results UNION SELECT blob FROM parts WHERE stored = 1";
+            let mut statement = store.prepare(sql).expect("SQL");
+            let rows = statement.query_map([], |row| row.get(0)).expect("rows");
+            let known: BTreeSet<String> = rows.collect::<Result<_, _>>().expect("text");
+            let there: BTreeSet<String> = std::fs::read_dir(self.blobs(party))
+                .expect("a directory")
+                .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+                .collect();
+            assert_eq!(there, known, "party {party}");
+        }
     }
 
     /// Waits until a party answers.
@@ -151,7 +260,7 @@ impl Rig {
         self.up["tokens"][role].as_str().expect("a token").to_owned()
     }
 
-    fn try_ask(
+    pub(crate) fn try_ask(
         &self,
         party: usize,
         method: &str,
