@@ -37,6 +37,7 @@ mod error;
 mod forecast;
 mod keys;
 mod link;
+mod material;
 mod member;
 mod member_config;
 mod party_file;
@@ -64,6 +65,7 @@ pub use hushwire_files::{
 };
 pub use keys::{Iv, KeyPlaces, Said, draw, share_path};
 pub use link::Link;
+pub use material::{Material, ShelfOwner};
 pub use member::{Member, check_name};
 pub use member_config::{Event, MemberConfig, Observer, explain, session_of};
 pub use party_file::{
