@@ -166,6 +166,14 @@ impl Tensor {
     pub fn from_records(scalar: Scalar, lengths: &[usize], records: &[u8]) -> Self {
         let mut tensor = Tensor::zeros(scalar, lengths);
         assert_eq!(records.len(), tensor.len() * scalar.record(), "a record for each element");
+        if let Some(words) = tensor.whole_words_mut() {
+            for (word, record) in words.iter_mut().zip(records.chunks_exact(scalar.record())) {
+                let mut bytes = [0; 8];
+                bytes[..record.len()].copy_from_slice(record);
+                *word = u64::from_le_bytes(bytes);
+            }
+            return tensor;
+        }
         for (i, record) in records.chunks_exact(scalar.record()).enumerate() {
             let words = tensor.element_mut(i);
             for (word, bytes) in words.iter_mut().zip(record.chunks(8)) {
@@ -184,6 +192,17 @@ impl Tensor {
     pub fn records(&self) -> Vec<u8> {
         let (scalar, record) = (self.scalar(), self.scalar().record());
         let mut records = Vec::with_capacity(self.len() * record);
+        if self.is_of_whole_words() {
+            match record {
+                4 => records.extend(self.words().iter().flat_map(|word| (*word as u32).to_le_bytes())),
+                8 => records.extend(self.words().iter().flat_map(|word| word.to_le_bytes())),
+                _ => self
+                    .words()
+                    .iter()
+                    .for_each(|word| records.extend_from_slice(&word.to_le_bytes()[..record])),
+            }
+            return records;
+        }
         for i in 0..self.len() {
             let start = records.len();
             records.extend(self.element(i).iter().flat_map(|word| word.to_le_bytes()).take(record));

@@ -71,6 +71,16 @@ impl Tensor {
         self.scalar
     }
 
+    /// Whether an element is one word, whose bits are all those of a record.
+    pub(crate) fn is_of_whole_words(&self) -> bool {
+        matches!(self.scalar.bits(), 8 | 16 | 32 | 64)
+    }
+
+    /// The words of all elements, where an element is one whose bits are all those of a record.
+    pub(crate) fn whole_words_mut(&mut self) -> Option<&mut [u64]> {
+        self.is_of_whole_words().then_some(&mut self.words)
+    }
+
     /// The lengths of the axes, the outermost first.
     #[must_use]
     pub fn lengths(&self) -> &[usize] {

@@ -1,6 +1,10 @@
 //! Turns rows of a table's part into a query's inputs, a batch at a time: an owner holds columns as
 //! narrow as their types, and never all rows.
 
+mod columns;
+
+pub use columns::{BitSlice, ColumnSlice, ColumnValues};
+
 use crate::{
     Fault,
     algebra::{Column, ColumnType, Range, Table, Value},

@@ -29,7 +29,7 @@ mod settle;
 
 pub use error::types_differ;
 pub use hushwire_fault::Fault;
-pub use incoming::{Incoming, TableInput};
+pub use incoming::{BitSlice, ColumnSlice, ColumnValues, Incoming, TableInput};
 pub use query::Query;
 
 #[cfg(test)]

@@ -54,6 +54,8 @@ pub use outputs::{Computed, Shown};
 pub use part::ComputePart;
 pub use plan::ComputeTask;
 pub use public::PublicPlace;
+#[cfg(feature = "sql")]
+pub(crate) use session::Instead;
 pub use session::{ComputeSession, Value};
 #[cfg(feature = "nn")]
 pub(crate) use stored::column;

@@ -48,12 +48,10 @@ impl FromStr for Pad {
     }
 }
 
-/// A string's digest of 64 or 128 bits under the query's key. Two strings have the same with a
+/// A string's digest of 8 or 16 bytes under the query's key. Two strings have the same with a
 /// chance of 2^-64, or 2^-128.
-fn digest(key: &[u8; 32], text: &str, bits: u8) -> Value {
-    let hash = blake3::keyed_hash(key, text.as_bytes());
-    let first = &hash.as_bytes()[..usize::from(bits / 8)];
-    Value::Number(first.iter().rev().fold(0, |n, byte| n << 8 | i128::from(*byte)))
+pub(super) fn digest(key: &[u8; 32], text: &[u8], bytes: usize) -> Vec<u8> {
+    blake3::keyed_hash(key, text).as_bytes()[..bytes].to_vec()
 }
 
 /// LOCAL: rows that are read at a time.
@@ -119,7 +117,8 @@ pub(super) fn read(
                 ));
             }
             if let ColumnType::Digest { bits } = column.ty {
-                return Ok(digest(key, text, bits));
+                let digest = digest(key, text.as_bytes(), usize::from(bits / 8));
+                return Ok(Value::Number(digest.iter().rev().fold(0, |n, byte| n << 8 | i128::from(*byte))));
             }
             let value = spelt.spelt(column.ty).unwrap_or_default();
             cell::read(&value, column.ty).map_err(|e| {
