@@ -15,7 +15,7 @@
 
 pub mod aggregates;
 pub mod algebra;
-mod ascii;
+mod letters;
 mod error;
 mod explain;
 mod fixed;

@@ -1,6 +1,6 @@
 //! The agreement on a query, and the computation that it is.
 
-use super::{QueryJob, QueryPart, parameters::parameters, stored};
+use super::{QueryJob, QueryPart, QueryTable, parameters::parameters, stored};
 use crate::{BoundComputation, ComputationSource, ComputeJob, ComputeTask};
 use hushwire_fault::code;
 use hushwire_session::{
@@ -77,7 +77,9 @@ fn catalog(job: &QueryJob) -> Result<Catalog, Fault> {
             unique: if key.is_empty() { vec![] } else { vec![key] },
         });
     }
-    Catalog::new(tables).map_err(of_query)
+    let is_at_rest = |table: &&QueryTable| table.parts.iter().any(|part| matches!(part.owner, Member::Data(_)));
+    let at_rest: Vec<&str> = job.tables.iter().filter(is_at_rest).map(|table| table.name.as_str()).collect();
+    Ok(Catalog::new(tables).map_err(of_query)?.at_rest(&at_rest))
 }
 
 impl QueryTask {

@@ -31,11 +31,11 @@ impl Arguments<'_> {
         Fault::filled(code::ARGUMENTS, &places)
     }
 
-    /// The error of a form that queries do not support.
-    pub(crate) fn unsupported(&self, clause: &str) -> Fault {
-        let remedy = "write the query without it";
+    /// The error of a form that queries do not support, and what to write instead.
+    pub(crate) fn unsupported(&self, clause: &str, remedy: &str) -> Fault {
         Fault::filled(code::SQL_UNSUPPORTED, &[("clause", &clause), ("remedy", &remedy)])
     }
+
 }
 
 /// The rules by which a query's values get types. A literal is read as a value of its neighbour's

@@ -1,6 +1,6 @@
 //! LENGTH.
 
-use super::{
+use super::{ComputedBy, 
     FnDef, Leaks, Meaning, Primitive,
     definition::as_call,
     text::{checked, number, of_texts, value},
@@ -14,11 +14,12 @@ use crate::{
 };
 
 pub(super) static DEFINITION: FnDef = FnDef {
-    names: &["length", "char_length", "character_length", "len"],
+    names: &["length", "len", "char_length", "character_length", "len"],
     arity: 1..=1,
     usage: "LENGTH(text)",
     gives: "BIGINT",
     doc: "the number of characters",
+    example: "LENGTH(name)",
     leaks: Leaks::Nothing,
     meaning: Meaning::Own(&LENGTH, of_texts),
 };
@@ -26,7 +27,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
 static LENGTH: Primitive = Primitive {
     name: "LENGTH",
     strict: true,
-    cuts_bytes: false,
+    by: ComputedBy::Parties,
     check: |operands| Ok(number(checked(operands, 0)?)),
     plain: |_, values| {
         let begun = value(&values, 0).iter().filter(|byte| !continues(**byte)).count();

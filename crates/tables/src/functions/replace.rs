@@ -1,6 +1,6 @@
 //! REPLACE.
 
-use super::{
+use super::{ComputedBy, 
     FnDef, Leaks, Meaning, Primitive,
     text::{self, checked, literal, of_public, public, shown, value, varchar},
 };
@@ -15,6 +15,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     usage: "REPLACE(text, part, other)",
     gives: "the text's type",
     doc: "the text with another one, which is not longer, in place of each occurrence of a part; both are literals",
+    example: "REPLACE(note, 'east', 'E')",
     leaks: Leaks::Nothing,
     meaning: Meaning::Own(&REPLACE, |of, arguments| {
         let (part, other) = (literal(arguments, 1)?, literal(arguments, 2)?);
@@ -22,7 +23,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
             return Ok(arguments.all[0].clone());
         }
         if other.len() > part.len() {
-            return Err(arguments.unsupported("REPLACE by a longer text"));
+            return Err(arguments.unsupported("REPLACE by a longer text", "write REGEXP_REPLACE(text, 'a', 'long', 'gl') of one owner's column, or REPLACE of a longer part"));
         }
         let length = i128::try_from(part.len()).unwrap_or_default();
         let texts = [vec![length], public(&part), public(&other)].concat();
@@ -33,7 +34,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
 static REPLACE: Primitive = Primitive {
     name: "REPLACE",
     strict: true,
-    cuts_bytes: false,
+    by: ComputedBy::Parties,
     check: |operands| Ok(varchar(checked(operands, 0)?)),
     plain: |typed, values| {
         let (part, other) = parts(typed.operands.public);

@@ -1,8 +1,9 @@
 //! SUBSTRING.
 
-use super::{
+use super::{ComputedBy, Letters, 
     Arguments, FnDef, Leaks, Meaning, Primitive, call,
     slice::{slice, whole},
+    text::characters,
 };
 use crate::{
     Fault,
@@ -15,7 +16,8 @@ pub(super) static DEFINITION: FnDef = FnDef {
     arity: 2..=3,
     usage: "SUBSTRING(text FROM first FOR length)",
     gives: "VARCHAR of the largest length that the result can have",
-    doc: "`length` bytes of the text from byte `first` on, counted from 1; without `length`, all bytes that follow; where one of them is no literal, or below 0 and counted from the end, characters",
+    doc: "`length` characters of the text from the first one on, counted from 1, or from the end below 0; without `length`, all that follow",
+    example: "SUBSTRING(name, 6, 3)",
     leaks: Leaks::Nothing,
     meaning: Meaning::Own(&SUBSTRING, bind),
 };
@@ -24,7 +26,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
 static SUBSTRING: Primitive = Primitive {
     name: "SUBSTRING",
     strict: true,
-    cuts_bytes: true,
+    by: ComputedBy::OwnerFirst(Letters::Ascii),
     check: |operands| {
         let Some((_, taken)) = part(operands.types[0].ty, operands.public) else {
             return Err(match operands.types[0].ty {
@@ -39,7 +41,7 @@ static SUBSTRING: Primitive = Primitive {
     },
     plain: |typed, values| match (part(typed.ty(0), typed.operands.public), &values[..]) {
         (Some((before, taken)), [Value::Text(text)]) => {
-            Value::Text(text.iter().skip(before.into()).take(taken.into()).copied().collect())
+            Value::Text(characters(text, before.into(), usize::from(before) + usize::from(taken)))
         }
         _ => Value::Null,
     },

@@ -1,13 +1,17 @@
-//! Finds the columns of tables from whose strings a relation takes bytes.
+//! Finds the columns of tables from whose strings parties compute what they only can for some
+//! letters: bytes as characters, or the case of letters.
 
-use crate::algebra::{Expr, Operator, Relation};
-use std::collections::BTreeSet;
+use crate::{
+    algebra::{Expr, Operator, Relation},
+    functions::{ComputedBy, Letters},
+};
+use std::collections::BTreeMap;
 
-/// Columns of tables: the table's name, and the column's index.
-pub(crate) type Places = BTreeSet<(String, usize)>;
+/// Columns of tables, by the table's name and the column's index, and the letters that they may
+/// have.
+pub(crate) type Places = BTreeMap<(String, usize), Letters>;
 
-/// The columns of tables from which a function takes bytes, and so could take parts of multi-byte
-/// characters.
+/// The columns of tables from which parties compute a function that takes some letters alone.
 pub(crate) fn cut(relation: &Relation) -> Places {
     let mut found = Places::new();
     walk(relation, &mut found);
@@ -24,11 +28,11 @@ fn walk(relation: &Relation, found: &mut Places) {
                 cuts(right, b, found);
             }
             let width = left.schema().columns().len();
-            for (of, at) in residual.iter().flat_map(cut_columns).map(|at| match at.checked_sub(width) {
-                Some(at) => (right, at),
-                None => (left, at),
-            }) {
-                origins(of, at, found);
+            for (at, letters) in residual.iter().flat_map(cut_columns) {
+                match at.checked_sub(width) {
+                    Some(at) => origins(right, at, letters, found),
+                    None => origins(left, at, letters, found),
+                }
             }
         }
         Operator::Aggregate { input, keys, aggregates, .. } => {
@@ -43,6 +47,8 @@ fn walk(relation: &Relation, found: &mut Places) {
         }
         Operator::Scan(_)
         | Operator::Values(_)
+        // Owners count characters.
+        | Operator::ByOwner(..)
         | Operator::Cross(..)
         | Operator::Distinct(_)
         | Operator::Limit { .. }
@@ -51,38 +57,49 @@ fn walk(relation: &Relation, found: &mut Places) {
     relation.inputs().into_iter().for_each(|input| walk(input, found));
 }
 
-/// The columns in arguments of functions that take bytes.
-fn cut_columns(expr: &Expr) -> Vec<usize> {
+/// The columns in arguments of functions that take some letters alone.
+fn cut_columns(expr: &Expr) -> Vec<(usize, Letters)> {
+    let within = expr.operands().into_iter().flat_map(cut_columns);
     match expr {
-        Expr::Call(call) if call.primitive.cuts_bytes => expr.columns(),
-        _ => expr.operands().into_iter().flat_map(cut_columns).collect(),
+        Expr::Call(call) => match call.primitive.by {
+            ComputedBy::OwnerFirst(letters) => {
+                within.chain(expr.columns().into_iter().map(|at| (at, letters))).collect()
+            }
+            _ => within.collect(),
+        },
+        _ => within.collect(),
     }
 }
 
 fn cuts(input: &Relation, expr: &Expr, found: &mut Places) {
-    cut_columns(expr).into_iter().for_each(|at| origins(input, at, found));
+    cut_columns(expr).into_iter().for_each(|(at, letters)| origins(input, at, letters, found));
 }
 
 /// The columns of tables from which a column's values come.
-fn origins(relation: &Relation, at: usize, found: &mut Places) {
+fn origins(relation: &Relation, at: usize, letters: Letters, found: &mut Places) {
     let width = |of: &Relation| of.schema().columns().len();
     let of_expr = |input: &Relation, e: &Expr, found: &mut Places| {
-        e.columns().into_iter().for_each(|at| origins(input, at, found));
+        e.columns().into_iter().for_each(|at| origins(input, at, letters, found));
     };
     match relation.operator() {
         Operator::Scan(table) => {
-            found.insert((table.name.clone(), at));
+            let known = found.entry((table.name.clone(), at)).or_insert(letters);
+            *known = letters.min(*known);
         }
         Operator::Values(_) => {}
+        Operator::ByOwner(input, columns) => match at.checked_sub(width(input)) {
+            Some(at) => of_expr(input, &columns[at].1, found),
+            None => origins(input, at, letters, found),
+        },
         Operator::Project(input, columns) => of_expr(input, &columns[at].1, found),
         Operator::Filter(input, _)
         | Operator::OrderBy(input, _)
         | Operator::Limit { input, .. }
-        | Operator::Distinct(input) => origins(input, at, found),
+        | Operator::Distinct(input) => origins(input, at, letters, found),
         Operator::Join { left, right, .. } | Operator::Cross(left, right) => {
             match at.checked_sub(width(left)) {
-                Some(at) => origins(right, at, found),
-                None => origins(left, at, found),
+                Some(at) => origins(right, at, letters, found),
+                None => origins(left, at, letters, found),
             }
         }
         Operator::Aggregate { input, keys, aggregates, .. } => match at.checked_sub(keys.len()) {
@@ -90,12 +107,12 @@ fn origins(relation: &Relation, at: usize, found: &mut Places) {
             None => of_expr(input, &keys[at].1, found),
         },
         Operator::Set { left, right, .. } => {
-            origins(left, at, found);
-            origins(right, at, found);
+            origins(left, at, letters, found);
+            origins(right, at, letters, found);
         }
         Operator::Window(input, window) => match at.checked_sub(width(input)) {
             Some(at) => window.functions[at].1.argument().into_iter().for_each(|e| of_expr(input, e, found)),
-            None => origins(input, at, found),
+            None => origins(input, at, letters, found),
         },
     }
 }
