@@ -485,7 +485,7 @@ table! {
         "mend the file, where NULL stands for no number, or declare the column in a schema: VARCHAR(n) keeps the text"
     648 COMPUTED_VALUE File "A value that an owner computes and its type has no room for"
         "row {row}: {column} has no room for its value"
-        "give it more room: take a part of a text by LEFT and RIGHT, as in RIGHT(LEFT(name, 5), 3), whose result has the bytes of the text; or CAST the text to a longer VARCHAR(n) before"
+        "give it more room: CAST(SUBSTRING(name, 1, 2) AS VARCHAR(8)), or CAST the text to a longer VARCHAR(n) before"
 
     701 MODEL Usage "A model that does not fit the job"
         "{cause}"

@@ -2,9 +2,11 @@
 //! letters: bytes as characters, or the case of letters.
 
 use crate::{
+    Fault,
     algebra::{Expr, Operator, Relation},
     functions::{ComputedBy, Letters},
 };
+use hushwire_fault::code;
 use std::collections::BTreeMap;
 
 /// Columns of tables, by the table's name and the column's index, and the letters that they may
@@ -115,4 +117,50 @@ fn origins(relation: &Relation, at: usize, letters: Letters, found: &mut Places)
             None => origins(input, at, letters, found),
         },
     }
+}
+
+/// The expressions of an operator that parties compute.
+fn computed(relation: &Relation) -> Vec<&Expr> {
+    match relation.operator() {
+        Operator::Project(_, columns) => columns.iter().map(|(_, e)| e).collect(),
+        Operator::Filter(_, condition) => vec![condition],
+        Operator::Join { on, residual, .. } => on.iter().flat_map(|(a, b)| [a, b]).chain(residual).collect(),
+        Operator::Aggregate { keys, aggregates, .. } => {
+            let arguments = aggregates.iter().filter_map(|a| a.argument.as_ref());
+            keys.iter().map(|(_, e)| e).chain(arguments).collect()
+        }
+        Operator::OrderBy(_, keys) => keys.iter().map(|key| &key.expr).collect(),
+        Operator::Window(_, window) => {
+            let order = window.order.iter().map(|key| &key.expr);
+            let arguments = window.functions.iter().filter_map(|(_, function)| function.argument());
+            window.partition.iter().chain(order).chain(arguments).collect()
+        }
+        Operator::Scan(_)
+        | Operator::Values(_)
+        | Operator::ByOwner(..)
+        | Operator::Cross(..)
+        | Operator::Distinct(_)
+        | Operator::Limit { .. }
+        | Operator::Set { .. } => vec![],
+    }
+}
+
+/// Refuses functions that only owners compute where parties would have to.
+///
+/// # Errors
+/// There is one.
+pub(crate) fn refuse_owners(relation: &Relation) -> Result<(), Fault> {
+    fn of_owner(expr: &Expr) -> Option<&'static str> {
+        match expr {
+            _ if expr.columns().is_empty() => None,
+            Expr::Call(call) if call.primitive.by == ComputedBy::OwnerOnly => Some(call.primitive.name),
+            _ => expr.operands().into_iter().find_map(of_owner),
+        }
+    }
+    if let Some(name) = computed(relation).into_iter().find_map(of_owner) {
+        let clause = format!("{name} on shares");
+        let remedy = "let the owners of a table compute it: Relation::by_owner";
+        return Err(Fault::filled(code::SQL_UNSUPPORTED, &[("clause", &clause), ("remedy", &remedy)]));
+    }
+    relation.inputs().into_iter().try_for_each(refuse_owners)
 }

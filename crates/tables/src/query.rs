@@ -4,9 +4,9 @@ use crate::incoming::unknown_part;
 use crate::{
     Fault,
     algebra::{Column, ColumnType, Relation, Schema, Table, Value},
-    letters::{Places, cut},
     functions::Letters,
     incoming::Incoming,
+    letters::{Places, cut, refuse_owners},
     lower::{
         Finished, Lower, Made, Note,
         cell::{Cell, scalar, value},
@@ -139,6 +139,7 @@ impl Query {
         to: &[&str],
         way: LoweringOptions,
     ) -> Result<(Query, Tells), Fault> {
+        refuse_owners(relation)?;
         let is_result = !way.in_place;
         let b = Builder::new(name);
         let (tables, made, notes, lines, promises, nulls, tells) = {
@@ -179,8 +180,20 @@ impl Query {
         let schema = Schema(relation.schema().columns().iter().map(Column::shown).collect());
         let (order, cut) = (order(relation), cut(relation));
         let tags = computation.nodes().iter().any(|node| matches!(node.op, Op::Meet { .. }));
-        let query =
-            Query { computation, tables, made, schema, nulls, promises, notes, lines, sorts, order, tags, cut };
+        let query = Query {
+            computation,
+            tables,
+            made,
+            schema,
+            nulls,
+            promises,
+            notes,
+            lines,
+            sorts,
+            order,
+            tags,
+            cut,
+        };
         Ok((query, tells))
     }
 

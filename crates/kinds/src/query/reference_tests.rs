@@ -1,5 +1,5 @@
-//! `docs/reference/sql.md`: what functions, aggregates and clauses take and give, with examples that
-//! the plain evaluator answers and prices of the plans that parties run.
+//! `docs/reference/sql.md`: what functions, aggregates and clauses take and give, with examples
+//! that the plain evaluator answers and prices of the plans that parties run.
 
 use super::{QueryJob, QueryPartOf, QueryTable, QueryTask};
 use hushwire_session::{Dialect, Member};
@@ -131,7 +131,8 @@ fn example(call: &str, one: bool) -> String {
 }
 
 fn functions() -> String {
-    let mut out = String::from("| call | gives | value | example | its value | price |\n|---|---|---|---|---|---|\n");
+    let mut out =
+        String::from("| call | gives | value | example | its value | price |\n|---|---|---|---|---|---|\n");
     let mut all: Vec<&FnDef> = FUNCTIONS.to_vec();
     all.sort_by_key(|function| function.names[0]);
     let nothing = price("SELECT id AS v FROM e").unwrap_or_default();
@@ -147,7 +148,8 @@ fn functions() -> String {
 }
 
 fn aggregates() -> String {
-    let mut out = String::from("| call | gives | value | example | its value | price |\n|---|---|---|---|---|---|\n");
+    let mut out =
+        String::from("| call | gives | value | example | its value | price |\n|---|---|---|---|---|---|\n");
     let mut all: Vec<&AggregateDef> = AGGREGATES.to_vec();
     all.sort_by_key(|aggregate| aggregate.names[0]);
     let nothing = price("SELECT id AS v FROM e").unwrap_or_default();
@@ -176,7 +178,13 @@ fn clauses() -> String {
             None => "by owner".to_owned(),
             Some((rounds, bytes)) => format!("{rounds} rounds, {} KB", bytes.div_ceil(1000)),
         };
-        writeln!(out, "| `{usage}` | {doc} | `{}` | {} | {price} |", escaped(example), escaped(&rows.join("; "))).unwrap();
+        writeln!(
+            out,
+            "| `{usage}` | {doc} | `{}` | {} | {price} |",
+            escaped(example),
+            escaped(&rows.join("; "))
+        )
+        .unwrap();
     }
     out
 }

@@ -115,7 +115,7 @@ pub(super) fn read(
                     Letters::Ascii => (
                         "ASCII",
                         "SUBSTRING, LPAD, RPAD or REVERSE",
-                        "take it of this table's columns alone, so that its owner does; or count characters by LEFT and RIGHT, as in RIGHT(LEFT(name, 5), 3)",
+                        "take it of this table's columns alone, so that its owner does, before they meet those of others",
                     ),
                     Letters::Latin => (
                         "Latin-1",
@@ -220,7 +220,7 @@ pub(super) fn parquet(to: impl std::io::Write + Send, schema: &Schema, rows: &[R
         ColumnType::Boolean => Type::Boolean,
         ColumnType::SmallInt => Type::Integer { bits: 16 },
         ColumnType::Integer => Type::Integer { bits: 32 },
-        // Of an interval, its microseconds.
+        // An interval is written as its microseconds.
         ColumnType::BigInt | ColumnType::Interval => Type::Integer { bits: 64 },
         ColumnType::Decimal { precision, scale } => Type::Decimal { precision, scale },
         ColumnType::Date => Type::Date,
@@ -304,8 +304,7 @@ mod tests {
         let schema = Schema(["a", "b"].map(|name| Column::new(name, ColumnType::Varchar(4))).to_vec());
         let parts = vec![TablePart { owner: "a".into(), rows: 2 }];
         let table = Table { name: "t".into(), schema, parts, padded: false, unique: vec![] };
-        let read =
-            |letters: &[_]| read(&table, (&place, &Dialect::default()), &[0; 32], letters, |_| Ok(()));
+        let read = |letters: &[_]| read(&table, (&place, &Dialect::default()), &[0; 32], letters, |_| Ok(()));
         assert!(read(&[]).is_ok());
         for (at, column, line) in [(0, "column a", "line 2"), (1, "column b", "line 3")] {
             assert!(read(&[(at, Letters::Latin)]).is_ok());

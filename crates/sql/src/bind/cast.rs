@@ -1,12 +1,18 @@
 //! Binds CAST: types that a query names, and texts that are read.
 
-use super::{Binder, Env, expr::{Calls, placed}};
+use super::{
+    Binder, Env,
+    expr::{Calls, placed},
+};
 use crate::{
     Fault,
     error::{At, fault, refused_at, unsupported},
 };
 use hushwire_fault::code;
-use hushwire_tables::algebra::{ColumnType, Expr, Value};
+use hushwire_tables::{
+    algebra::{ColumnType, Expr, Value},
+    functions::with_room,
+};
 use sqlparser::ast;
 
 impl<'q> Binder<'q> {
@@ -28,12 +34,12 @@ impl<'q> Binder<'q> {
             let remedy = "write CAST(value AS type), TRY_CAST(value AS type) or value::type; of dates in another form, STRPTIME(text, '%d.%m.%Y')";
             return Err(unsupported(at, "this kind of cast", remedy));
         };
-        if let Some(bytes) = text_bytes(data_type) {
-            calls.room = Some(bytes);
-        }
+        let room = text_bytes(data_type);
+        let around = std::mem::replace(&mut calls.room, room);
         let inner = self.expr(env, calls, expr);
-        calls.room = None;
+        calls.room = around;
         let inner = inner?;
+        let inner = room.map_or(inner.clone(), |room| with_room(inner, room));
         let Some(ty) = self.cast_type(data_type, &inner, at)? else {
             return self.call("to_text", vec![inner], at);
         };
@@ -143,4 +149,3 @@ pub(super) fn column_type(ty: &ast::DataType, at: At) -> Result<ColumnType, Faul
         Err(refused_at(at, format!("{ty} cannot be"), "check its digits or its length"))
     }
 }
-

@@ -5,8 +5,7 @@ use super::{
     instead::of_operator,
     interval::is_interval,
     literal::{literal, typed},
-    pattern::regular,
-    ranged::Ranged,
+    ranged::Over,
     scope::means,
     subquery::Subquery,
 };
@@ -23,15 +22,6 @@ use hushwire_tables::{
     plain::{Tables, evaluate},
 };
 use sqlparser::ast::{self, BinaryOperator as B, UnaryOperator as U};
-
-/// A window's order and its functions.
-pub(super) struct Over {
-    pub(super) partition: Vec<Expr>,
-    pub(super) order: Vec<(Expr, OrderKey)>,
-    pub(super) calls: Vec<(Id, WindowFunction)>,
-    /// Sums over a frame of RANGE by a distance, in place of calls.
-    pub(super) ranged: Option<Ranged>,
-}
 
 /// A window function within groups, from which a figure is computed. Partitions are the groups,
 /// parted further.
@@ -291,7 +281,12 @@ impl<'q> Binder<'q> {
                 self.call("substring", all, at)?
             }
             E::Function(function) => self.function(env, calls, function, at)?,
-            E::Tuple(_) => return no("a row of values", "compare rows: (a, b) = (1, 2), or (a, b) IN ((1, 2), (3, 4)); in a list, name the values"),
+            E::Tuple(_) => {
+                return no(
+                    "a row of values",
+                    "compare rows: (a, b) = (1, 2), or (a, b) IN ((1, 2), (3, 4)); in a list, name the values",
+                );
+            }
             E::Ceil { expr, field: NO_UNIT } => {
                 let of = of!(expr);
                 self.call("ceil", vec![of], at)?
@@ -301,8 +296,11 @@ impl<'q> Binder<'q> {
                 self.call("floor", vec![of], at)?
             }
             E::Ceil { .. } | E::Floor { .. } => {
-                return no("CEIL or FLOOR to a unit or to digits", "write FLOOR(a * 100) / 100, and DATE_TRUNC('month', d) of dates");
-            },
+                return no(
+                    "CEIL or FLOOR to a unit or to digits",
+                    "write FLOOR(a * 100) / 100, and DATE_TRUNC('month', d) of dates",
+                );
+            }
             E::Position { expr, r#in } => {
                 let (part, of) = (of!(expr), of!(r#in));
                 self.call("position", vec![part, of], at)?
@@ -320,18 +318,24 @@ impl<'q> Binder<'q> {
                 }
                 self.call(name, all, at)?
             }
-            E::Overlay { .. } => return no("OVERLAY", "write LEFT(text, n) || part || SUBSTRING(text FROM m)"),
+            E::Overlay { .. } => {
+                return no("OVERLAY", "write LEFT(text, n) || part || SUBSTRING(text FROM m)");
+            }
             E::Collate { .. } => {
                 return no("COLLATE", "order by UPPER(text), or by the text, whose bytes are compared");
-            },
-            E::AtTimeZone { .. } => return no(
-                "AT TIME ZONE",
-                "times are in UTC: add the distance, as in paid_at + INTERVAL '2' HOUR",
-            ),
-            other => return no(
-                &format!("the expression {other}"),
-                "write it by CASE, comparisons and the functions of docs/reference/sql.md",
-            ),
+            }
+            E::AtTimeZone { .. } => {
+                return no(
+                    "AT TIME ZONE",
+                    "times are in UTC: add the distance, as in paid_at + INTERVAL '2' HOUR",
+                );
+            }
+            other => {
+                return no(
+                    &format!("the expression {other}"),
+                    "write it by CASE, comparisons and the functions of docs/reference/sql.md",
+                );
+            }
         })
     }
 
@@ -549,6 +553,18 @@ impl<'q> Binder<'q> {
         let otherwise = has_else.then(|| values.pop().map(Box::new)).flatten();
         Ok(Expr::Case { branches: whens.into_iter().zip(values).collect(), otherwise })
     }
+}
+
+/// Whether an operator is a regular expression's: whether it is negated, and whether capitals equal
+/// small letters.
+fn regular(op: &B) -> Option<(bool, bool)> {
+    Some(match op {
+        B::PGRegexMatch => (false, false),
+        B::PGRegexIMatch => (false, true),
+        B::PGRegexNotMatch => (true, false),
+        B::PGRegexNotIMatch => (true, true),
+        _ => return None,
+    })
 }
 
 fn unknown_operator(op: &B, at: At) -> Fault {

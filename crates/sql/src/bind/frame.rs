@@ -93,7 +93,9 @@ impl<'q> Binder<'q> {
         }
         let (frame, start, end) = frame(parts.frame, !order.is_empty(), at)?;
         let ends = match parts.frame {
-            Some(of) if [start, end].contains(&Edge::Distance) => Some(self.ends(env, calls, of, &order, at)?),
+            Some(of) if [start, end].contains(&Edge::Distance) => {
+                Some(self.ends(env, calls, of, &order, at)?)
+            }
             _ => None,
         };
         Ok(Spec { partition, order, frame, start, end, ends })
@@ -172,7 +174,9 @@ fn by_name<'q>(
     let windows = select.map_or(&[][..], |select| &select.named_window);
     let found = windows.iter().find(|w| w.0.value.eq_ignore_ascii_case(&name.value));
     match found.map(|w| &w.1) {
-        _ if depth > LONGEST_CHAIN => Err(unsupported(at, "windows that name each other", "write the window out behind OVER")),
+        _ if depth > LONGEST_CHAIN => {
+            Err(unsupported(at, "windows that name each other", "write the window out behind OVER"))
+        }
         Some(ast::NamedWindowExpr::WindowSpec(spec)) => of_spec(spec, select, depth + 1, at),
         Some(ast::NamedWindowExpr::NamedWindow(other)) => by_name(other, select, depth + 1, at),
         None => {

@@ -188,18 +188,21 @@ impl<'q> Binder<'q> {
             J::Left(on) | J::LeftOuter(on) => (LogicalJoin::Left, false, on),
             J::Right(on) | J::RightOuter(on) => (LogicalJoin::Left, true, on),
             J::FullOuter(on) => (LogicalJoin::Full, false, on),
-            J::Semi(_) | J::LeftSemi(_) | J::RightSemi(_) => return no(
-                "SEMI JOIN",
-                "write WHERE EXISTS (SELECT 1 FROM other WHERE other.id = t.id), or WHERE t.id IN (SELECT id FROM other)",
-            ),
-            J::Anti(_) | J::LeftAnti(_) | J::RightAnti(_) => return no(
-                "ANTI JOIN",
-                "write WHERE NOT EXISTS (SELECT 1 FROM other WHERE other.id = t.id)",
-            ),
-            _ => return no(
-                "this kind of join",
-                "write JOIN, LEFT JOIN, RIGHT JOIN, FULL JOIN or CROSS JOIN; for the last row before a time, LEFT JOIN LATERAL (SELECT … WHERE b.id = a.id AND b.at <= a.at ORDER BY b.at DESC LIMIT 1) ON TRUE",
-            ),
+            J::Semi(_) | J::LeftSemi(_) | J::RightSemi(_) => {
+                return no(
+                    "SEMI JOIN",
+                    "write WHERE EXISTS (SELECT 1 FROM other WHERE other.id = t.id), or WHERE t.id IN (SELECT id FROM other)",
+                );
+            }
+            J::Anti(_) | J::LeftAnti(_) | J::RightAnti(_) => {
+                return no("ANTI JOIN", "write WHERE NOT EXISTS (SELECT 1 FROM other WHERE other.id = t.id)");
+            }
+            _ => {
+                return no(
+                    "this kind of join",
+                    "write JOIN, LEFT JOIN, RIGHT JOIN, FULL JOIN or CROSS JOIN; for the last row before a time, LEFT JOIN LATERAL (SELECT … WHERE b.id = a.id AND b.at <= a.at ORDER BY b.at DESC LIMIT 1) ON TRUE",
+                );
+            }
         };
         let mut shared = vec![];
         let mut conditions = match constraint {
@@ -214,7 +217,11 @@ impl<'q> Binder<'q> {
                 let mut all = vec![];
                 for column in columns {
                     let [ast::ObjectNamePart::Identifier(name)] = &column.0[..] else {
-                        return Err(unsupported(column, "such a name in USING", "name a column alone, as in USING (id)"));
+                        return Err(unsupported(
+                            column,
+                            "such a name in USING",
+                            "name a column alone, as in USING (id)",
+                        ));
                     };
                     all.push(self.shared(name, &left_names, &right_names, &mut shared)?);
                 }
@@ -374,7 +381,11 @@ impl<'q> Binder<'q> {
             }
             F::Derived { lateral, subquery, alias, sample: None } => {
                 if *lateral {
-                    return Err(unsupported(at, "LATERAL in parentheses", "write it behind a comma or JOIN, without parentheses around the join"));
+                    return Err(unsupported(
+                        at,
+                        "LATERAL in parentheses",
+                        "write it behind a comma or JOIN, without parentheses around the join",
+                    ));
                 }
                 let bound = self.query(subquery, outer)?;
                 let called = alias.as_ref().map_or("", |alias| alias.name.value.as_str());

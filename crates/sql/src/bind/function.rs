@@ -57,17 +57,23 @@ fn arguments(function: &ast::Function) -> Result<Given<'_>, Fault> {
         match clause {
             C::IgnoreOrRespectNulls(nulls) => given.ignores = *nulls == N::IgnoreNulls,
             C::OrderBy(keys) => given.order.extend(keys),
-            other => return Err(unsupported(
-                other,
-                &format!("{other} in a function"),
-                "write the arguments alone, and IGNORE NULLS or ORDER BY where it has them",
-            )),
+            other => {
+                return Err(unsupported(
+                    other,
+                    &format!("{other} in a function"),
+                    "write the arguments alone, and IGNORE NULLS or ORDER BY where it has them",
+                ));
+            }
         }
     }
     given.distinct = list.duplicate_treatment == Some(ast::DuplicateTreatment::Distinct);
     if let [FunctionArg::Unnamed(FunctionArgExpr::Wildcard)] = &list.args[..] {
         if given.distinct {
-            return Err(unsupported(function, "DISTINCT * in a function", "count DISTINCT columns: COUNT(DISTINCT a, b)"));
+            return Err(unsupported(
+                function,
+                "DISTINCT * in a function",
+                "count DISTINCT columns: COUNT(DISTINCT a, b)",
+            ));
         }
         return Ok(Given { all: None, ..given });
     }
@@ -75,11 +81,13 @@ fn arguments(function: &ast::Function) -> Result<Given<'_>, Fault> {
     for arg in &list.args {
         match arg {
             FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => args.push(expr),
-            other => return Err(unsupported(
-                function,
-                &format!("the argument {other}"),
-                "write arguments in their places, without names, and * in COUNT(*) alone",
-            )),
+            other => {
+                return Err(unsupported(
+                    function,
+                    &format!("the argument {other}"),
+                    "write arguments in their places, without names, and * in COUNT(*) alone",
+                ));
+            }
         }
     }
     Ok(Given { all: Some(args), ..given })
@@ -177,7 +185,9 @@ impl<'q> Binder<'q> {
                 "write the call without it, or CASE WHEN condition THEN call END",
             );
         }
-        let Some(args) = all else { return no(&format!("{name}(*)"), "name its arguments: only COUNT takes *") };
+        let Some(args) = all else {
+            return no(&format!("{name}(*)"), "name its arguments: only COUNT takes *");
+        };
         if let Some(made) = self.of_clock(&name, &args, at)? {
             return Ok(made);
         }

@@ -36,12 +36,12 @@ use crate::{
     logical::{Columns, Id, Ids, LogicalPlan, OrderKey},
 };
 use expr::Calls;
-pub(crate) use pivot::Written;
 use hushwire_fault::code;
 use hushwire_tables::{
     algebra::{Column, ColumnType, Expr, SetOperation, Value, common_type},
     types_differ,
 };
+pub(crate) use pivot::Written;
 use scope::{Env, Scope};
 use selected::Selected;
 use sqlparser::ast::{self, Spanned};
@@ -93,7 +93,18 @@ pub(crate) struct BoundQuery {
 impl<'q> Binder<'q> {
     pub(crate) fn new(catalog: &'q Catalog, now: Option<i128>, written: &'q Written) -> Self {
         let (columns, named, nulls) = (Columns::default(), BTreeMap::new(), Ids::new());
-        Binder { catalog, columns, named, common: vec![], depth: 0, nulls, queries: 0, parts: 0, now, written }
+        Binder {
+            catalog,
+            columns,
+            named,
+            common: vec![],
+            depth: 0,
+            nulls,
+            queries: 0,
+            parts: 0,
+            now,
+            written,
+        }
     }
 
     /// Counts a level, and refuses too many levels.
@@ -217,16 +228,15 @@ impl<'q> Binder<'q> {
         match body {
             ast::SetExpr::Select(select) => {
                 self.another(body.span().into())?;
-                let Selected { bound, correlated, .. } = self.select(select, Order::default(), outer, false)?;
+                let Selected { bound, correlated, .. } =
+                    self.select(select, QueryOrder::default(), outer, false)?;
                 match correlated.first() {
                     None => Ok(bound),
-                    Some((_, at)) => {
-                        Err(unsupported(
-                            *at,
-                            "a column of the query around in a part of a set operation",
-                            "write one EXISTS or IN for each part, joined by OR",
-                        ))
-                    }
+                    Some((_, at)) => Err(unsupported(
+                        *at,
+                        "a column of the query around in a part of a set operation",
+                        "write one EXISTS or IN for each part, joined by OR",
+                    )),
                 }
             }
             ast::SetExpr::Query(query) => self.query(query, outer),
@@ -313,11 +323,7 @@ impl<'q> Binder<'q> {
     }
 
     /// ORDER BY after a set operation, which can only use its columns.
-    fn order_columns(
-        &mut self,
-        bound: BoundQuery,
-        order: Order<'q>,
-    ) -> Result<BoundQuery, Fault> {
+    fn order_columns(&mut self, bound: BoundQuery, order: QueryOrder<'q>) -> Result<BoundQuery, Fault> {
         let scope = Scope::of(None, &bound.columns);
         let env = Env::alone(&scope);
         let (mut keys, mut more) = (vec![], vec![]);
@@ -349,21 +355,21 @@ fn size(expr: &Expr) -> usize {
 
 /// ORDER BY.
 #[derive(Clone, Copy, Default)]
-struct Order<'q> {
+struct QueryOrder<'q> {
     keys: &'q [ast::OrderByExpr],
     /// The options of ORDER BY ALL: by all columns of the list in turn.
     all: Option<&'q ast::OrderByOptions>,
 }
 
-fn order_by(query: &ast::Query) -> Result<Order<'_>, Fault> {
+fn order_by(query: &ast::Query) -> Result<QueryOrder<'_>, Fault> {
     use ast::OrderByKind as K;
     match &query.order_by {
-        None => Ok(Order::default()),
+        None => Ok(QueryOrder::default()),
         Some(ast::OrderBy { kind: K::Expressions(keys), interpolate: None }) => {
-            Ok(Order { keys, ..Order::default() })
+            Ok(QueryOrder { keys, ..QueryOrder::default() })
         }
         Some(ast::OrderBy { kind: K::All(options), interpolate: None }) => {
-            Ok(Order { all: Some(options), ..Order::default() })
+            Ok(QueryOrder { all: Some(options), ..QueryOrder::default() })
         }
         Some(other) => Err(unsupported(
             other,
@@ -458,7 +464,11 @@ fn refuse_clauses(query: &ast::Query) -> Result<(), Fault> {
         (query.for_clause.is_some(), "FOR XML or FOR JSON", "leave it out, and write the result by --json"),
         (query.settings.is_some(), "SETTINGS", "set options in the job, or on the command line"),
         (query.format_clause.is_some(), "FORMAT", "name the result's file by --out: .csv or .parquet"),
-        (!query.pipe_operators.is_empty(), "the pipe operator |>", "write the steps as derived tables, or by WITH"),
+        (
+            !query.pipe_operators.is_empty(),
+            "the pipe operator |>",
+            "write the steps as derived tables, or by WITH",
+        ),
     ];
     match found.into_iter().find(|(there, ..)| *there) {
         Some((_, clause, remedy)) => Err(unsupported(query, clause, remedy)),

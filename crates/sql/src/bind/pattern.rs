@@ -9,22 +9,10 @@ use crate::{
     error::{At, unsupported},
 };
 use hushwire_tables::algebra::{ColumnType, Expr, MAX_TEXT, Value};
-use sqlparser::ast::{self, BinaryOperator as B};
+use sqlparser::ast;
 
 /// What to write for a pattern that differs from row to row.
 const LITERAL: &str = "write the pattern out, as in LIKE 'a%'; for a part that is a column, STARTS_WITH(text, part), CONTAINS(text, part) or POSITION(part IN text) > 0";
-
-/// Whether an operator is a regular expression's: whether it is negated, and whether capitals equal
-/// small letters.
-pub(super) fn regular(op: &B) -> Option<(bool, bool)> {
-    Some(match op {
-        B::PGRegexMatch => (false, false),
-        B::PGRegexIMatch => (false, true),
-        B::PGRegexNotMatch => (true, false),
-        B::PGRegexNotIMatch => (true, true),
-        _ => return None,
-    })
-}
 
 impl<'q> Binder<'q> {
     pub(super) fn pattern(
@@ -62,7 +50,9 @@ impl<'q> Binder<'q> {
         let escape = match escape.map(|e| self.expr(env, calls, e)).transpose()? {
             None => None,
             Some(Expr::Literal(Value::Text(text), _)) if text.len() == 1 => Some(char::from(text[0])),
-            Some(_) => return no("ESCAPE with more than one character", "write one character, as in ESCAPE '!'"),
+            Some(_) => {
+                return no("ESCAPE with more than one character", "write one character, as in ESCAPE '!'");
+            }
         };
         let (of, pattern) = match expr {
             E::ILike { .. } => {

@@ -44,11 +44,12 @@ fn quoted(name: &str) -> String {
 /// The names of columns in an expression: its words that call no function.
 fn names(text: &str) -> Vec<String> {
     const NONE: [&str; 20] = [
-        "CASE", "WHEN", "THEN", "ELSE", "END", "AND", "OR", "NOT", "NULL", "TRUE", "FALSE", "DISTINCT", "IN", "IS",
-        "AS", "FILTER", "WHERE", "ORDER", "BY", "BETWEEN",
+        "CASE", "WHEN", "THEN", "ELSE", "END", "AND", "OR", "NOT", "NULL", "TRUE", "FALSE", "DISTINCT", "IN",
+        "IS", "AS", "FILTER", "WHERE", "ORDER", "BY", "BETWEEN",
     ];
     let tokens = Tokenizer::new(&Words, text).tokenize().unwrap_or_default();
-    let tokens: Vec<Token> = tokens.into_iter().filter(|token| !matches!(token, Token::Whitespace(_))).collect();
+    let tokens: Vec<Token> =
+        tokens.into_iter().filter(|token| !matches!(token, Token::Whitespace(_))).collect();
     let mut found: Vec<String> = vec![];
     for (at, token) in tokens.iter().enumerate() {
         let Token::Word(Word { value, quote_style, .. }) = token else { continue };
@@ -85,7 +86,14 @@ impl<'q> Binder<'q> {
                 default_on_null: None,
                 ..
             } => (pivot(aggregate_functions, value_column, values), table),
-            TableFactor::Unpivot { table, value: ast::Expr::Identifier(value), name, columns, null_inclusion, .. } => {
+            TableFactor::Unpivot {
+                table,
+                value: ast::Expr::Identifier(value),
+                name,
+                columns,
+                null_inclusion,
+                ..
+            } => {
                 let keeps = matches!(null_inclusion, Some(ast::NullInclusion::IncludeNulls));
                 (unpivot(value, name, columns, keeps), table)
             }
@@ -136,11 +144,13 @@ fn pivot(figures: &[ExprWithAlias], by: &[ast::Expr], values: &[ExprWithAlias]) 
 }
 
 fn unpivot(value: &ast::Ident, name: &ast::Ident, columns: &[ExprWithAlias], keeps_nulls: bool) -> String {
-    let text = |column: &ExprWithAlias| format!("'{}'", name_of(column).trim_matches('"').replace('\'', "''"));
+    let text =
+        |column: &ExprWithAlias| format!("'{}'", name_of(column).trim_matches('"').replace('\'', "''"));
     let rows: Vec<String> = columns.iter().map(|column| format!("({})", text(column))).collect();
     let whens: Vec<String> =
         columns.iter().map(|column| format!("WHEN {} THEN {}", text(column), column.expr)).collect();
-    let out: Vec<String> = columns.iter().flat_map(|c| names(&c.expr.to_string())).map(|n| quoted(&n)).collect();
+    let out: Vec<String> =
+        columns.iter().flat_map(|c| names(&c.expr.to_string())).map(|n| quoted(&n)).collect();
     let kept = if keeps_nulls { String::new() } else { format!(" WHERE {value} IS NOT NULL") };
     format!(
         "SELECT * EXCLUDE ({}), CASE {name} {} END AS {value} FROM t CROSS JOIN (VALUES {}) AS unpivoted({name}){kept}",

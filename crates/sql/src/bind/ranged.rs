@@ -1,8 +1,8 @@
 //! Sums over frames of RANGE by a distance.
 //!
-//! A row's frame begins and ends at values of the order's key. Beside the rows come markers at these
-//! values, in one order with them; the running sum at a row's markers are the sums up to its frame's
-//! ends, and their difference is the frame's sum:
+//! A row's frame begins and ends at values of the order's key. Beside the rows come markers at
+//! these values, in one order with them. The running sums at a row's markers are the sums up to its
+//! frame's ends, and their difference is the frame's sum:
 //!
 //! ```text
 //! rows        (key, value) and a row number
@@ -11,7 +11,7 @@
 //! group       by row number, over the rows and their markers: the two sums
 //! ```
 
-use super::{Binder, expr::Over};
+use super::Binder;
 use crate::{
     Fault,
     logical::{Id, LogicalPlan, OrderKey, filtered},
@@ -22,10 +22,19 @@ use hushwire_tables::{
     functions::coalesce,
 };
 
+/// A window's order and its functions.
+pub(super) struct Over {
+    pub(super) partition: Vec<Expr>,
+    pub(super) order: Vec<(Expr, OrderKey)>,
+    pub(super) calls: Vec<(Id, WindowFunction)>,
+    /// Sums over a frame of RANGE by a distance, in place of calls.
+    pub(super) ranged: Option<Ranged>,
+}
+
 /// An end of a frame of RANGE.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum End {
-    /// That of the partition.
+    /// The end of the partition.
     Partition,
     /// The row, and all that are equal to it.
     Row,
@@ -48,7 +57,9 @@ fn whole(n: i128) -> Expr {
 }
 
 /// The kinds of rows in the order of rows and markers.
-const [FIRST, ROW, LAST]: [i128; 3] = [0, 1, 2];
+const FIRST: i128 = 0;
+const ROW: i128 = 1;
+const LAST: i128 = 2;
 
 impl Binder<'_> {
     /// The sums of a window's frame by distance. `partition` and `key` are columns of the plan.
@@ -84,9 +95,7 @@ impl Binder<'_> {
         }
         let ty = types.iter().copied().reduce(|a, b| common_type(a, b).unwrap_or(a));
         let ty = ty.unwrap_or(key_type);
-        let of_type = |at: Expr| {
-            coalesce(vec![at, Expr::Literal(Value::Null, ty)])
-        };
+        let of_type = |at: Expr| coalesce(vec![at, Expr::Literal(Value::Null, ty)]);
 
         // The columns of rows and markers in one table.
         let (place, kind) = (self.column("place", ty, true), self.column("kind", ColumnType::BigInt, false));
@@ -147,7 +156,8 @@ impl Binder<'_> {
         };
 
         // Running sums of rows, and the sums at each row's markers.
-        let order = vec![OrderKey { id: place, ..key }, OrderKey { id: kind, descending: false, nulls_first: false }];
+        let order =
+            vec![OrderKey { id: place, ..key }, OrderKey { id: kind, descending: false, nulls_first: false }];
         let (mut running, mut totals, mut at_markers, mut results) = (vec![], vec![], vec![], vec![]);
         let of_kind = |of: i128| Expr::Column(kind).compare(Comparison::Equal, whole(of));
         for ((id, _), (column, _)) in ranged.sums.iter().zip(&added) {
@@ -156,7 +166,8 @@ impl Binder<'_> {
             let so_far = self.column("so far", ty, false);
             running.push((so_far, sum.clone()));
             let mut at = |this: &mut Self, of: i128| {
-                let there = Expr::Case { branches: vec![(of_kind(of), Expr::Column(so_far))], otherwise: None };
+                let there =
+                    Expr::Case { branches: vec![(of_kind(of), Expr::Column(so_far))], otherwise: None };
                 let column = this.column("at marker", ty, true);
                 let held = WindowFunction::Extreme { of: there, greatest: true, frame: Frame::Peers };
                 at_markers.push((column, held));
@@ -180,7 +191,11 @@ impl Binder<'_> {
             };
             results.push((*id, value));
         }
-        let windows = [(partition.to_vec(), order, running), (partition.to_vec(), vec![], totals), (vec![number], vec![], at_markers)];
+        let windows = [
+            (partition.to_vec(), order, running),
+            (partition.to_vec(), vec![], totals),
+            (vec![number], vec![], at_markers),
+        ];
         for (partition, order, calls) in windows {
             if !calls.is_empty() {
                 plan = LogicalPlan::Window { input: Box::new(plan), partition, order, calls };

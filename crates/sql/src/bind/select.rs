@@ -1,15 +1,16 @@
 //! Binds SELECT: conditions, groups, the list, DISTINCT, order.
 
 use super::{
-    Binder, BoundQuery, Env, Order,
-    expr::{Calls, Over, one},
+    Binder, BoundQuery, Env, QueryOrder,
+    expr::{Calls, one},
     foreign,
     groups::{Figures, Groups},
     order_key, ordinal,
+    ranged::Over,
     scope::means,
-    selected::{Empty, Selected},
+    selected::{Empty, Selected, of_no_row},
     sort_key,
-    subquery::{attached, of_no_row},
+    subquery::attached,
 };
 use crate::{
     Fault,
@@ -35,7 +36,7 @@ impl<'q> Binder<'q> {
     pub(super) fn select(
         &mut self,
         select: &'q ast::Select,
-        order: Order<'q>,
+        order: QueryOrder<'q>,
         outer: Option<&Env<'_>>,
         exists: bool,
     ) -> Result<Selected, Fault> {
@@ -298,7 +299,9 @@ impl<'q> Binder<'q> {
         let (expr, name) = match item {
             S::UnnamedExpr(expr) => (expr, name_of(expr)),
             S::ExprWithAlias { expr, alias } => (expr, alias.value.clone()),
-            S::ExprWithAliases { .. } => return Err(unsupported(at, "several aliases", "write one name after AS")),
+            S::ExprWithAliases { .. } => {
+                return Err(unsupported(at, "several aliases", "write one name after AS"));
+            }
             S::Wildcard(options) | S::QualifiedWildcard(_, options) => {
                 if options.opt_ilike.is_some() || options.opt_rename.is_some() || options.opt_alias.is_some()
                 {
@@ -314,7 +317,13 @@ impl<'q> Binder<'q> {
                 let table = match item {
                     S::QualifiedWildcard(W::ObjectName(name), _) => match &name.0[..] {
                         [ast::ObjectNamePart::Identifier(name)] => Some(name),
-                        _ => return Err(unsupported(at, "such a name before *", "write *, or the table's name as in orders.*")),
+                        _ => {
+                            return Err(unsupported(
+                                at,
+                                "such a name before *",
+                                "write *, or the table's name as in orders.*",
+                            ));
+                        }
                     },
                     _ => None,
                 };
@@ -353,7 +362,7 @@ impl<'q> Binder<'q> {
         &mut self,
         env: &Env<'_>,
         calls: &mut Calls<'q>,
-        order: Order<'q>,
+        order: QueryOrder<'q>,
         items: &[Item],
     ) -> Result<Vec<(Expr, OrderKey, At)>, Fault> {
         let mut keys = vec![];
@@ -428,11 +437,19 @@ fn refuse_clauses(select: &ast::Select) -> Result<(), Fault> {
         (select.top.is_some(), "TOP", "write LIMIT n at the end"),
         (select.exclude.is_some(), "EXCLUDE behind the list", "write it behind the star: * EXCLUDE (a, b)"),
         (select.into.is_some(), "INTO", "name the result's file in the job or by --out, not in the query"),
-        (!select.lateral_views.is_empty(), "LATERAL VIEW", "bring one row for each element of a list, in a table of its own, and join it"),
+        (
+            !select.lateral_views.is_empty(),
+            "LATERAL VIEW",
+            "bring one row for each element of a list, in a table of its own, and join it",
+        ),
         (select.prewhere.is_some(), "PREWHERE", "write WHERE"),
         (!select.connect_by.is_empty(), "CONNECT BY", "join the table with itself once for each level"),
         (!select.cluster_by.is_empty(), "CLUSTER BY", "write ORDER BY"),
-        (!select.distribute_by.is_empty(), "DISTRIBUTE BY", "leave it out: the parties choose where rows are"),
+        (
+            !select.distribute_by.is_empty(),
+            "DISTRIBUTE BY",
+            "leave it out: the parties choose where rows are",
+        ),
         (!select.sort_by.is_empty(), "SORT BY", "write ORDER BY"),
         (select.value_table_mode.is_some(), "SELECT AS VALUE", "list columns: SELECT a, b"),
         (select.projection.is_empty(), "an empty list", "list columns: SELECT a, b, or SELECT * for all"),

@@ -16,15 +16,12 @@ use super::{
     Binder, BoundQuery, Env,
     expr::Calls,
     foreign, limited, order_by,
-    selected::{Empty, Selected},
+    selected::{Empty, Selected, counts, of_no_row},
 };
 use crate::{
     Fault,
     error::{At, fault, unsupported},
-    logical::{
-        Id, Ids, LogicalJoin, LogicalPlan, Pool, RowFacts, conjunction, filtered, pair, reads, replaced,
-        truth,
-    },
+    logical::{Id, Ids, LogicalJoin, LogicalPlan, Pool, RowFacts, conjunction, filtered, pair, reads, truth},
 };
 use hushwire_compute::Comparison;
 use hushwire_fault::code;
@@ -33,7 +30,6 @@ use hushwire_tables::{
     functions::coalesce,
 };
 use sqlparser::ast;
-use std::collections::BTreeMap;
 
 enum Sort {
     Exists,
@@ -648,20 +644,6 @@ fn empty_value(
     Some(of_no_row(expr, figures, columns))
 }
 
-const fn counts(function: Function) -> bool {
-    matches!(function, Function::Count | Function::CountRows)
-}
-
-/// An expression on aggregates, with their values for no rows.
-pub(super) fn of_no_row(expr: &Expr, figures: &[(Id, Aggregate)], columns: &crate::logical::Columns) -> Expr {
-    let value = |(id, aggregate): &(Id, Aggregate)| {
-        let value = if counts(aggregate.function) { Value::Number(0) } else { Value::Null };
-        (*id, Expr::Literal(value, columns.of(*id).ty))
-    };
-    let by: BTreeMap<Id, Expr> = figures.iter().map(value).collect();
-    replaced(expr, &by)
-}
-
 /// Attaches subqueries to parts of a FROM: each to the first part that has all columns it uses, or
 /// to all parts joined.
 pub(super) fn attached(
@@ -677,7 +659,8 @@ pub(super) fn attached(
         let Some(next) = subqueries.iter().position(|sub| place(sub, pool).is_some()) else {
             if pool.items.len() < 2 {
                 let clause = "a column of the query around beside a subquery";
-                let remedy = "write it as a condition of its own, joined by AND, or join the subquery's table in FROM";
+                let remedy =
+                    "write it as a condition of its own, joined by AND, or join the subquery's table in FROM";
                 return Err(unsupported(subqueries[0].at, clause, remedy));
             }
             let waits = |e: &Expr| reads(e).iter().any(|id| subqueries.iter().any(|sub| sub.id == *id));

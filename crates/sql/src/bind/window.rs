@@ -7,10 +7,10 @@
 
 use super::{
     Binder, Env,
-    expr::{Calls, Over, one, placed},
-    function::Given,
+    expr::{Calls, one, placed},
     frame::{Edge, Spec},
-    ranged::{Ends, Ranged},
+    function::Given,
+    ranged::{Ends, Over, Ranged},
 };
 use crate::{
     Fault,
@@ -447,15 +447,13 @@ impl InWindow<'_, '_> {
             ("lag" | "lead", [of, rest @ ..]) => {
                 let by = match rest.first() {
                     None => 1,
-                    Some(by) => literal(by)
-                        .ok_or_else(|| {
-                            unsupported(
-                                self.at,
-                                "LAG or LEAD by what is no literal",
-                                "write a whole number, as in LAG(a, 2), or join by ROW_NUMBER",
-                            )
-                        })?
-                        as u64,
+                    Some(by) => literal(by).ok_or_else(|| {
+                        unsupported(
+                            self.at,
+                            "LAG or LEAD by what is no literal",
+                            "write a whole number, as in LAG(a, 2), or join by ROW_NUMBER",
+                        )
+                    })? as u64,
                 };
                 let neighbour = |of: Expr| match self.name {
                     "lag" => WindowFunction::Lag(of, by),
@@ -651,4 +649,3 @@ impl<'q> Binder<'q> {
         Ok(self.columns.add(column))
     }
 }
-

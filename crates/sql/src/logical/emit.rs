@@ -206,7 +206,8 @@ impl Emitter<'_> {
         }
         let named = |(_, expr): &(Id, Expr)| {
             let expr = placed(expr, &at)?;
-            Ok((expr.shown(scanned.schema()).to_string(), expr))
+            let name = expr.shown(scanned.schema()).to_string();
+            Ok((name, expr))
         };
         let columns = made.iter().map(named).collect::<Result<Vec<_>, Fault>>()?;
         let width = scanned.schema().columns().len();

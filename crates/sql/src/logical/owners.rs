@@ -9,7 +9,7 @@ use crate::{Fault, catalog::Catalog};
 use hushwire_fault::code;
 use hushwire_tables::{
     algebra::{
-        Aggregate, Column, Expr, Function, Place, Relation, Schema, SetOperation, Value, WindowFunction,
+        Aggregate, CallPlace, Column, Expr, Function, Relation, Schema, SetOperation, Value, WindowFunction,
     },
     plain::{Tables, evaluate},
 };
@@ -68,9 +68,8 @@ impl Mover<'_> {
             }
             LogicalPlan::Window { input, partition, order, calls } => {
                 let mut input = self.moved(*input)?;
-                let call = |(id, call): (Id, WindowFunction)| {
-                    Ok((id, call.of(|e| self.expr(e, &mut input))?))
-                };
+                let call =
+                    |(id, call): (Id, WindowFunction)| Ok((id, call.of(|e| self.expr(e, &mut input))?));
                 let calls = calls.into_iter().map(call).collect::<Result<_, Fault>>()?;
                 LogicalPlan::Window { input: Box::new(input), partition, order, calls }
             }
@@ -109,14 +108,14 @@ impl Mover<'_> {
         offered: &mut dyn FnMut(&mut Self, &Expr) -> Result<Option<Id>, Fault>,
     ) -> Result<Expr, Fault> {
         let place = expr.place();
-        if place != Place::Parties {
+        if place != CallPlace::Parties {
             if expr.columns().is_empty() {
                 return constant(expr);
             }
             if let Some(id) = offered(self, expr)? {
                 return Ok(Expr::Column(id));
             }
-            if place == Place::Owner {
+            if place == CallPlace::Owner {
                 return Err(self.refused(expr));
             }
         }
@@ -152,7 +151,8 @@ impl Mover<'_> {
         Ok(match plan {
             LogicalPlan::Scan { table, columns, made } => {
                 let own: Ids = columns.iter().map(|(id, _)| *id).collect();
-                if !read.is_subset(&own) || self.catalog.is_at_rest(*table) {
+                let expr = &replaced(expr, &made.iter().cloned().collect());
+                if !reads(expr).is_subset(&own) || self.catalog.is_at_rest(*table) {
                     return Ok(None);
                 }
                 if let Some((id, _)) = made.iter().find(|(_, known)| known == expr) {
@@ -166,7 +166,11 @@ impl Mover<'_> {
             | LogicalPlan::Sort { input, .. }
             | LogicalPlan::Limit { input, .. }
             | LogicalPlan::Window { input, .. } => {
-                if within(input) { self.offered(input, expr)? } else { None }
+                if within(input) {
+                    self.offered(input, expr)?
+                } else {
+                    None
+                }
             }
             LogicalPlan::Project { input, columns } => {
                 let by: BTreeMap<Id, Expr> = columns.iter().cloned().collect();
@@ -212,16 +216,15 @@ impl Mover<'_> {
                     return Ok(Some(*known));
                 }
                 // All rows of a group agree in it.
-                let own = self.columns.add(Column {
-                    range: None,
-                    ..self.columns.of(id).clone()
-                });
+                let own = self.columns.add(Column { range: None, ..self.columns.of(id).clone() });
                 aggregates.push((own, least));
                 Some(own)
             }
             LogicalPlan::Set { kind: SetOperation::Union, all: true, left, right, columns } => {
                 let place = |id: &Id| columns.iter().position(|known| known == id);
-                let Some(places) = read.iter().map(place).collect::<Option<Vec<_>>>() else { return Ok(None) };
+                let Some(places) = read.iter().map(place).collect::<Option<Vec<_>>>() else {
+                    return Ok(None);
+                };
                 let of = |ids: &[Id]| {
                     let by = read.iter().zip(&places).map(|(id, at)| (*id, Expr::Column(ids[*at])));
                     replaced(expr, &by.collect())

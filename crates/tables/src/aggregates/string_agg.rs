@@ -4,7 +4,10 @@ use super::{
     AggregateArguments, AggregateDef, AggregateMeaning,
     definition::{when, whole},
 };
-use crate::algebra::{ColumnType, Expr, Function, Value, WindowFunction};
+use crate::{
+    algebra::{ColumnType, Expr, Function, Value, WindowFunction},
+    functions::coalesce,
+};
 use hushwire_compute::Comparison;
 
 /// LOCAL: the most texts of a group that are joined.
@@ -35,7 +38,7 @@ pub(super) static DEFINITION: AggregateDef = AggregateDef {
             return Err(unsupported("with a separator that is no literal", "write it out, as in STRING_AGG(name, ', ')"));
         };
         let of = arguments.call("to_text", vec![of])?;
-        // As many texts as there is room for if each has a character.
+        // The number of texts that have room if each has a character.
         let count = (usize::from(room) + between.len()).div_ceil(1 + between.len());
         if count > MOST {
             return Err(unsupported(
@@ -60,10 +63,10 @@ pub(super) static DEFINITION: AggregateDef = AggregateDef {
             made = Some(match made {
                 None => cut(text),
                 Some(before) => {
-                    let next = arguments.call("concat_op", vec![separator.clone(), text.clone()])?;
+                    let next = arguments.call("concat_op", vec![separator.clone(), text])?;
+                    let none = Expr::Literal(Value::text(""), ColumnType::Varchar(1));
                     // All texts of a group come before those that it has not.
-                    let longer = cut(arguments.call("concat_op", vec![before.clone(), next])?);
-                    Expr::Case { branches: vec![(text.is_null(), before)], otherwise: Some(Box::new(longer)) }
+                    cut(arguments.call("concat_op", vec![before, coalesce(vec![next, none])])?)
                 }
             });
         }

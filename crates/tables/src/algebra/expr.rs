@@ -69,7 +69,7 @@ pub struct Call {
 
 /// Who computes a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum CallPlace {
     /// The parties.
     Parties,
     /// The owner of its columns if one owner has them all, else the parties.
@@ -89,14 +89,14 @@ impl Call {
 impl Expr {
     /// Who computes this expression, apart from its operands.
     #[must_use]
-    pub fn place(&self) -> Place {
+    pub fn place(&self) -> CallPlace {
         match self {
             Expr::Call(call) => match call.primitive.by {
-                ComputedBy::Parties => Place::Parties,
-                ComputedBy::OwnerFirst(_) => Place::OwnerFirst,
-                ComputedBy::OwnerOnly => Place::Owner,
+                ComputedBy::Parties => CallPlace::Parties,
+                ComputedBy::OwnerFirst(_) => CallPlace::OwnerFirst,
+                ComputedBy::OwnerOnly => CallPlace::Owner,
             },
-            _ => Place::Parties,
+            _ => CallPlace::Parties,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::{
     Arguments, ComputedBy, FnDef, Leaks, Meaning, Primitive, Reader,
-    calendar::{dated, days, month_days},
+    calendar::{dated, month_days},
     call,
     definition::as_call,
     slice::whole,

@@ -35,7 +35,6 @@ impl Arguments<'_> {
     pub(crate) fn unsupported(&self, clause: &str, remedy: &str) -> Fault {
         Fault::filled(code::SQL_UNSUPPORTED, &[("clause", &clause), ("remedy", &remedy)])
     }
-
 }
 
 /// The rules by which a query's values get types. A literal is read as a value of its neighbour's
@@ -81,6 +80,11 @@ impl Reader<'_> {
             Expr::Literal(Value::Text(bytes), ColumnType::Varchar(_)) => {
                 let text = String::from_utf8_lossy(bytes);
                 match ty {
+                    // A text with a time is a time.
+                    ColumnType::Date if text.len() > 10 => {
+                        let ty = ColumnType::Timestamp;
+                        Ok(Expr::Literal(self.literal(&text, ty)?, ty))
+                    }
                     ColumnType::Date | ColumnType::Timestamp | ColumnType::Boolean => {
                         Ok(Expr::Literal(self.literal(&text, ty)?, ty))
                     }

@@ -14,7 +14,7 @@ use crate::{
 };
 
 pub(super) static DEFINITION: FnDef = FnDef {
-    names: &["length", "len", "char_length", "character_length", "len"],
+    names: &["length", "char_length", "character_length", "len"],
     arity: 1..=1,
     usage: "LENGTH(text)",
     gives: "BIGINT",

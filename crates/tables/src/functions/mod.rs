@@ -19,8 +19,8 @@ mod slice;
 mod text;
 
 pub use arguments::{Arguments, Reader};
-pub use definition::{FnDef, Leaks, Letters, Meaning, Primitive};
 pub(crate) use definition::{ComputedBy, Operands, Typed};
+pub use definition::{FnDef, Leaks, Letters, Meaning, Primitive};
 
 #[cfg(test)]
 pub(crate) mod tests;
@@ -130,6 +130,7 @@ functions! {
 }
 
 pub use coalesce::coalesce;
+pub use substring::with_room;
 
 use crate::{Fault, algebra::Expr};
 

@@ -1,7 +1,7 @@
 //! Common parts of functions of real numbers: they take DOUBLEs with 32 fractional bits, and
 //! give such.
 
-use super::{ComputedBy, Arguments, Operands, Primitive, Typed, definition::as_call};
+use super::{Arguments, ComputedBy, Operands, Primitive, Typed, definition::as_call};
 use crate::{
     Fault,
     algebra::{ColumnType, Expr, ExprType, Range, Value},

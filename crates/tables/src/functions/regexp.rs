@@ -30,7 +30,12 @@ pub(super) struct Pattern {
 
 impl Pattern {
     /// The pattern in place `at`, and the options in place `options`, where there are some.
-    pub(super) fn of(arguments: &Arguments<'_>, at: usize, options: usize, whole: bool) -> Result<Self, Fault> {
+    pub(super) fn of(
+        arguments: &Arguments<'_>,
+        at: usize,
+        options: usize,
+        whole: bool,
+    ) -> Result<Self, Fault> {
         let text = String::from_utf8_lossy(&text::literal(arguments, at)?).into_owned();
         let letters = match arguments.all.get(options) {
             None => vec![],
@@ -48,8 +53,12 @@ impl Pattern {
                 b'g' => made.all = true,
                 _ => {
                     let clause = format!("{name} with the option {}", char::from(letter));
-                    let remedy = "write options of c, i, s, l and g, as in REGEXP_REPLACE(text, 'a', 'b', 'gi')";
-                    return Err(Fault::filled(code::SQL_UNSUPPORTED, &[("clause", &clause), ("remedy", &remedy)]));
+                    let remedy =
+                        "write options of c, i, s, l and g, as in REGEXP_REPLACE(text, 'a', 'b', 'gi')";
+                    return Err(Fault::filled(
+                        code::SQL_UNSUPPORTED,
+                        &[("clause", &clause), ("remedy", &remedy)],
+                    ));
                 }
             }
         }
@@ -73,7 +82,9 @@ impl Pattern {
         made.map_err(|e| match e {
             regex::Error::CompiledTooBig(_) => "it is too large".to_owned(),
             // The last line of the parser's message says what is wrong.
-            other => other.to_string().lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned(),
+            other => {
+                other.to_string().lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned()
+            }
         })
     }
 

@@ -49,7 +49,7 @@ mod tests {
     };
 
     fn text(text: &str) -> Expr {
-        Expr::literal(Value::text(text), ColumnType::Varchar(40))
+        Expr::literal(Value::text(text), ColumnType::Varchar(512))
     }
 
     #[test]

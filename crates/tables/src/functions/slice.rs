@@ -1,7 +1,7 @@
 //! Parts of texts whose places are secret: what SUBSTRING, LEFT and RIGHT of columns are made of.
 
-use super::{ComputedBy, 
-    Primitive, Reader,
+use super::{
+    ComputedBy, Primitive, Reader,
     definition::as_call,
     text::{self, checked, value, varchar},
 };

@@ -7,7 +7,7 @@ use super::{ComputedBy, Letters,
 };
 use crate::{
     Fault,
-    algebra::{Arithmetic, ColumnType, Expr, ExprType, Value},
+    algebra::{Arithmetic, Call, ColumnType, Expr, ExprType, Value},
 };
 use hushwire_fault::code;
 
@@ -22,7 +22,8 @@ pub(super) static DEFINITION: FnDef = FnDef {
     meaning: Meaning::Own(&SUBSTRING, bind),
 };
 
-/// The public arguments are the first place, and the largest number of bytes.
+/// The public arguments are the first place, the largest number of characters, and the bytes of its
+/// type, if there is room for more than one a character.
 static SUBSTRING: Primitive = Primitive {
     name: "SUBSTRING",
     strict: true,
@@ -36,7 +37,8 @@ static SUBSTRING: Primitive = Primitive {
                 _ => operands.refused("give it a VARCHAR(n)"),
             });
         };
-        let ty = ColumnType::Varchar(taken);
+        let room = operands.public.get(2).and_then(|room| u16::try_from(*room).ok()).unwrap_or(taken);
+        let ty = ColumnType::Varchar(room.max(taken));
         Ok(ExprType { ty, nullable: false, range: ty.range() })
     },
     plain: |typed, values| match (part(typed.ty(0), typed.operands.public), &values[..]) {
@@ -48,17 +50,31 @@ static SUBSTRING: Primitive = Primitive {
     lower: |typed, cells| {
         let (before, taken) = part(typed.ty(0), typed.operands.public).expect("it was checked");
         let end = typed.ty(0).bits() - 8 * before;
-        typed.cell(cells[0].val.part(end - 8 * taken, end))
+        let range = ColumnType::Varchar(taken).range();
+        let cut = cells[0].with(cells[0].val.part(end - 8 * taken, end), ColumnType::Varchar(taken), range);
+        typed.cell(cut.converted(typed.own.ty).val)
     },
     shown: |_, operands, public| match (operands, public) {
-        ([of], [from, length]) => format!("SUBSTRING({of} FROM {from} FOR {length})"),
+        ([of], [from, length, ..]) => format!("SUBSTRING({of} FROM {from} FOR {length})"),
         _ => format!("SUBSTRING({})", operands.join(", ")),
     },
 };
 
+/// A SUBSTRING whose characters may have more bytes, up to those of a CAST around it; any other
+/// expression as it is.
+pub fn with_room(of: Expr, bytes: u16) -> Expr {
+    match of {
+        Expr::Call(call) if *call.primitive == SUBSTRING && call.public.len() == 2 => {
+            let public = [&call.public[..], &[i128::from(bytes)]].concat();
+            Expr::Call(Call { public, ..call })
+        }
+        other => other,
+    }
+}
+
 /// How many bytes of a type's strings are skipped, and how many are taken.
 fn part(ty: ColumnType, public: &[i128]) -> Option<(u16, u16)> {
-    let (ColumnType::Varchar(bytes), &[from, length]) = (ty, public) else { return None };
+    let (ColumnType::Varchar(bytes), &[from, length, ..]) = (ty, public) else { return None };
     let before = u16::try_from(from).ok()?.checked_sub(1)?;
     let length = u16::try_from(length).ok()?;
     (before < bytes && length > 0).then(|| (before, length.min(bytes - before)))

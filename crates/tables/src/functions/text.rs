@@ -58,7 +58,8 @@ pub(super) fn literal(arguments: &Arguments<'_>, place: usize) -> Result<Vec<u8>
                 arguments.name.to_uppercase(),
                 place + 1
             );
-            Err(arguments.unsupported(&clause, "write it out between quotes: it is public, and the same for all rows"))
+            Err(arguments
+                .unsupported(&clause, "write it out between quotes: it is public, and the same for all rows"))
         }
     }
 }
@@ -73,7 +74,8 @@ pub(super) fn literal_number(arguments: &Arguments<'_>, place: usize, least: i12
                 arguments.name.to_uppercase(),
                 place + 1
             );
-            Err(arguments.unsupported(&clause, "write the number out: it is public, and the same for all rows"))
+            Err(arguments
+                .unsupported(&clause, "write the number out: it is public, and the same for all rows"))
         }
     }
 }

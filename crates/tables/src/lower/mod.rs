@@ -189,7 +189,7 @@ impl<'b> Lower<'b> {
             Operator::ByOwner(input, columns) => self.by_owner(input, columns),
             Operator::Values(values) => {
                 let count = values.len();
-                let column = |(k, column): (usize, &crate::algebra::Column)| {
+                let column = |(k, column): (usize, &Column)| {
                     let of = column.expr_type();
                     let all = || values.iter().map(move |row| &row[k]);
                     let val = self.b.constant(tensor(of.ty, of.range, &[count], all()));
