@@ -29,8 +29,6 @@ mod part;
 mod partner;
 #[cfg(feature = "sql")]
 mod plan;
-#[cfg(all(test, feature = "sql"))]
-mod reference_tests;
 #[cfg(feature = "sql")]
 mod rows;
 #[cfg(feature = "sql")]

@@ -3,6 +3,7 @@
 mod cells;
 mod owners;
 mod plans;
+mod reference;
 mod refused;
 mod schemas;
 

@@ -11,7 +11,8 @@ pub(super) static DEFINITION: AggregateDef = AggregateDef {
     example: "",
     distinct: true,
     meaning: AggregateMeaning::Rewritten(|arguments| {
-        let clause = format!("{}, whose length would tell how many rows a group has", arguments.name.to_uppercase());
+        let clause =
+            format!("{}, whose length would tell how many rows a group has", arguments.name.to_uppercase());
         let remedy = "bound a text: CAST(STRING_AGG(name, ', ' ORDER BY name) AS VARCHAR(100)); or return the rows, ordered by the group";
         Err(AggregateArguments::unsupported(&clause, remedy))
     }),

@@ -35,7 +35,10 @@ pub(super) static DEFINITION: AggregateDef = AggregateDef {
         let comma = Expr::Literal(Value::text(","), ColumnType::Varchar(1));
         let separator = arguments.all.get(1).cloned().unwrap_or(comma);
         let Expr::Literal(Value::Text(between), _) = &separator else {
-            return Err(unsupported("with a separator that is no literal", "write it out, as in STRING_AGG(name, ', ')"));
+            return Err(unsupported(
+                "with a separator that is no literal",
+                "write it out, as in STRING_AGG(name, ', ')",
+            ));
         };
         let of = arguments.call("to_text", vec![of])?;
         // The number of texts that have room if each has a character.
@@ -51,7 +54,8 @@ pub(super) static DEFINITION: AggregateDef = AggregateDef {
         if !arguments.distinct {
             order.extend(arguments.order.clone());
         }
-        let descending = arguments.distinct && arguments.order.first().is_some_and(|(_, descending)| *descending);
+        let descending =
+            arguments.distinct && arguments.order.first().is_some_and(|(_, descending)| *descending);
         order.push((of.clone(), descending));
         let number = if arguments.distinct { WindowFunction::DenseRank } else { WindowFunction::RowNumber };
         let place = arguments.figures.within(vec![], order, number)?;

@@ -1,7 +1,7 @@
 //! ADD_MONTHS: what intervals of months and years are made of.
 
-use super::{ComputedBy, 
-    FnDef, Leaks, Meaning, Primitive,
+use super::{
+    ComputedBy, FnDef, Leaks, Meaning, Primitive,
     calendar::{dated, days, month_days},
     dates::{self, DatePart},
     definition::as_call,

@@ -95,11 +95,7 @@ fn shown([months, days, micros]: [i128; 3]) -> String {
 }
 
 /// A part of an AGE as a number: `None` if the expression is no AGE.
-pub(super) fn part_of_age(
-    arguments: &Arguments<'_>,
-    unit: &str,
-    of: &Expr,
-) -> Option<Result<Expr, Fault>> {
+pub(super) fn part_of_age(arguments: &Arguments<'_>, unit: &str, of: &Expr) -> Option<Result<Expr, Fault>> {
     match of {
         Expr::Call(Call { primitive, operands, .. }) if **primitive == AGE => {
             Some(part(arguments, unit, &operands[0], &operands[1]))
@@ -125,7 +121,8 @@ fn part(arguments: &Arguments<'_>, unit: &str, last: &Expr, first: &Expr) -> Res
     let back = Expr::Negate(Box::new(passed(first, last, reader)?));
     let is_back = reader.compared(Comparison::Less, last.clone(), first.clone())?;
     let months = Expr::Case { branches: vec![(is_back, back)], otherwise: Some(Box::new(forward)) };
-    let null = (last.clone().is_null().or(first.clone().is_null()), Expr::Literal(Value::Null, ColumnType::BigInt));
+    let null =
+        (last.clone().is_null().or(first.clone().is_null()), Expr::Literal(Value::Null, ColumnType::BigInt));
     let part = reader.arithmetic(op, months, whole(12))?;
     Ok(Expr::Case { branches: vec![null], otherwise: Some(Box::new(part)) })
 }

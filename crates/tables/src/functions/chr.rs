@@ -47,7 +47,8 @@ mod tests {
 
     #[test]
     fn characters_and_their_numbers() {
-        let code = |text: &str| in_open("ascii", vec![Expr::literal(Value::text(text), ColumnType::Varchar(9))]);
+        let code =
+            |text: &str| in_open("ascii", vec![Expr::literal(Value::text(text), ColumnType::Varchar(9))]);
         for (text, n) in [("A", 65), ("Ωmega", 937), ("😀", 0x1f600)] {
             assert_eq!(code(text), Value::Number(n));
             let first: String = text.chars().take(1).collect();

@@ -1,7 +1,7 @@
 //! CONCAT.
 
-use super::{ComputedBy, 
-    FnDef, Leaks, Meaning, Primitive, Reader,
+use super::{
+    ComputedBy, FnDef, Leaks, Meaning, Primitive, Reader,
     definition::as_call,
     text::{self, checked, value, varchar},
 };

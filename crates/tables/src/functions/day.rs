@@ -1,7 +1,7 @@
 //! DAY, which is EXTRACT(DAY FROM …).
 
-use super::{ComputedBy, 
-    FnDef, Leaks, Meaning, Primitive,
+use super::{
+    ComputedBy, FnDef, Leaks, Meaning, Primitive,
     dates::{self, DatePart},
     definition::of_all,
 };

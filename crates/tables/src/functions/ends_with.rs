@@ -18,7 +18,10 @@ pub(super) static DEFINITION: FnDef = FnDef {
         let [text, part] = arguments.exactly()?;
         match &part {
             Expr::Literal(Value::Text(bytes), _) => Ok(like(text, format!("%{}", escaped(bytes)))),
-            _ => Err(arguments.unsupported("ENDS_WITH of a part that is no literal", "write RIGHT(text, LENGTH(part)) = part")),
+            _ => Err(arguments.unsupported(
+                "ENDS_WITH of a part that is no literal",
+                "write RIGHT(text, LENGTH(part)) = part",
+            )),
         }
     }),
 };

@@ -1,7 +1,7 @@
 //! GREATEST, and the code that it shares with LEAST.
 
-use super::{ComputedBy, 
-    FnDef, Leaks, Meaning, Operands, Primitive, Typed,
+use super::{
+    ComputedBy, FnDef, Leaks, Meaning, Operands, Primitive, Typed,
     definition::{as_call, of_one_type},
 };
 use crate::error::Refused;

@@ -48,7 +48,8 @@ mod tests {
     /// As PostgreSQL has it.
     #[test]
     fn words_begin_with_capitals() {
-        let of = |text: &str| in_open("initcap", vec![Expr::literal(Value::text(text), ColumnType::Varchar(40))]);
+        let of =
+            |text: &str| in_open("initcap", vec![Expr::literal(Value::text(text), ColumnType::Varchar(40))]);
         assert_eq!(of("hello wORLD, o'neil"), Value::text("Hello World, O'Neil"));
         assert_eq!(of("élan vital 2nd"), Value::text("Élan Vital 2nd"));
     }

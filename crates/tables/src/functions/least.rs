@@ -1,7 +1,7 @@
 //! LEAST.
 
-use super::{ComputedBy, 
-    FnDef, Leaks, Meaning, Primitive,
+use super::{
+    ComputedBy, FnDef, Leaks, Meaning, Primitive,
     definition::{as_call, of_one_type},
     greatest::{checked, chosen, lowered},
 };

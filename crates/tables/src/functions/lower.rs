@@ -1,14 +1,12 @@
 //! LOWER.
 
-use super::{ComputedBy, Letters, 
-    FnDef, Leaks, Meaning, Primitive,
+use super::{
+    ComputedBy, FnDef, Leaks, Letters, Meaning, Primitive,
     definition::as_call,
     text::{self, checked, of_texts, value, varchar},
     upper::in_open,
 };
-use crate::{
-    lower::bytes::{circuit, in_case, read, write},
-};
+use crate::lower::bytes::{circuit, in_case, read, write};
 
 pub(super) static DEFINITION: FnDef = FnDef {
     names: &["lower", "lcase"],

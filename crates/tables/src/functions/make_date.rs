@@ -1,7 +1,7 @@
 //! MAKE_DATE.
 
-use super::{ComputedBy, 
-    FnDef, Leaks, Meaning, Primitive,
+use super::{
+    ComputedBy, FnDef, Leaks, Meaning, Primitive,
     calendar::{days, month_days},
     definition::as_call,
     real::value,

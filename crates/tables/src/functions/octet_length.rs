@@ -1,7 +1,7 @@
 //! OCTET_LENGTH.
 
-use super::{ComputedBy, 
-    FnDef, Leaks, Meaning, Primitive,
+use super::{
+    ComputedBy, FnDef, Leaks, Meaning, Primitive,
     definition::as_call,
     text::{checked, number, of_texts, value},
 };

@@ -1,7 +1,7 @@
 //! PAD.
 
-use super::{ComputedBy, Letters, 
-    FnDef, Leaks, Meaning, Primitive,
+use super::{
+    ComputedBy, FnDef, Leaks, Letters, Meaning, Primitive,
     text::{self, characters, checked, literal, of_public, public, value, varchar},
 };
 use crate::{
@@ -21,7 +21,10 @@ pub(super) static DEFINITION: FnDef = FnDef {
         let length = text::literal_number(arguments, 1, 0)?;
         let fill = if arguments.all.len() == 2 { b" ".to_vec() } else { literal(arguments, 2)? };
         if !(1..=MAX_TEXT.into()).contains(&length) || fill.is_empty() || !fill.is_ascii() {
-            return Err(arguments.unsupported("LPAD or RPAD to no length, or by no character of ASCII", "write a length from 1 to 512 and a filling of ASCII, as in LPAD(code, 5, '0')"));
+            return Err(arguments.unsupported(
+                "LPAD or RPAD to no length, or by no character of ASCII",
+                "write a length from 1 to 512 and a filling of ASCII, as in LPAD(code, 5, '0')",
+            ));
         }
         let all = [vec![length, i128::from(arguments.name == "lpad")], public(&fill)].concat();
         Ok(of.call(vec![text::text(arguments.all[0].clone())], all))

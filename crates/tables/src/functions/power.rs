@@ -1,7 +1,7 @@
 //! POWER.
 
-use super::{ComputedBy, 
-    Arguments, FnDef, Leaks, Meaning, Primitive,
+use super::{
+    Arguments, ComputedBy, FnDef, Leaks, Meaning, Primitive,
     definition::as_call,
     real::{self, POSITIVE, real},
 };

@@ -62,9 +62,7 @@ mod tests {
     #[test]
     fn the_first_match_and_its_groups() {
         let text = |text: &str| Expr::literal(Value::text(text), ColumnType::Varchar(40));
-        let extract = |of: &str, n| {
-            in_open("regexp_extract", vec![text(of), text(r"(\w+)@(\w+)"), int(n)])
-        };
+        let extract = |of: &str, n| in_open("regexp_extract", vec![text(of), text(r"(\w+)@(\w+)"), int(n)]);
         assert_eq!(extract("x: anna@shop, b@c", 0), Value::text("anna@shop"));
         assert_eq!(extract("x: änna@shop", 1), Value::text("änna"));
         assert_eq!(extract("x: anna@shop", 2), Value::text("shop"));

@@ -1,11 +1,11 @@
 //! REPLACE.
 
-use super::{ComputedBy, 
-    FnDef, Leaks, Meaning, Primitive,
+use super::{
+    ComputedBy, FnDef, Leaks, Meaning, Primitive,
     text::{self, checked, literal, of_public, public, shown, value, varchar},
 };
 use crate::{
-    algebra::Value,
+    algebra::{ColumnType, Expr, MAX_TEXT, Value},
     lower::bytes::{NOTHING, choose_byte, circuit, covered, letter, occurrences, packed, read, write},
 };
 
@@ -29,7 +29,8 @@ pub(super) static DEFINITION: FnDef = FnDef {
                 Expr::Literal(text, ColumnType::Varchar(MAX_TEXT))
             };
             let other = String::from_utf8_lossy(&other).replace('\\', "\\\\");
-            let all = vec![arguments.all[0].clone(), literal(&part), literal(other.as_bytes()), literal(b"gl")];
+            let all =
+                vec![arguments.all[0].clone(), literal(&part), literal(other.as_bytes()), literal(b"gl")];
             return super::call("regexp_replace", all, arguments.reader);
         }
         let length = i128::try_from(part.len()).unwrap_or_default();

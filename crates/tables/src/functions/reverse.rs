@@ -1,7 +1,7 @@
 //! REVERSE.
 
-use super::{ComputedBy, Letters, 
-    FnDef, Leaks, Meaning, Primitive,
+use super::{
+    ComputedBy, FnDef, Leaks, Letters, Meaning, Primitive,
     definition::as_call,
     text::{self, checked, of_texts, value, varchar},
 };
@@ -26,7 +26,9 @@ static REVERSE: Primitive = Primitive {
     strict: true,
     by: ComputedBy::OwnerFirst(Letters::Ascii),
     check: |operands| Ok(varchar(checked(operands, 0)?)),
-    plain: |_, values| Value::text(&String::from_utf8_lossy(value(&values, 0)).chars().rev().collect::<String>()),
+    plain: |_, values| {
+        Value::text(&String::from_utf8_lossy(value(&values, 0)).chars().rev().collect::<String>())
+    },
     lower: |typed, cells| {
         let bytes = text::bytes(typed.ty(0));
         typed.cell(circuit(&[cells[0].val], |c, bits| {

@@ -1,6 +1,6 @@
 //! SIGN.
 
-use super::{ComputedBy, Arguments, FnDef, Leaks, Meaning, Primitive, definition::as_call};
+use super::{Arguments, ComputedBy, FnDef, Leaks, Meaning, Primitive, definition::as_call};
 use crate::{
     Fault,
     algebra::{ColumnType, Expr, ExprType, Range, Value},

@@ -1,7 +1,7 @@
 //! SPLIT_PART.
 
-use super::{ComputedBy, 
-    FnDef, Leaks, Meaning, Primitive,
+use super::{
+    ComputedBy, FnDef, Leaks, Meaning, Primitive,
     text::{self, checked, literal, of_public, public, shown, value, varchar},
 };
 use crate::{
@@ -21,7 +21,10 @@ pub(super) static DEFINITION: FnDef = FnDef {
         let separator = literal(arguments, 1)?;
         let number = text::literal_number(arguments, 2, 1)?;
         if separator.is_empty() {
-            return Err(arguments.unsupported("SPLIT_PART by an empty separator", "write SUBSTRING(text, n, 1) for the character n"));
+            return Err(arguments.unsupported(
+                "SPLIT_PART by an empty separator",
+                "write SUBSTRING(text, n, 1) for the character n",
+            ));
         }
         let all = [vec![number.min(1 << 20)], public(&separator)].concat();
         Ok(of.call(vec![text::text(arguments.all[0].clone())], all))

@@ -1,7 +1,7 @@
 //! STRFTIME.
 
-use super::{ComputedBy, 
-    FnDef, Leaks, Meaning, Primitive,
+use super::{
+    ComputedBy, FnDef, Leaks, Meaning, Primitive,
     calendar::{dated, days},
     dates::{self, DatePart},
     strptime::of_mysql,
@@ -41,7 +41,8 @@ pub(super) static DEFINITION: FnDef = FnDef {
                 .unsupported("STRFTIME with codes other than %Y %m %d %H %M %S %f %j %y %b %a %u %w", "write these codes, and MONTHNAME or DAYNAME for whole names, as in DAYNAME(d) || STRFTIME(d, ', %d.%m.')"));
         };
         if parts.iter().map(DateText::bytes).sum::<usize>() > 128 {
-            return Err(arguments.unsupported("STRFTIME with more than 128 characters", "write two formats, joined by ||"));
+            return Err(arguments
+                .unsupported("STRFTIME with more than 128 characters", "write two formats, joined by ||"));
         }
         Ok(formatted(dated(arguments.all[of].clone(), arguments.reader)?, &format))
     }),

@@ -92,7 +92,17 @@ static STRPTIME: Primitive = Primitive {
 };
 
 const MONTHS: [&str; 12] = [
-    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
     "december",
 ];
 const WEEKDAYS: [&str; 7] = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"];
@@ -106,7 +116,8 @@ fn digits(text: &[u8], most: usize) -> Option<(i128, &[u8])> {
 
 /// The place of the name at the front, whole or by three letters, and what follows it.
 fn named<'t>(text: &'t [u8], names: &[&str]) -> Option<(i128, &'t [u8])> {
-    let begins = |name: &str| text.get(..name.len()).is_some_and(|own| own.eq_ignore_ascii_case(name.as_bytes()));
+    let begins =
+        |name: &str| text.get(..name.len()).is_some_and(|own| own.eq_ignore_ascii_case(name.as_bytes()));
     names.iter().enumerate().find_map(|(at, name)| {
         let length = [name.len(), 3].into_iter().find(|length| begins(&name[..*length]))?;
         Some((at as i128, &text[length..]))
@@ -157,14 +168,16 @@ fn read(text: &[u8], format: &[u8]) -> Option<i128> {
             }
             b'a' | b'A' => (_, text) = named(text, &WEEKDAYS)?,
             b'p' => {
-                let (at, rest) = named(&[text.get(..2)?, b" "].concat(), &["am ", "pm "]).map(|(at, _)| (at, &text[2..]))?;
+                let (at, rest) = named(&[text.get(..2)?, b" "].concat(), &["am ", "pm "])
+                    .map(|(at, _)| (at, &text[2..]))?;
                 (afternoon, text) = (Some(at == 1), rest);
             }
             _ => text = text.strip_prefix(b"%")?,
         }
     }
     if let Some(afternoon) = afternoon {
-        hour = if (1..=12).contains(&hour) { hour % 12 + if afternoon { 12 } else { 0 } } else { return None };
+        hour =
+            if (1..=12).contains(&hour) { hour % 12 + if afternoon { 12 } else { 0 } } else { return None };
     }
     let in_time = hour < 24 && minute < 60 && second < 60;
     if !text.is_empty() || !in_time || !(1..=9999).contains(&year) || !(1..=12).contains(&month) {
@@ -195,10 +208,18 @@ mod tests {
         // The days of `date -u -d …`.
         assert_eq!(read("strptime", "29.02.2024", "%d.%m.%Y"), Value::Number(19_782 * DAY));
         assert_eq!(read("str_to_date", "August 10 2017", "%M %d %Y"), Value::Number(17_388));
-        assert_eq!(read("str_to_date", "2017/08/10 13:05", "%Y/%m/%d %H:%i"), Value::Number(17_388 * DAY + 47_100_000_000));
-        assert_eq!(read("strptime", "Thu, 10 Aug 17 01:05:09.5 PM", "%a, %d %b %y %I:%M:%S.%f %p"), Value::Number(17_388 * DAY + 47_109_500_000));
+        assert_eq!(
+            read("str_to_date", "2017/08/10 13:05", "%Y/%m/%d %H:%i"),
+            Value::Number(17_388 * DAY + 47_100_000_000)
+        );
+        assert_eq!(
+            read("strptime", "Thu, 10 Aug 17 01:05:09.5 PM", "%a, %d %b %y %I:%M:%S.%f %p"),
+            Value::Number(17_388 * DAY + 47_109_500_000)
+        );
         assert_eq!(read("strptime", "2017-222", "%Y-%j"), Value::Number(17_388 * DAY));
-        for (of, format) in [("30.02.2024", "%d.%m.%Y"), ("1.1.24x", "%d.%m.%y"), ("", "%Y"), ("24:00", "%H:%M"), ("x", "%%")] {
+        for (of, format) in
+            [("30.02.2024", "%d.%m.%Y"), ("1.1.24x", "%d.%m.%y"), ("", "%Y"), ("24:00", "%H:%M"), ("x", "%%")]
+        {
             assert_eq!(read("strptime", of, format), Value::Null, "{of}");
         }
         assert!(refused("strptime", &[text("1"), text("%Q")]).is_some());

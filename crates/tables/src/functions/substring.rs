@@ -1,7 +1,7 @@
 //! SUBSTRING.
 
-use super::{ComputedBy, Letters, 
-    Arguments, FnDef, Leaks, Meaning, Primitive, call,
+use super::{
+    Arguments, ComputedBy, FnDef, Leaks, Letters, Meaning, Primitive, call,
     slice::{slice, whole},
     text::characters,
 };

@@ -1,7 +1,7 @@
 //! CAST of texts to numbers.
 
-use super::{ComputedBy, 
-    FnDef, Leaks, Meaning, Primitive,
+use super::{
+    ComputedBy, FnDef, Leaks, Meaning, Primitive,
     text::{self, checked, literal_number, value},
 };
 use crate::{

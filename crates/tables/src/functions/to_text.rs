@@ -1,7 +1,7 @@
 //! CAST of numbers, dates and truth values to VARCHAR.
 
-use super::{ComputedBy, 
-    Arguments, FnDef, Leaks, Meaning, Primitive, strftime,
+use super::{
+    Arguments, ComputedBy, FnDef, Leaks, Meaning, Primitive, strftime,
     text::{self, varchar},
 };
 use crate::{
@@ -35,7 +35,8 @@ static TO_TEXT: Primitive = Primitive {
             ty if ty.is_integer() || matches!(ty, ColumnType::Decimal { .. }) => {
                 Ok(varchar(form(of).bytes()))
             }
-            ColumnType::Interval => Err(operands.refused("take a part of it, as in CAST(EXTRACT(EPOCH FROM last - first) AS VARCHAR)")),
+            ColumnType::Interval => Err(operands
+                .refused("take a part of it, as in CAST(EXTRACT(EPOCH FROM last - first) AS VARCHAR)")),
             _ => Err(operands.refused("give it a whole number or a DECIMAL: CAST a DOUBLE to DECIMAL first")),
         }
     },

@@ -37,7 +37,8 @@ static TRANSLATE: Primitive = Primitive {
     by: ComputedBy::OwnerOnly,
     check: |operands| {
         let bytes = checked(operands, 0)?;
-        let grows = |(from, to): &(char, Option<char>)| to.map_or(0, char::len_utf8).div_ceil(from.len_utf8());
+        let grows =
+            |(from, to): &(char, Option<char>)| to.map_or(0, char::len_utf8).div_ceil(from.len_utf8());
         Ok(varchar(bytes * pairs(operands.public).iter().map(grows).max().unwrap_or(1).max(1)))
     },
     plain: |typed, values| {

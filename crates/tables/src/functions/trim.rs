@@ -1,7 +1,7 @@
 //! TRIM.
 
-use super::{ComputedBy, 
-    Arguments, FnDef, Leaks, Meaning, Primitive,
+use super::{
+    Arguments, ComputedBy, FnDef, Leaks, Meaning, Primitive,
     text::{self, checked, literal, of_public, public, shown, value, varchar},
 };
 use crate::{
@@ -30,7 +30,10 @@ pub(super) fn trimmed(of: &'static Primitive, arguments: &Arguments<'_>) -> Resu
         _ => literal(arguments, 1)?,
     };
     if !set.is_ascii() {
-        return Err(arguments.unsupported("TRIM of characters that are not ASCII", "write REGEXP_REPLACE(text, '^[äö]+|[äö]+$', '', 'g') of one owner's column"));
+        return Err(arguments.unsupported(
+            "TRIM of characters that are not ASCII",
+            "write REGEXP_REPLACE(text, '^[äö]+|[äö]+$', '', 'g') of one owner's column",
+        ));
     }
     Ok(of.call(vec![text::text(arguments.all[0].clone())], public(&set)))
 }

@@ -17,7 +17,12 @@ pub(super) static DEFINITION: FnDef = FnDef {
         let digits = match arguments.all.get(1) {
             None => 0,
             Some(Expr::Literal(Value::Number(n @ 0..=18), ty)) if ty.is_integer() => *n as u8,
-            Some(_) => return Err(arguments.unsupported("TRUNC to digits that are no literal from 0 to 18", "write a whole number from 0 to 18, as in TRUNC(price, 2)")),
+            Some(_) => {
+                return Err(arguments.unsupported(
+                    "TRUNC to digits that are no literal from 0 to 18",
+                    "write a whole number from 0 to 18, as in TRUNC(price, 2)",
+                ));
+            }
         };
         // Scaled so that FLOOR and CEIL cut there.
         let ten = |n: u8| Expr::Literal(Value::Number(10i128.pow(n.into())), ColumnType::BigInt);

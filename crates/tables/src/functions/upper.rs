@@ -1,7 +1,7 @@
 //! UPPER.
 
-use super::{ComputedBy, Letters, 
-    FnDef, Leaks, Meaning, Primitive,
+use super::{
+    ComputedBy, FnDef, Leaks, Letters, Meaning, Primitive,
     definition::as_call,
     text::{self, checked, of_texts, value, varchar},
 };
@@ -69,9 +69,8 @@ mod tests {
 
     #[test]
     fn owners_know_the_case_of_all_letters() {
-        let of = |name, text: &str| {
-            in_open(name, vec![Expr::literal(Value::text(text), ColumnType::Varchar(40))])
-        };
+        let of =
+            |name, text: &str| in_open(name, vec![Expr::literal(Value::text(text), ColumnType::Varchar(40))]);
         assert_eq!(of("upper", "Ωmega ψи straße ÿµ ǆ"), Value::text("ΩMEGA ΨИ STRAßE ŸΜ Ǆ"));
         assert_eq!(of("lower", "ΩMEGA ΨИ Ÿ"), Value::text("ωmega ψи ÿ"));
     }

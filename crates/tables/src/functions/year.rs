@@ -1,7 +1,7 @@
 //! YEAR, which is EXTRACT(YEAR FROM …).
 
-use super::{ComputedBy, 
-    FnDef, Leaks, Meaning, Primitive,
+use super::{
+    ComputedBy, FnDef, Leaks, Meaning, Primitive,
     dates::{self, DatePart},
     definition::of_all,
 };

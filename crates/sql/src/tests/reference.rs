@@ -1,19 +1,19 @@
 //! `docs/reference/sql.md`: what functions, aggregates and clauses take and give, with examples
 //! that the plain evaluator answers and prices of the plans that parties run.
 
-use super::{QueryJob, QueryPartOf, QueryTable, QueryTask};
-use hushwire_session::{Dialect, Member};
-use hushwire_sql::{
+use crate::{
     Catalog, Options, cell,
     clauses::{CLAUSES, Clause, EXAMPLE},
     relation, schema,
 };
 use hushwire_tables::{
+    Query,
     aggregates::{AGGREGATES, AggregateDef},
     algebra::{Column, Operator, Relation, Schema, Table, TablePart, Value},
     functions::{FUNCTIONS, FnDef, Leaks},
     plain::{Row, Tables, evaluate},
 };
+use hushwire_three::{Cut, Plan};
 use std::fmt::Write;
 
 /// The rows of a table whose plan is priced.
@@ -63,37 +63,22 @@ fn answered(sql: &str) -> (Vec<Vec<String>>, Vec<String>) {
     (rows, columns.iter().map(|column| column.ty.to_string()).collect())
 }
 
-/// Rounds, and bytes that a party sends, where parties hold shares of the table; `None` if only an
-/// owner can compute it.
+/// Rounds, and bytes that the party that sends most sends, where parties hold shares of the table;
+/// `None` if only an owner can compute it.
 fn price(sql: &str) -> Option<(u64, u64)> {
-    let owner = Member::Data("e".into());
-    let table = QueryTable {
-        name: "e".into(),
-        columns: EXAMPLE.0.iter().map(|column| (*column).to_owned()).collect(),
-        key: vec!["id".into()],
-        parts: vec![QueryPartOf { owner, rows: ROWS }],
-        padded: false,
-        dialect: Dialect::default(),
-    };
-    let job = QueryJob {
-        sql: sql.into(),
-        to: vec![Member::Client("analyst".into())],
-        min_group: 0,
-        join_bound: Some(ROWS),
-        tag_joins: false,
-        now: None,
-        tables: vec![table],
-        parameters: vec![],
-        values: crate::RunValues::default(),
-    };
-    match QueryTask::new(&job) {
-        Ok(task) => {
-            let price = task.price(true).unwrap_or_else(|e| panic!("{sql}: {e}"));
-            Some((price.rounds, price.bytes_sent))
-        }
-        Err(e) if e.to_string().contains("which owners compute") => None,
+    let catalog = Catalog::new(vec![table("owner", ROWS)]).unwrap_or_else(|e| panic!("{e}"));
+    let options = Options { join_bound: Some(ROWS), ..Options::default() };
+    let relation = match relation(sql, &catalog.at_rest(&["e"]), options) {
+        Ok(relation) => relation,
+        Err(e) if e.to_string().contains("which owners compute") => return None,
         Err(e) => panic!("{sql}: {e}"),
-    }
+    };
+    let query = Query::new("query", &relation, &["analyst"]).unwrap_or_else(|e| panic!("{sql}: {e}"));
+    let plan = Plan::new(query.computation()).unwrap_or_else(|e| panic!("{sql}: {e}"));
+    let costs = [0, 1, 2].map(|party| plan.likely_cost(party, Cut::whole()));
+    let costs = costs.map(|cost| cost.unwrap_or_else(|e| panic!("{sql}: {e}")));
+    let rounds = costs.iter().map(|cost| cost.rounds).max();
+    Some((rounds.unwrap_or(0), costs.iter().map(|cost| cost.bytes_sent).max().unwrap_or(0)))
 }
 
 /// The price of a query beside that of another one, in words.
