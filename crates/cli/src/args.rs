@@ -331,6 +331,7 @@ mod tests {
             "compute explain",
             "doctor",
             "explain",
+            "init",
             "job show",
             "keys init",
             "keys rotate",

@@ -9,7 +9,7 @@ use crate::{
     mark,
     packed::unpacked,
     sniff,
-    strict::{Strict, broken, refused},
+    strict::{HEAD, Strict, broken, refused},
 };
 #[cfg(feature = "parquet")]
 use crate::{
@@ -607,7 +607,8 @@ impl<'a> CsvSource<'a> {
         let text: Box<dyn Read + 'a> = Box::new(mark::strip_read(text).map_err(of)?);
         let quote = dialect.quote();
         let (separator, text) = match dialect.separator() {
-            Separator::Byte(byte) => (byte, text),
+            // The first bytes come together, by which formats are told apart.
+            Separator::Byte(byte) => (byte, peeked(text, HEAD).map_err(of)?.1),
             Separator::Auto => {
                 let (sample, text) = peeked(text, sniff::SAMPLE).map_err(of)?;
                 let is_whole = sample.len() < sniff::SAMPLE;

@@ -188,7 +188,7 @@ fn is_html(head: &[u8]) -> bool {
 
 /// Bytes at a file's beginning that tell its format: a ZIP archive's up to the name of its first
 /// file.
-const HEAD: usize = 64;
+pub(crate) const HEAD: usize = 64;
 
 impl DeviationKind {
     /// The kind of a ZIP archive, by the name of its first file.

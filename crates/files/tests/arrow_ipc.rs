@@ -125,7 +125,7 @@ fn other_files_that_are_called_arrow_are_named() {
         (&b"id,n\n1,2\n"[..], "if it is CSV, give it a name that ends in .csv"),
         (b"PAR1....", "give it a name that ends in .parquet"),
         (b"FEA1\0\0\0\0", "it is Feather of version 1"),
-        (b"", "does not begin as Arrow does"),
+        (b"", "it is no good Arrow: it has no schema"),
         (&whole[..whole.len() - 8], "it does not end as Arrow does"),
         (&whole[..12], "it does not end as Arrow does"),
     ] {

@@ -14,7 +14,7 @@ macro_rules! pages {
     };
 }
 
-pub(super) static PAGES: [Page; 24] = pages![
+pub(super) static PAGES: [Page; 25] = pages![
     "start",
     "concepts",
     "choosing",
@@ -35,6 +35,7 @@ pub(super) static PAGES: [Page; 24] = pages![
     "models",
     "operations",
     "operators",
+    "reports",
     "service",
     "operating",
     "security",

@@ -40,8 +40,8 @@ pub(super) struct QueryArgs {
     /// Who learns the result
     #[arg(long, value_name = "MEMBER", default_value = "analyst")]
     to: Vec<String>,
-    /// The public number of rows of a part in a file: none for its own, 2^k for the next power of
-    /// two, or a number
+    /// The public number of rows of each part: none for its own, 2^k for the next power of two, or
+    /// a number
     #[arg(long, value_name = "ROWS", default_value = "none")]
     pad: Pad,
     /// Leave out groups of fewer rows than this
@@ -82,6 +82,8 @@ impl QueryArgs {
         let types: Vec<String> = self.types.iter().filter(named).cloned().collect();
         let mut found = QueryTables::new(&mut given, schema, &types, self.pad)?;
         for (name, rows, owner) in self.tables.iter().filter_map(|text| counted(text)) {
+            let rows = self.pad.rows(rows);
+            let rows = rows.ok_or_else(|| Error::Usage(format!("--pad: table {name} has more rows")))?;
             let part = QueryPartOf { owner: member("--table", owner)?, rows };
             if let Some(table) = found.tables.iter_mut().find(|table| table.name == name) {
                 table.parts.push(part);
@@ -91,7 +93,8 @@ impl QueryArgs {
                 let how = "its owner writes one with `hushwire table describe FILE --schema`";
                 Error::Usage(format!("--table {name}: no --schema declares its columns; {how}"))
             })?;
-            found.tables.push(QueryTable { parts: vec![part], ..declared.clone() });
+            let padded = self.pad != Pad::None;
+            found.tables.push(QueryTable { parts: vec![part], padded, ..declared.clone() });
         }
         found.set_keys(&self.key)?;
         Ok(found)

@@ -116,6 +116,36 @@ fn a_file_is_described_and_its_schema_is_taken() {
     ended_badly(&place, "table describe nobody-*.csv", 4, &["no file has such a name"]);
 }
 
+/// Arrow's files are tables, with the types that they declare.
+#[cfg(feature = "parquet")]
+#[test]
+fn files_of_arrow_are_tables() {
+    let place = Place::new();
+    let vectors = concat!(env!("CARGO_MANIFEST_DIR"), "/../files/tests/vectors");
+    for (from, to) in [("polars.arrow", "p.feather"), ("arrow-lz4.feather", "a.arrow")] {
+        std::fs::copy(format!("{vectors}/{from}"), place.at(to)).unwrap_or_else(|e| panic!("{from}: {e}"));
+    }
+    let shown = ended_well(&place, "table describe p.feather").out;
+    for words in ["p.feather: 3 rows of 4 columns; Arrow", "name    VARCHAR(38)", "day     DATE"] {
+        assert!(shown.contains(words), "no {words:?} in {shown}");
+    }
+    let report = ended_well(&place, "table describe p.feather --json -").out;
+    let report: serde_json::Value = serde_json::from_str(&report).expect("JSON");
+    assert_eq!((&report["format"], &report["separator"]), (&"arrow".into(), &serde_json::Value::Null));
+    let sql = "SELECT COUNT(name) AS n, MAX(day) AS d, SUM(price) AS s FROM p";
+    assert_eq!(good(&place, "--table p=p.feather@a", sql), "n,d,s\n2,2026-11-23,-0.75\n");
+    // Beside NULLs of the file, words of a dialect have no say.
+    let sql = "SELECT id FROM p WHERE name IS NULL";
+    assert_eq!(good(&place, "--table p=p.feather@a --null Ann", sql), "id\n3\n");
+    let line = "local psi --a p.feather --b p.feather --key name --transport unix";
+    let rows = "id,name,day,price\n1,Ann,2026-11-23,1.5\n2,a name that has more than twelve bytes,,\n";
+    assert_eq!(ended_well(&place, &format!("{line} --to a")).out, rows);
+    ended_badly(&place, &format!("{line} --to a --out r.arrow"), 4, &["read and not written"]);
+    // A column that is not read may stand in the file, and cannot be asked for.
+    assert_eq!(good(&place, "--table t=a.arrow@a", "SELECT SUM(last) AS s FROM t"), "s\n4\n");
+    refused(&place, "--table t=a.arrow@a", "SELECT pair FROM t", &["pair"]);
+}
+
 #[test]
 fn several_files_of_an_owner_are_one_part() {
     let place = Place::new();
