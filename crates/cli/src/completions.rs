@@ -132,7 +132,7 @@ mod tests {
             "XDG_CONFIG_HOME" => Some(PathBuf::from("config")),
             _ => None,
         };
-        let path = |shell| place(shell, other).map(|(path, _)| path).unwrap_or_else(|e| panic!("{e}"));
+        let path = |shell| place(shell, other).unwrap_or_else(|e| panic!("{e}")).0;
         assert_eq!(path(Shell::Bash), Path::new("/data/bash-completion/completions/hushwire"));
         assert_eq!(path(Shell::Fish), Path::new("/home/ada/.config/fish/completions/hushwire.fish"));
         assert!(place(Shell::PowerShell, home).is_err_and(|e| e.to_string().contains("$PROFILE")));

@@ -117,6 +117,7 @@ pub(crate) fn run(args: &InitArgs) -> Result<(), Error> {
     if let Some(group) = &group {
         cards.retain(|card| group.contains(&card.member));
     }
+    cards.sort_by(|a, b| a.member.cmp(&b.member));
     // Clients do not talk to each other, and need each other's cards all the same: the code is of
     // the whole group, so that it is one for all.
     let is_there = |member: &&Member| cards.iter().any(|card| card.member == **member);
@@ -156,7 +157,12 @@ fn make_directory(dir: &Path) -> Result<(), Error> {
 
 /// A file of this member.
 fn beside(args: &InitArgs, card: &MemberCard, end: &str) -> PathBuf {
-    args.dir.join(format!("{}.{end}", card.name()))
+    in_directory(&args.dir, &format!("{}.{end}", card.name()))
+}
+
+/// A file of a directory, as people write it.
+fn in_directory(dir: &Path, file: &str) -> PathBuf {
+    if dir == Path::new(".") { PathBuf::from(file) } else { dir.join(file) }
 }
 
 /// Asks a question at the terminal; the answer without blanks around it.
@@ -203,7 +209,7 @@ fn own_card(args: &InitArgs, run: &mut RunFiles, asks: bool) -> Result<MemberCar
         None => return Err(Error::Usage("write who this is with --member, as party0 or alice".into())),
     };
     let name = file_name(&member);
-    let (key, path) = (args.dir.join(format!("{name}.pem")), args.dir.join(format!("{name}.{CARD}")));
+    let [key, path] = ["pem", CARD].map(|end| in_directory(&args.dir, &format!("{name}.{end}")));
     let known = if path.exists() { Some(MemberCard::read(&path)?) } else { None };
     let address = match (&member, &args.address, &known) {
         (Member::Party(_), Some(address), _) => Some(address.clone()),

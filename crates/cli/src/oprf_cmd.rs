@@ -213,6 +213,7 @@ fn of_file(e: impl Into<PsiError>) -> Error {
 }
 
 fn publish_list(args: &PublishArgs) -> Result<(), Error> {
+    args.keys.dialect()?;
     let mut files = RunFiles::new(args.replace.force);
     reads(&mut files, "the set", &args.keys.input);
     let there = args.secret.exists();
@@ -280,6 +281,7 @@ fn publish_list(args: &PublishArgs) -> Result<(), Error> {
 }
 
 fn query(args: &QueryArgs) -> Result<(), Error> {
+    let dialect = args.keys.dialect()?;
     for (option, path) in [("--in", &args.keys.input), ("--list", &args.list)] {
         if is_stream(path) {
             let what = format!("{option} -: a query reads it more than once; name a file");
@@ -303,7 +305,6 @@ fn query(args: &QueryArgs) -> Result<(), Error> {
         args.keys.rows()?.select_all().map_err(of_file)?;
     }
     let stamp = Stamp::of(&args.keys.input);
-    let dialect = args.keys.dialect()?;
     let (set, forms) = args.keys.read_set()?;
     if list.forms() != forms {
         let cause = format!("the list has keys in the form {}, and these would be in {forms}", list.forms());

@@ -12,7 +12,7 @@ use crate::{
     read_args::ReadArgs,
 };
 use clap::Args;
-use hushwire::job::{Pad, QueryJob, QueryPartOf, QueryTable, QueryTask, RunValues};
+use hushwire::job::{Member, Pad, QueryJob, QueryPartOf, QueryTable, QueryTask, RunValues};
 use std::path::PathBuf;
 
 #[derive(Args)]
@@ -138,7 +138,7 @@ fn lines(job: &QueryJob) -> JobLines {
     let mut lines = JobLines::new("query", "the tables");
     lines.put(&format!("sql = {}", of_lines(&job.sql)));
     let all = |texts: &[String]| texts.iter().map(|text| quoted(text)).collect::<Vec<_>>().join(", ");
-    lines.put(&format!("to = [{}]", all(&job.to.iter().map(|member| member.key()).collect::<Vec<_>>())));
+    lines.put(&format!("to = [{}]", all(&job.to.iter().map(Member::key).collect::<Vec<_>>())));
     if let Some(now) = &job.now {
         lines.put(&format!("now = {}", quoted(now)));
     }

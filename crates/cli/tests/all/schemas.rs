@@ -19,9 +19,10 @@ use std::{
 const FREE: [&str; 4] = ["symbols", "outputs", "public", "lengths"];
 
 /// The reports that have schemas.
-const REPORTS: [&str; 25] = [
+const REPORTS: [&str; 34] = [
     "circuit-info",
-    "client-compute",
+    "circuit-make-microcode",
+    "client-aes-ctr",
     "client-infer",
     "client-query",
     "client-run",
@@ -29,6 +30,8 @@ const REPORTS: [&str; 25] = [
     "compute-eval",
     "compute-explain",
     "doctor",
+    "error",
+    "explain",
     "init",
     "job-show",
     "keys-init",
@@ -42,8 +45,14 @@ const REPORTS: [&str; 25] = [
     "local-run",
     "model-check",
     "model-plan",
+    "ot-recv",
+    "ot-send",
+    "party-aes-ctr",
     "party-compute",
+    "party-infer",
     "party-psi",
+    "party-query",
+    "party-run",
     "table-describe",
 ];
 

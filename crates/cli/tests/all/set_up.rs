@@ -83,7 +83,9 @@ fn members_set_themselves_up_and_run() {
     for name in MEMBERS {
         assert_eq!(place.mode(&format!("{name}/{name}.toml")), 0o600);
         // The same again changes nothing.
-        assert_eq!(good(place, &world.init(name, "")).out, codes[0]);
+        let report = good(place, &world.init(name, "--json -")).out;
+        let report: Value = serde_json::from_str(&report).unwrap_or_else(|e| panic!("{e}: {report}"));
+        assert_eq!(report["code"], codes[0].trim());
     }
     fs::copy(place.at("t.csv"), place.at("alice/t.csv")).unwrap_or_else(|e| panic!("{e}"));
     fs::copy(place.at("u.csv"), place.at("bob/u.csv")).unwrap_or_else(|e| panic!("{e}"));
@@ -132,7 +134,7 @@ fn what_init_cannot_do_is_said() {
         ("init --member party0 --address h", 2, "host:port"),
         ("init --member alice --job job.toml", 2, "is no member of job.toml"),
         ("init --member party0 --address h:1 nowhere.card", 4, "nowhere.card"),
-        ("init --member party0 --address h:1 party0.pem", 2, "party0.pem"),
+        ("init --member party0 --address h:1 party0.pem", 4, "party0.pem"),
     ] {
         bad(&place, args, code, &[words]);
     }
@@ -161,7 +163,7 @@ fn jobs_are_written_from_computations_and_keys() {
     for (args, code, words) in [
         ("job new compute bill.hwc --member nobody=ann", 2, "the computation has"),
         ("job new compute - ", 2, "name one"),
-        ("job new psi --key email --reveal all", 2, "reveal"),
+        ("job new psi --key email --reveal all", 4, "reveal"),
         ("job new query --sql SELECT --table t=5@a", 2, "no --schema declares its columns"),
     ] {
         bad(&place, args, code, &[words]);

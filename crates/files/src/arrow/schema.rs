@@ -197,10 +197,8 @@ fn form(field: &FlatTable<'_>) -> Result<(Form, Option<ParquetType>, usize), Bro
         },
         19 | 20 => (Form::Text { wide: true }, text, 3),
         23 | 24 => (Form::Views, text, 2),
-        // Times of day, intervals and durations.
-        9 | 11 | 18 => (Form::Unread, None, 2),
-        // Lists and maps, and those of 64 bits.
-        12 | 17 | 21 => (Form::Unread, None, 2),
+        // Times of day, intervals and durations; lists, maps, and lists of 64 bits.
+        9 | 11 | 12 | 17 | 18 | 21 => (Form::Unread, None, 2),
         13 | 16 => (Form::Unread, None, 1),
         14 => {
             let is_dense = of(missing)?.i16(0, 0)? == 1;
