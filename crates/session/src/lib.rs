@@ -30,6 +30,7 @@
 mod agreement;
 pub mod as_text;
 mod cancel;
+mod card;
 mod confirm;
 pub mod doors;
 pub mod engine;
@@ -57,6 +58,7 @@ pub mod toml_file;
 
 pub use agreement::{AgreedField, Agreement};
 pub use cancel::Cancel;
+pub use card::{MemberCard, file_name, group_code};
 pub use confirm::{Decider, Decision};
 pub use error::{Fault, Kind, Warning, io_remedy};
 pub use forecast::{Batching, Forecast};

@@ -167,6 +167,11 @@ fn the_pages_of_concepts_and_protocols() {
     assert_eq!(run("docs/choosing.md"), (1, 0));
 }
 
+#[test]
+fn the_page_of_files() {
+    assert_eq!(run("docs/files.md"), (2, 2));
+}
+
 /// The pages of tasks whose commands end within seconds.
 const QUICK: [&str; 9] = [
     "authorise-jobs",
