@@ -44,6 +44,15 @@ pub(super) const ALL: &[Operator] = &[
         attributes: &["axis", "p"],
         ..Operator::new("LpNormalization", "Divided by the L1 or L2 norm along an axis.", norm)
     },
+    Operator {
+        attributes: &["alpha", "beta", "bias", "size"],
+        error: Bound::Parts("Log, Exp and Mul"),
+        ..Operator::new(
+            "LRN",
+            "Divided by a power of the sum of squares of neighbouring channels, times `alpha` / `size`, plus `bias`.",
+            local,
+        )
+    },
 ];
 
 /// Rows minus their means, divided by their deviations.
@@ -145,6 +154,32 @@ fn root(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     let made = op.call(import, "Div", &[&x, &root], &[])?;
     let scale = Known::Floats(op.weights(import, 1)?);
     op.call(import, "Mul", &[&made, &scale], &[])
+}
+
+/// x e^(−β log(bias + α mean)), of the mean of as many squares as `size` says.
+fn local(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
+    let (x, lengths) = channels(op, import)?;
+    let size = usize::try_from(op.int("size", 0)?).ok().filter(|n| (1..1 << 12).contains(n));
+    let size = size.ok_or_else(|| op.error("it has no size", "save the model anew"))?;
+    let (bias, alpha) = (op.float("bias", 1.0)?, op.float("alpha", 1e-4)?);
+    let number = |x: f32| Known::floats(&[], vec![x]);
+    let square = op.call(import, "Mul", &[&x, &x], &[])?;
+    // Channels as rows of a plane.
+    let plane = vec![lengths[0], 1, lengths[1], lengths[2..].iter().product()];
+    let square = pick::reshaped(op, import, square, plane)?;
+    let (before, after) = ((size - 1) / 2, size / 2);
+    let mut pads = vec![0; 8];
+    (pads[2], pads[6]) = (before as i64, after as i64);
+    let square = op.call(import, "Pad", &[&square, &Known::list(&pads)], &[])?;
+    let attributes = [("kernel_shape", Attribute::Ints(vec![size as i64, 1]))];
+    let mean = op.call(import, "AveragePool", &[&square], &attributes)?;
+    let mean = pick::reshaped(op, import, mean, lengths)?;
+    let mean = op.call(import, "Mul", &[&mean, &number(alpha)], &[])?;
+    let sum = op.call(import, "Add", &[&mean, &number(bias)], &[])?;
+    let power = op.call(import, "Log", &[&sum], &[])?;
+    let power = op.call(import, "Mul", &[&power, &number(-op.float("beta", 0.75)?)], &[])?;
+    let factor = op.call(import, "Exp", &[&power], &[])?;
+    op.call(import, "Mul", &[&x, &factor], &[])
 }
 
 /// The axes in an order with some of them last, and the lengths in that order.

@@ -10,6 +10,7 @@ mod floats;
 mod large;
 mod oracle;
 mod parties;
+mod pipelines;
 mod published;
 mod secrecy;
 mod signs;

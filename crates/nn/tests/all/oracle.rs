@@ -395,6 +395,7 @@ fn moves(cases: &mut Vec<Case>) {
                     name: "v".into(),
                     lengths: vec![1],
                     data: Data::Floats(vec![-1.0]),
+                    kind: 0,
                 }),
             )],
         );
@@ -408,7 +409,8 @@ fn moves(cases: &mut Vec<Case>) {
 fn picks(cases: &mut Vec<Case>) {
     let constant = |w: &mut Writer, all: &[i64]| w.op("Constant", &[], &[("value_ints", ints(all))]);
     let of = |w: &mut Writer, lengths: &[usize], all: &[i64]| {
-        let tensor = Tensor { name: "v".into(), lengths: lengths.to_vec(), data: Data::Ints(all.to_vec()) };
+        let tensor =
+            Tensor { name: "v".into(), lengths: lengths.to_vec(), data: Data::Ints(all.to_vec()), kind: 0 };
         w.op("Constant", &[], &[("value", Attribute::Tensor(tensor))])
     };
     cases.push(case("Slice", &[2, 3, 4, 5], |w| {
@@ -565,12 +567,19 @@ pub(super) fn parsed(lengths: &str, elements: &str) -> Array {
 
 /// The interpreter with the package `onnx`; says so if there is none.
 pub(super) fn python() -> Option<OsString> {
+    python_with("onnx, numpy")
+}
+
+/// The interpreter with some modules; says so if there is none.
+pub(super) fn python_with(modules: &str) -> Option<OsString> {
     let python = std::env::var_os("HUSHWIRE_PYTHON").unwrap_or_else(|| "python3".into());
-    let there = Command::new(&python).args(["-c", "import onnx, numpy"]).stderr(Stdio::null()).status();
+    let import = format!("import {modules}");
+    let there = Command::new(&python).args(["-c", &import]).stderr(Stdio::null()).status();
     if there.is_ok_and(|status| status.success()) {
         return Some(python);
     }
-    eprintln!("skipped: {} has no onnx; install it, or name another in HUSHWIRE_PYTHON", python.display());
+    let shown = python.display();
+    eprintln!("skipped: {shown} lacks one of {modules}; install it, or name another in HUSHWIRE_PYTHON");
     None
 }
 
