@@ -121,7 +121,11 @@ impl Reading<'_> {
                     self.error(cause, "give its public inputs (--public), or export it without branches")
                 );
             }
-            made.push(self.call(import, "Where", &[condition, yes, no], &[])?);
+            // What all members know of both, such as a length, stays known.
+            made.push(match (yes, no) {
+                (Known::Ints(_, a), Known::Ints(_, b)) if a == b => yes.clone(),
+                _ => self.call(import, "Where", &[condition, yes, no], &[])?,
+            });
         }
         Ok(made)
     }

@@ -8,6 +8,7 @@ pub(super) const ALL: &[Operator] = &[
     Operator {
         inputs: 3,
         attributes: &["epsilon"],
+        error: Bound::Parts("LayerNormalization, Mul and Add"),
         ..Operator::new(
             "InstanceNormalization",
             "Each channel of each sample minus its mean, divided by its standard deviation, times weights, plus weights.",
@@ -17,6 +18,7 @@ pub(super) const ALL: &[Operator] = &[
     Operator {
         inputs: 3,
         attributes: &["epsilon", "num_groups", "stash_type"],
+        error: Bound::Parts("LayerNormalization, Mul and Add"),
         ..Operator::new(
             "GroupNormalization",
             "Each group of channels minus its mean, divided by its standard deviation; channels times weights, plus weights.",
@@ -26,6 +28,7 @@ pub(super) const ALL: &[Operator] = &[
     Operator {
         inputs: 2,
         attributes: &["axis", "epsilon", "stash_type"],
+        error: Bound::Parts("Mul, ReduceMean, Sqrt and Div"),
         ..Operator::new(
             "RMSNormalization",
             "Along all axes from `axis` on: divided by the root of the mean square, times weights.",
@@ -34,6 +37,7 @@ pub(super) const ALL: &[Operator] = &[
     },
     Operator {
         attributes: &["axes"],
+        error: Bound::Parts("LayerNormalization"),
         ..Operator::new(
             "MeanVarianceNormalization",
             "Along axes: minus the mean, divided by the standard deviation.",
@@ -42,6 +46,7 @@ pub(super) const ALL: &[Operator] = &[
     },
     Operator {
         attributes: &["axis", "p"],
+        error: Bound::Parts("ReduceL1 or ReduceL2, and Div"),
         ..Operator::new("LpNormalization", "Divided by the L1 or L2 norm along an axis.", norm)
     },
     Operator {

@@ -8,6 +8,7 @@ mod files;
 mod fixed;
 mod floats;
 mod large;
+mod made;
 mod oracle;
 mod parties;
 mod pipelines;

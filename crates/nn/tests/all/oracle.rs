@@ -2,7 +2,7 @@
 //! package `onnx`, and ONNX Runtime where it is there. Without the first the test says so and is
 //! skipped; `HUSHWIRE_PYTHON` names an interpreter other than `python3`.
 
-use super::network;
+use super::{made, network};
 use hushwire_nn::{
     Array, Floats, Network,
     onnx::{Attribute, Data, Model, Tensor},
@@ -42,6 +42,10 @@ for line in sys.stdin:
         try:
             y = np.ascontiguousarray(run(model, x)).astype("<f4")
         except Exception:
+            # ONNX Runtime is behind the newest sets.
+            if name == "runtime" and model.opset_import[0].version > 22:
+                print(name, "", "absent", sep="|")
+                continue
             # The reference evaluator of onnx 1.23 repeats no axes of Mean's first operand, and has no
             # groups of transposed convolutions and no two directions.
             if name == "runtime" or model.graph.node[-1].op_type not in ("ConvTranspose", "GRU", "LSTM", "Mean", "RNN"):
@@ -51,21 +55,21 @@ for line in sys.stdin:
         print(name, " ".join(map(str, y.shape)), y.tobytes().hex(), sep="|")
 "#;
 
-struct Case {
+pub(super) struct Case {
     name: String,
-    model: Model,
+    pub(super) model: Model,
     input: Array,
     /// Where the reference evaluator of onnx 1.23 makes an output of other lengths than the
     /// standard's formula, which ONNX Runtime follows.
-    is_beyond_reference: bool,
+    pub(super) is_beyond_reference: bool,
 }
 
-fn ints(all: &[i64]) -> Attribute {
+pub(super) fn ints(all: &[i64]) -> Attribute {
     Attribute::Ints(all.to_vec())
 }
 
 /// A model of one value, of a set of operators that has all of them.
-fn case(name: &str, lengths: &[usize], build: impl FnOnce(&mut Writer) -> String) -> Case {
+pub(super) fn case(name: &str, lengths: &[usize], build: impl FnOnce(&mut Writer) -> String) -> Case {
     let mut w = Writer::new("m", 3, lengths);
     let y = build(&mut w);
     let mut model = w.finish(&y);
@@ -593,6 +597,8 @@ fn other_implementations_compute_the_same() {
     picks(&mut cases);
     functions(&mut cases);
     layers_of_layers(&mut cases);
+    made::quantized(&mut cases);
+    made::of_others(&mut cases);
     others(&mut cases);
     cases.push(Case {
         name: "squeezenet-cifar".into(),
