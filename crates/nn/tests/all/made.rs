@@ -21,7 +21,11 @@ pub(super) fn quantized(cases: &mut Vec<Case>) {
         let (x, scale, zero) = quantized(w);
         w.op("DequantizeLinear", &[&x, &scale, &zero], &[])
     }));
-    cases.push(case("DynamicQuantizeLinear", &[2, 3, 4], |w| w.op("DynamicQuantizeLinear", &["input"], &[])));
+    cases.push(case("DynamicQuantizeLinear", &[2, 3, 4], |w| {
+        let y = w.op("DynamicQuantizeLinear", &["input"], &[]);
+        w.outputs_of_last(&["scale", "zero"]);
+        y
+    }));
     for linear in [true, false] {
         cases.push(case(&format!("quantized Conv {linear}"), &[1, 2, 4, 4], |w| {
             let (x, scale, zero) = quantized(w);
