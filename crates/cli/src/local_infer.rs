@@ -7,7 +7,7 @@ use crate::{
     log,
     member_cmd::has_aes,
     model_cmd::{NumbersArgs, Ring, SamplesArgs, Warned, of_file, planned, wrapped},
-    model_given::{Named, PublicArgs, all_by_name, by_name, in_its_way, input_names},
+    model_given::{Named, PublicArgs, all_by_name, by_name, in_its_way},
     options::{Between, CommonArgs},
     out, price, progress,
     run_report::{KindReport, deliver},
@@ -124,7 +124,7 @@ pub(crate) fn run(args: &LocalInferArgs) -> Result<(), Error> {
     let model = files::input(&args.model)?;
     let read = model_in(&model)?;
     let mut given = args.public.given()?;
-    let names = input_names(&read, &given);
+    let names = read.secret_inputs(&given);
     let input_files = all_by_name("--input", &args.input, &names)?;
     let inputs = input_files.iter().map(|path| files::input(path)).collect::<Result<Vec<_>, _>>()?;
     let arrays = inputs.iter().map(array_in).collect::<Result<Vec<Array>, _>>()?;

@@ -32,6 +32,8 @@ mod ot;
 mod outputs;
 #[cfg(all(feature = "nn", feature = "sql"))]
 mod pages;
+#[cfg(feature = "nn")]
+mod pipelines;
 mod preparation;
 mod psi;
 mod psi_members;
