@@ -48,6 +48,8 @@ mod report;
 mod run_args;
 mod run_report;
 mod secrecy;
+#[cfg(feature = "nn")]
+mod serve_cmd;
 mod service;
 mod supervisor;
 #[cfg(feature = "sql")]
@@ -93,6 +95,10 @@ fn main() -> ExitCode {
         Command::Local { job: LocalJob::Infer(args) } => local_infer::run(&args),
         #[cfg(feature = "nn")]
         Command::Model(args) => model_cmd::run(&args),
+        #[cfg(feature = "nn")]
+        Command::ServeModel(args) => serve_cmd::serve(&args),
+        #[cfg(feature = "nn")]
+        Command::AskModel(args) => serve_cmd::ask(&args),
         #[cfg(feature = "sql")]
         Command::Table(args) => table_cmd::run(&args),
         Command::Job(args) => job_cmd::run(&args),

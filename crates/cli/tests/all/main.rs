@@ -41,6 +41,8 @@ mod query;
 mod query_members;
 mod rehearsal;
 mod report;
+#[cfg(feature = "nn")]
+mod serve;
 mod stdout;
 mod texts;
 mod trust;
