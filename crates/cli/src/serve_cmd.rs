@@ -80,7 +80,7 @@ pub(crate) struct ServeModelArgs {
     /// Requests that are computed at the same time; others wait in the order in which they came
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u16).range(1..=64))]
     at_once: u16,
-    /// End after so many requests of all clients [default: at a signal]
+    /// End after this number of requests of all clients [default: at a signal]
     #[arg(long = "requests", value_name = "N")]
     requests: Option<u64>,
     #[command(flatten)]

@@ -51,9 +51,9 @@ impl Number for u64 {
 
 /// The sums of one tile.
 struct Tile<'a, T> {
-    /// Of each term, the weights of the tile's outputs.
+    /// For each term, the weights of the tile's outputs.
     weights: &'a [[T; M]],
-    /// Of each term, where the tile's elements begin.
+    /// The place where the tile's elements begin, for each term.
     places: &'a [usize],
     x: &'a [T],
     start: [T; M],
@@ -124,8 +124,8 @@ pub fn sums<T: Number>(weights: &[T], places: &[usize], x: &[T], start: &[T], n:
     out
 }
 
-/// A convolution of images `[n, channels, rows, columns]` with kernels `[outputs, channels / groups,
-/// rows, columns]`.
+/// A convolution of images `[n, channels, rows, columns]` with kernels
+/// `[outputs, channels / groups, rows, columns]`.
 #[derive(Clone, Copy, Debug)]
 pub struct PlainConvolution {
     /// The lengths of the images.
@@ -248,7 +248,7 @@ mod tests {
                 let terms = (0..terms).map(|k| weights[o * terms + k].wrapping_mul(x[places[k] + i]));
                 assert_eq!(*made, terms.fold(start[o], u64::wrapping_add), "{outputs} {n} at {at}");
             }
-            // Of floating-point numbers every sum has its terms in order.
+            // Sums of floating-point numbers have their terms in order.
             let third = |x: &u64| (*x % 23) as f32 / 3.0 - 4.0;
             let [x, weights, start] =
                 [&x, &weights, &start].map(|of| of.iter().map(third).collect::<Vec<f32>>());

@@ -54,7 +54,7 @@ pub(crate) enum Call {
 /// What those that serve say to a request for a run, the worst last. AGREEMENT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
-pub(crate) enum Verdict {
+pub(crate) enum ServeVerdict {
     /// It runs.
     Granted = 0,
     /// It runs in another session: this one has had all runs that it may have.
@@ -65,7 +65,7 @@ pub(crate) enum Verdict {
     Ends = 3,
 }
 
-impl Verdict {
+impl ServeVerdict {
     fn of(byte: u8) -> Self {
         match byte {
             0 => Self::Granted,
@@ -98,8 +98,8 @@ pub(crate) enum OwnerInputs {
 }
 
 impl ServedComputation {
-    /// Plans it. The plan is the same for all clients: `form` is that of another client, where there
-    /// is one.
+    /// Plans it. The plan is the same for all clients: `form` is that of another client, where
+    /// there is one.
     pub(crate) fn new(
         task: &ComputeTask,
         owner: &Member,
@@ -158,7 +158,8 @@ impl ServedComputation {
         outputs.map(tensor).collect()
     }
 
-    /// The runs that one session may have: noise of layers under encryption hides so many.
+    /// The runs that one session may have: noise of layers under encryption hides that number of
+    /// results.
     pub(crate) fn runs_in_a_session(&self) -> u64 {
         match &*self.form {
             #[cfg(feature = "two")]
@@ -266,9 +267,13 @@ impl ServedSeat {
         }
     }
 
-    /// At a member that serves: its verdict on a request goes to the others, and the worst of all to
-    /// the client.
-    pub(crate) fn settle(&mut self, member: &MemberSession, own: Verdict) -> Result<Verdict, Fault> {
+    /// At a member that serves: its verdict on a request goes to the others, and the worst of all
+    /// to the client.
+    pub(crate) fn settle(
+        &mut self,
+        member: &MemberSession,
+        own: ServeVerdict,
+    ) -> Result<ServeVerdict, Fault> {
         let failed = |e| explain(&member.agreement, e).during(ASK);
         match &mut self.end {
             SeatEnd::Three(party) => {
@@ -276,7 +281,7 @@ impl ServedSeat {
                 for channel in party.neighbours() {
                     let mut theirs = [0];
                     channel.exchange(ASK, &[own as u8], &mut theirs).map_err(failed)?;
-                    worst = worst.max(Verdict::of(theirs[0]));
+                    worst = worst.max(ServeVerdict::of(theirs[0]));
                 }
                 if let Some(client) = party.client() {
                     client.send(ASK, &[worst as u8]).map_err(failed)?;
@@ -295,9 +300,9 @@ impl ServedSeat {
     }
 
     /// At the client: asks, and hears the worst verdict of a request for a run.
-    pub(crate) fn ask(&mut self, member: &MemberSession, call: Call) -> Result<Verdict, Fault> {
+    pub(crate) fn ask(&mut self, member: &MemberSession, call: Call) -> Result<ServeVerdict, Fault> {
         let failed = |e| explain(&member.agreement, e).during(ASK);
-        let mut verdict = [Verdict::Granted as u8];
+        let mut verdict = [ServeVerdict::Granted as u8];
         let (to, from): (Vec<&mut Channel>, Vec<&mut Channel>) = match &mut self.end {
             SeatEnd::Client(client) => {
                 let links = client.links();
@@ -312,17 +317,17 @@ impl ServedSeat {
                 if call == Call::Run {
                     peer.recv(ASK, &mut verdict).map_err(failed)?;
                 }
-                return Ok(Verdict::of(verdict[0]));
+                return Ok(ServeVerdict::of(verdict[0]));
             }
             SeatEnd::Three(_) => return Err(Fault::internal(ASK, "parties ask nothing")),
         };
         for channel in to {
             channel.send(ASK, &[call as u8]).map_err(failed)?;
         }
-        let mut worst = Verdict::Granted;
+        let mut worst = ServeVerdict::Granted;
         for channel in from.into_iter().filter(|_| call == Call::Run) {
             channel.recv(ASK, &mut verdict).map_err(failed)?;
-            worst = worst.max(Verdict::of(verdict[0]));
+            worst = worst.max(ServeVerdict::of(verdict[0]));
         }
         Ok(worst)
     }

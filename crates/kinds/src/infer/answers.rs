@@ -34,14 +34,14 @@ fn read(path: &Path) -> Result<BTreeMap<String, u64>, Fault> {
 }
 
 impl Answers {
-    /// Those of a file, or none yet.
+    /// The counts of a file, or none yet.
     pub(super) fn new(most: Option<u64>, file: Option<&Path>) -> Result<Self, Fault> {
         let counts = file.map_or(Ok(BTreeMap::new()), read)?;
         Ok(Self { most, file: file.map(Path::to_owned), counts: Mutex::new(counts) })
     }
 
-    /// Takes answers for a client, on the disk before it gets them; false where it may not have that
-    /// many more.
+    /// Takes answers for a client, on the disk before it gets them; false where it may not have
+    /// that many more.
     pub(super) fn take(&self, client: &str, answers: u64) -> Result<bool, Fault> {
         let mut counts = self.lock();
         let had = counts.get(client).copied().unwrap_or(0);

@@ -1,7 +1,8 @@
 //! A model that is served: its owner's inputs stay, and clients ask for one answer after the other.
 //!
 //! ```text
-//! serve   parties and owner   the owner's weights are shared once; then each client has a session of
+//! serve   parties and owner   the owner's weights are shared once; then each client has a session
+//!                             of
 //!                             its own with the parties, which begins anew when it ends
 //! ask     a client            joins its session, asks, learns; again with the next input
 //! ```
@@ -14,7 +15,7 @@ use super::{
     answers::{Answers, Queue, spent},
     part::{client_tensors, weights},
 };
-use crate::compute::served::{ASK, Call, OwnerInputs, ServedComputation, ServedSeat, Verdict, keep};
+use crate::compute::served::{ASK, Call, OwnerInputs, ServeVerdict, ServedComputation, ServedSeat, keep};
 use hushwire_compute::Tensor;
 use hushwire_fault::code;
 use hushwire_nn::{Array, INPUT, decode, npy};
@@ -438,20 +439,20 @@ impl ServePart<'_> {
         let (name, count) = (name_of(&client.member), answers_of(&client.task));
         let permit = if server.first { server.queue.enter() } else { None };
         let own = if server.is_closed() || (server.first && permit.is_none()) {
-            Verdict::Ends
+            ServeVerdict::Ends
         } else if seat.runs() >= client.served.runs_in_a_session() {
-            Verdict::Anew
+            ServeVerdict::Anew
         } else if server.answers.take(&name, count)? {
-            Verdict::Granted
+            ServeVerdict::Granted
         } else {
-            Verdict::Spent
+            ServeVerdict::Spent
         };
         let verdict = seat.settle(member, own)?;
-        if verdict != Verdict::Granted {
-            if own == Verdict::Granted {
+        if verdict != ServeVerdict::Granted {
+            if own == ServeVerdict::Granted {
                 server.answers.give_back(&name, count)?;
             }
-            if verdict == Verdict::Spent {
+            if verdict == ServeVerdict::Spent {
                 (server.observer)(ServeEvent::Refused(client.member.clone(), spent(&name, count)));
             }
             return Ok(());
@@ -599,10 +600,10 @@ fn asked(
         all.bytes_received += stats.bytes_received;
         all.rounds += stats.rounds;
         match verdict {
-            Verdict::Granted => return Ok(all),
-            Verdict::Anew => {}
-            Verdict::Spent => return Err(spent(&name_of(&client), answers_of(&task))),
-            Verdict::Ends => {
+            ServeVerdict::Granted => return Ok(all),
+            ServeVerdict::Anew => {}
+            ServeVerdict::Spent => return Err(spent(&name_of(&client), answers_of(&task))),
+            ServeVerdict::Ends => {
                 let remedy = "ask again when they serve it anew";
                 return Err(Fault::new(code::NOT_ALLOWED, ASK, "the model is not served any more", remedy));
             }
@@ -636,7 +637,7 @@ impl Asking<'_> {
 struct AskPart<'a, 's> {
     ask: &'a mut Asking<'s>,
     /// Why the session ends.
-    end: Option<Result<Verdict, Fault>>,
+    end: Option<Result<ServeVerdict, Fault>>,
 }
 
 impl AskPart<'_, '_> {
@@ -652,7 +653,7 @@ impl AskPart<'_, '_> {
 }
 
 impl Part for AskPart<'_, '_> {
-    type Learnt = Verdict;
+    type Learnt = ServeVerdict;
 
     fn compute(&mut self, member: &mut MemberSession) -> Result<Links, Fault> {
         let mut seat = ServedSeat::open(member, self.ask.served, &OwnerInputs::None)?;
@@ -661,13 +662,13 @@ impl Part for AskPart<'_, '_> {
             self.idle(member, &mut seat)?;
             let records = match self.ask.next() {
                 Ok(Some(records)) => records,
-                Ok(None) => break Ok(Verdict::Granted),
+                Ok(None) => break Ok(ServeVerdict::Granted),
                 // The others need not know of it.
                 Err(e) => break Err(e),
             };
             let begun = Instant::now();
             let verdict = seat.ask(member, Call::Run)?;
-            if verdict != Verdict::Granted {
+            if verdict != ServeVerdict::Granted {
                 self.ask.next = Some(records);
                 break Ok(verdict);
             }
@@ -688,7 +689,7 @@ impl Part for AskPart<'_, '_> {
         Ok(())
     }
 
-    fn commit(self) -> Result<Verdict, Fault> {
+    fn commit(self) -> Result<ServeVerdict, Fault> {
         self.end.unwrap_or_else(|| Err(Fault::internal(ASK, "the session had no end")))
     }
 }
