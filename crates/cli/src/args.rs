@@ -86,6 +86,14 @@ pub(crate) enum Command {
     #[cfg(feature = "nn")]
     #[command(arg_required_else_help = true, after_help = crate::model_cmd::HELP)]
     Model(crate::model_cmd::ModelArgs),
+    /// Keep a model, and answer clients that ask one time after the other.
+    #[cfg(feature = "nn")]
+    #[command(arg_required_else_help = true, after_help = crate::serve_cmd::SERVE_HELP)]
+    ServeModel(Box<crate::serve_cmd::ServeModelArgs>),
+    /// Ask a model that is served for answers.
+    #[cfg(feature = "nn")]
+    #[command(arg_required_else_help = true, after_help = crate::serve_cmd::ASK_HELP)]
+    AskModel(Box<crate::serve_cmd::AskModelArgs>),
     /// Look at the files of a table before a query takes them.
     #[cfg(feature = "sql")]
     #[command(arg_required_else_help = true, after_help = crate::table_cmd::HELP)]
@@ -323,6 +331,8 @@ mod tests {
         of(&command, "", &mut found);
         found.sort_unstable();
         let named = [
+            #[cfg(feature = "nn")]
+            "ask-model",
             "circuit info",
             "circuit make-microcode",
             "client",
@@ -351,6 +361,8 @@ mod tests {
             "ot recv",
             "ot send",
             "party",
+            #[cfg(feature = "nn")]
+            "serve-model",
             #[cfg(feature = "sql")]
             "table describe",
         ];

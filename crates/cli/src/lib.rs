@@ -52,6 +52,8 @@ mod report;
 mod run_args;
 mod run_report;
 mod secrecy;
+#[cfg(feature = "nn")]
+mod serve_cmd;
 mod service;
 mod supervisor;
 #[cfg(feature = "sql")]
@@ -122,6 +124,10 @@ pub fn run(args: Vec<OsString>, again: Option<Vec<OsString>>) -> u8 {
         Command::Local { job: LocalJob::Infer(args) } => local_infer::run(&args),
         #[cfg(feature = "nn")]
         Command::Model(args) => model_cmd::run(&args),
+        #[cfg(feature = "nn")]
+        Command::ServeModel(args) => serve_cmd::serve(&args),
+        #[cfg(feature = "nn")]
+        Command::AskModel(args) => serve_cmd::ask(&args),
         #[cfg(feature = "sql")]
         Command::Table(args) => table_cmd::run(&args),
         Command::Init(args) => init_cmd::run(&args),

@@ -194,6 +194,28 @@ impl MemberConfig {
         config
     }
 
+    /// The same member in another session at the same time, on the same port if that is shared. It
+    /// brings nothing, keeps nothing, and has a handle of its own that ends it.
+    ///
+    /// # Errors
+    /// Its key cannot be read again.
+    pub fn again(&self) -> Result<Self, Fault> {
+        let identity = Identity::from_pem(&self.identity.to_pem());
+        let identity = identity.map_err(|e| Fault::internal("reading the key again", e))?;
+        Ok(Self {
+            peers: self.peers.clone(),
+            server_name: self.server_name.clone(),
+            transport: self.transport,
+            connect_timeout: self.connect_timeout,
+            stall: self.stall,
+            shape: self.shape,
+            session: self.session,
+            backend: self.backend,
+            allowed: self.allowed.clone(),
+            ..Self::new(self.me.clone(), identity, self.listener.clone())
+        })
+    }
+
     /// Allows these jobs besides those that are allowed already; where none were named so far, no
     /// others are from now on.
     pub fn allow(&mut self, digests: impl IntoIterator<Item = TermsDigest>) {

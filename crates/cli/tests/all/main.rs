@@ -45,6 +45,8 @@ mod query_members;
 mod rehearsal;
 mod report;
 mod schemas;
+#[cfg(feature = "nn")]
+mod serve;
 #[cfg(feature = "sql")]
 mod set_up;
 mod stdout;
