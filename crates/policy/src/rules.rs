@@ -17,6 +17,8 @@ pub struct RunRequest<'a> {
     pub data: &'a BTreeMap<String, RunData>,
     /// The keys that its results are sealed to.
     pub recipients: &'a [KeyId],
+    /// The pin of each client that takes part.
+    pub clients: &'a BTreeMap<String, String>,
     /// The value of each parameter.
     pub parameters: &'a BTreeMap<String, String>,
     /// The rows of a group of a result that its terms demand, at least.
@@ -168,10 +170,21 @@ fn denials(
     let stranger = request.recipients.iter().find(|key| !rule.recipients.contains(key));
     match stranger {
         Some(key) => deny("recipients", false, format_args!("results may not be sealed to {key}")),
-        None if request.recipients.is_empty() => {
+        // A rule without keys is for terms by which parties and clients alone learn something.
+        None if request.recipients.is_empty() && !rule.recipients.is_empty() => {
             deny("recipients", false, format_args!("the run names nobody who gets results"));
         }
         None => {}
+    }
+    for (client, pin) in request.clients {
+        match rule.clients.get(client) {
+            Some(pins) if pins.contains(pin) => {}
+            Some(_) => deny("clients", false, format_args!("client {client:?} may not have the pin {pin}")),
+            None => deny("clients", false, format_args!("it has no rule for client {client:?}")),
+        }
+    }
+    for client in rule.clients.keys().filter(|client| !request.clients.contains_key(*client)) {
+        deny("clients", false, format_args!("the run gives client {client:?} no pin"));
     }
     if let Some(least) = rule.min_rows {
         for (table, data) in request.data.iter().filter(|(_, data)| data.rows < least) {

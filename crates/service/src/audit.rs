@@ -13,7 +13,8 @@ use hushwire_seal::{
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::{Map, Value};
 
-fn name(text: &str) -> rusqlite::Result<BlakeName> {
+/// The hash that a text is.
+pub(crate) fn name(text: &str) -> rusqlite::Result<BlakeName> {
     text.parse().map_err(|_| {
         let odd = format!("{text:?} is no hash").into();
         rusqlite::Error::FromSqlConversionFailure(0, rusqlite::types::Type::Text, odd)
@@ -66,6 +67,12 @@ fn of(row: &Row<'_>) -> rusqlite::Result<AuditEntry> {
         prev: name(&row.get::<_, String>(6)?)?,
         hash: name(&row.get::<_, String>(7)?)?,
     })
+}
+
+/// The hash of an entry, where there is one of that number.
+pub(crate) fn hash(c: &Connection, seq: i64) -> Stored<Option<BlakeName>> {
+    let mut statement = c.prepare_cached("SELECT hash FROM audit WHERE seq = ?1")?;
+    Ok(statement.query_row([seq], |row| name(&row.get::<_, String>(0)?)).optional()?)
 }
 
 /// Entries from a number on.

@@ -290,9 +290,10 @@ pub(crate) fn status(fault: &Fault) -> StatusCode {
         code::NOT_FOUND => StatusCode::NOT_FOUND,
         code::CONFLICT => StatusCode::CONFLICT,
         code::QUOTA => StatusCode::TOO_MANY_REQUESTS,
+        // The request can be read, and what it says does not hold.
+        code::SEAL_SIGNATURE | code::PARAMETER => StatusCode::UNPROCESSABLE_ENTITY,
         code::BODY => StatusCode::PAYLOAD_TOO_LARGE,
         code::NOT_KEPT => StatusCode::GONE,
-        code::PARAMETER => StatusCode::UNPROCESSABLE_ENTITY,
         code::STORE if full() => StatusCode::INSUFFICIENT_STORAGE,
         code::STORE | code::GROUP_PEER | code::DRAINING => StatusCode::SERVICE_UNAVAILABLE,
         _ => match fault.kind() {

@@ -128,6 +128,16 @@ async fn declined(party: &Arc<Party>, job: &JobRow, e: Fault) -> Result<(), Faul
 
 /// Whether all parties have the job, and take part.
 async fn is_ready(party: &Arc<Party>, job: &JobRow) -> Result<bool, Fault> {
+    if let Some(client) = party.lacks(&job.id, job.body.clients.keys()) {
+        let (id, until) = (job.id.clone(), clock::now() + 1000);
+        let waits = format!("waits for client {client}, who is not there");
+        let told = job.waits.as_ref() == Some(&waits);
+        party.store.run("postponed", move |c| jobs::postpone(c, &id, until, &waits)).await?;
+        if !told {
+            party.changed(&job.id);
+        }
+        return Ok(false);
+    }
     let (mut refusal, mut waits) = (None, None);
     let mut declines = |cause: Fault| {
         if cause.code() == code::QUOTA {

@@ -282,7 +282,7 @@ fn a_backup_brings_back_results_and_keys_rotate() {
     );
     let checks = operate(&["doctor", "--config", &config, "--json"]).unwrap_or_else(|e| panic!("{e:?}"));
     assert!(
-        checks.as_array().is_some_and(|all| all.len() == 5 && all.iter().all(|check| check["ok"] == true)),
+        checks.as_array().is_some_and(|all| all.len() == 9 && all.iter().all(|check| check["ok"] == true)),
         "{checks}"
     );
     let status = operate(&["status", "--config", &config, "--json"]).unwrap_or_else(|e| panic!("{e:?}"));

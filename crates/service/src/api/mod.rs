@@ -91,8 +91,10 @@ endpoints! {
     GET "/v1/jobs" [Owner Analyst Operator Auditor] "Jobs, newest first" () -> 200 ("Jobs") = jobs::list;
     GET "/v1/jobs/{id}" [Owner Analyst Operator Auditor] "A job" () -> 200 ("JobView") = jobs::get;
     GET "/v1/jobs/{id}/events" [Owner Analyst Operator Auditor] "Server-sent events: the job, each time it changes" () -> 200 () = jobs::events;
+    GET "/v1/jobs/{id}/meeting" [Owner Analyst] "Where the client that `client` names meets the parties' workers" () -> 200 ("JobMeeting") = jobs::meeting;
     POST "/v1/jobs/{id}/cancel" [Analyst Operator] "Cancel a job" () -> 202 ("JobView") = jobs::cancel;
-    GET "/v1/jobs/{id}/results/{output}" [Analyst Operator] "This party's sealed share of a result; for operators, what the party itself learnt" () -> 200 () = jobs::result;
+    POST "/v1/jobs/{id}/results/{output}/challenge" [Analyst] "A challenge for whoever has the key of a result" () -> 200 ("Challenge") = jobs::challenge;
+    GET "/v1/jobs/{id}/results/{output}" [Analyst Operator] "This party's sealed share of a result, under the header Hushwire-Proof; for operators, what the party itself learnt" () -> 200 () = jobs::result;
     POST "/v1/jobs/{id}/results/{output}/ack" [Analyst Operator] "A result has arrived" ("Arrived") -> 200 ("JobView") = jobs::acknowledge;
     GET "/v1/tokens" [Operator] "All tokens, without their secrets" () -> 200 ("Tokens") = people::tokens;
     POST "/v1/tokens" [Operator] "A new token, which is shown once" ("NewToken") -> 201 ("GivenToken") = people::give;
@@ -243,7 +245,7 @@ fn limit(token: &str) -> Result<(), Fault> {
 
 /// The schemas that the document names.
 pub(crate) use datasets::{Datasets, MissingParts, NewGrant};
-pub(crate) use jobs::{Arrived, Jobs};
+pub(crate) use jobs::{Arrived, Challenge, JobMeeting, Jobs};
 pub(crate) use people::{GivenToken, NewToken, Tenants, Tokens};
 pub(crate) use proposals::{Judgement, Policies, Proposals, SignedPolicy};
 pub(crate) use status::{GroupView, Health, Log, Readiness};

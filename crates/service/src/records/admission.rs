@@ -120,6 +120,7 @@ pub(crate) fn admit(c: &Connection, operators: &[String], job: &JobRow) -> Store
         tenant: &job.tenant,
         data: &data,
         recipients: &recipients,
+        clients: &job.body.clients,
         parameters: &job.body.parameters,
         min_group: min_group.and_then(|(_, text)| text.parse().ok()),
         memory: None,

@@ -14,6 +14,7 @@ use crate::{
 };
 use hushwire_fault::{Fault, code};
 use hushwire_kinds::RunValues;
+use hushwire_wire::Pin;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -42,6 +43,9 @@ pub(crate) struct Submitted {
     /// The keys that results are sealed to, by the recipients' names in the job.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) recipients: BTreeMap<String, String>,
+    /// The pins of certificates of the job's clients, who are there while it runs.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) clients: BTreeMap<String, String>,
     /// Jobs of a higher number start earlier.
     #[serde(default)]
     pub(crate) priority: i64,
@@ -102,6 +106,12 @@ pub(crate) struct JobView {
     pub(crate) attempt: u32,
     /// The event that it waits for.
     pub(crate) waits: Option<String>,
+    /// The data sets, by their names in the job.
+    pub(crate) data: BTreeMap<String, String>,
+    /// Values of parameters, by name.
+    pub(crate) parameters: BTreeMap<String, String>,
+    /// The pins of its clients.
+    pub(crate) clients: BTreeMap<String, String>,
     /// How far the running attempt is.
     pub(crate) progress: Option<Progress>,
     /// Why it failed, or why the last attempt did.
@@ -175,6 +185,13 @@ pub(crate) fn submit(c: &Connection, caller: &Caller, key: &str, body: &Submitte
     same_names("data set", &proposal.needs.data, body.data.keys())?;
     same_names("recipient", &proposal.needs.recipients, body.recipients.keys())?;
     same_names("parameter", &proposal.needs.parameters, body.parameters.keys())?;
+    same_names("client", &proposal.needs.clients, body.clients.keys())?;
+    for (name, pin) in &body.clients {
+        pin.parse::<Pin>().map_err(|e| {
+            let cause = format!("the pin of client {name} makes no sense: {}", e.cause());
+            Fault::usage(step, cause, "send what `hushwire keys pin` prints for the client's key")
+        })?;
+    }
     // A value out of its range is refused here, before anybody waits for the job.
     proposal.proposed.read()?.with(&body.values())?;
     let id = id(&caller.tenant, key);
@@ -275,6 +292,9 @@ pub(crate) fn view(c: &Connection, job: JobRow) -> Stored<JobView> {
         updated: clock::text(job.updated),
         attempt: job.attempt,
         waits: job.waits,
+        data: job.body.data,
+        parameters: job.body.parameters,
+        clients: job.body.clients,
         progress: None,
         cause: job.cause.as_ref().map(Problem::of),
         attempts,

@@ -105,8 +105,9 @@ fn clocks_that_jump_stop_no_job_and_results_end_by_the_clock() {
     let given = rig.ask(1, "POST", "/v1/tokens", &rig.token("operator"), &new);
     assert_eq!(given.status.as_u16(), 201, "{}", String::from_utf8_lossy(&given.bytes));
     let token = given.json()["token"].as_str().expect("a token").to_owned();
-    let path = format!("/v1/jobs/{first}/results/anna");
-    let fetch = |party| rig.ask(party, "GET", &path, &rig.token("analyst"), &Value::Null).status.as_u16();
+    // Whoever gets a challenge about a result can fetch it.
+    let path = format!("/v1/jobs/{first}/results/anna/challenge");
+    let fetch = |party| rig.ask(party, "POST", &path, &rig.token("analyst"), &json!({})).status.as_u16();
     assert_eq!((fetch(0), fetch(1), fetch(2)), (200, 200, 200));
     rig.set_clock(1, 4 * DAY);
     assert_eq!((fetch(0), fetch(1), fetch(2)), (200, 410, 200), "party 1 keeps results for three days");
