@@ -2,11 +2,11 @@
 //!
 //! | case | what |
 //! |---|---|
-//! | `comparison` | the time from submitting a job at all parties until its result is opened, in a file |
+//! | `comparison` | the time from submitting a job at all parties until its result is in a file |
 //! | `jobs` | jobs a second, `at_once` of them under way |
-//! | `upload` | `data put` of a sealed data set: bytes a second that all parties have on their disks |
+//! | `upload` | `data put` of a sealed data set: bytes a second on the disks of all |
 //! | `idle` | resident memory of a daemon that does nothing |
-//! | `ready` | the time from starting party 0, with `history` jobs in its store, until it is ready |
+//! | `ready` | the time from starting party 0, with `history` jobs in its store, to its readiness |
 //!
 //! The job is a query on one row: whether one number is less than another. Every result of a case
 //! is opened and compared. `comparison` states the time of the bare run of the same query between
@@ -34,7 +34,7 @@ use crate::{
     Bench, BenchAsked, BenchRow, BoxError, Case, CaseContext, Measurement, Params, Report, Result, Spread,
     Takes, Unit,
 };
-use group::{Group, Guest};
+use group::{Daemons, Guest};
 
 pub(super) const BENCHES: &[Bench] = &[Bench {
     name: "service",
@@ -55,15 +55,15 @@ const READY_MS: f64 = 2000.0;
 /// The fractions of their limits that jobs and uploads are to reach.
 const JOBS: f64 = 0.3;
 const UPLOAD: f64 = 0.6;
-/// Jobs of a history are submitted by so many threads.
+/// The number of threads that submit the jobs of a history.
 const CLERKS: u64 = 8;
 
 /// The group, which the first case starts.
-type Shared = Rc<RefCell<Option<Group>>>;
+type SharedDaemons = Rc<RefCell<Option<Daemons>>>;
 
 fn cases(asked: &BenchAsked) -> Result<Vec<Case<'static>>> {
     asked.options.one_thread()?;
-    let group = Shared::default();
+    let group = SharedDaemons::default();
     // A core row, a quick row, or both.
     let case = |name: &'static str, at_once: u64, history: u64, core: bool, quick: bool| {
         let group = group.clone();
@@ -72,7 +72,7 @@ fn cases(asked: &BenchAsked) -> Result<Vec<Case<'static>>> {
             let mut group = group.borrow_mut();
             let group = match &mut *group {
                 Some(group) => group,
-                none => none.insert(Group::start()?),
+                none => none.insert(Daemons::start()?),
             };
             match name {
                 "comparison" => comparison(ctx, group),
@@ -97,7 +97,7 @@ fn cases(asked: &BenchAsked) -> Result<Vec<Case<'static>>> {
 }
 
 /// Submit to result, beside the bare run.
-fn comparison(ctx: &mut CaseContext<'_>, group: &mut Group) -> Result<BenchRow, BoxError> {
+fn comparison(ctx: &mut CaseContext<'_>, group: &mut Daemons) -> Result<BenchRow, BoxError> {
     let spoiled = ctx.spoiled();
     let bare = ctx.timer().try_time_ms(|| group.bare(spoiled))?.median;
     let mut guest = group.guest()?;
@@ -116,7 +116,7 @@ fn comparison(ctx: &mut CaseContext<'_>, group: &mut Group) -> Result<BenchRow, 
 }
 
 /// Jobs a second beside fsyncs a second.
-fn jobs(ctx: &mut CaseContext<'_>, group: &mut Group, at_once: u64) -> Result<BenchRow, BoxError> {
+fn jobs(ctx: &mut CaseContext<'_>, group: &mut Daemons, at_once: u64) -> Result<BenchRow, BoxError> {
     let mut guests = (0..at_once.min(CLERKS)).map(|_| group.guest()).collect::<Result<Vec<_>, _>>()?;
     let each = at_once / guests.len() as u64;
     let mut last = String::new();
@@ -172,7 +172,7 @@ fn fsyncs(dir: &Path) -> Result<f64, BoxError> {
 }
 
 /// A data set from sealed parts on this side to sealed parts at all parties.
-fn upload(ctx: &mut CaseContext<'_>, group: &mut Group) -> Result<BenchRow, BoxError> {
+fn upload(ctx: &mut CaseContext<'_>, group: &mut Daemons) -> Result<BenchRow, BoxError> {
     let rows = if ctx.options().quick { 1 << 15 } else { 1 << 19 };
     let (mut rates, mut bytes, mut disk) = (vec![], 0, vec![]);
     for _ in 0..3 {
@@ -213,7 +213,7 @@ fn written(dir: &Path, bytes: u64) -> Result<f64, BoxError> {
 }
 
 /// The memory of daemons that have done nothing since their start.
-fn idle(group: &mut Group) -> Result<BenchRow, BoxError> {
+fn idle(group: &mut Daemons) -> Result<BenchRow, BoxError> {
     group.restart()?;
     thread::sleep(Duration::from_secs(1));
     let all = (0..3).map(|party| group.resident(party)).collect::<Result<Vec<f64>, _>>()?;
@@ -222,7 +222,7 @@ fn idle(group: &mut Group) -> Result<BenchRow, BoxError> {
 }
 
 /// A start with jobs in the history.
-fn ready(ctx: &mut CaseContext<'_>, group: &mut Group, history: u64) -> Result<BenchRow, BoxError> {
+fn ready(ctx: &mut CaseContext<'_>, group: &mut Daemons, history: u64) -> Result<BenchRow, BoxError> {
     group.fill(history, CLERKS)?;
     let runs = if ctx.options().quick { 2 } else { 5 };
     let seconds = (0..runs).map(|_| group.start_of_party_0()).collect::<Result<Vec<f64>, _>>()?;
