@@ -200,7 +200,8 @@ impl PartyClient {
             Some(request) => format!("{} (request {request})", problem.step),
             None => problem.step,
         };
-        Err(self.blamed(Fault::new(code, step, problem.cause, problem.remedy)))
+        // The words are the party's own; the code says how to act on them.
+        Err(self.blamed(Fault::new(code::REQUEST, step, problem.cause, problem.remedy).coded(code)))
     }
 
     /// The error of an answer that no service of this release gives.
