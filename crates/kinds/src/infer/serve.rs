@@ -43,6 +43,8 @@ const VERSION: u32 = 1;
 const FOREVER: Duration = Duration::from_secs(3650 * 24 * 3600);
 /// LOCAL: the wait before a client's session begins anew after one that failed.
 const PAUSE: Duration = Duration::from_millis(200);
+/// LOCAL: how often a member that serves looks whether it is to end.
+const LOOK: Duration = Duration::from_millis(20);
 /// The step of planning, as errors name it.
 const PLANNING: &str = "planning the job";
 
@@ -301,9 +303,22 @@ fn shared(
     let own = if tensors.is_empty() { vec![] } else { served.records(tensors)? };
     let mut once = config.again()?;
     once.stored = std::mem::take(&mut config.stored);
-    once.cancel = stop.clone();
     let part = KeepPart { served, own, kept: OwnerInputs::None };
-    Ok(run_part(weights_agreement(task), part, once, &silent())?.learnt)
+    // A handle of its own: one whose session ended well ends nothing any more.
+    let (cancel, over) = (once.cancel.clone(), AtomicBool::new(false));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !over.load(Ordering::SeqCst) {
+                if stop.asked() {
+                    cancel.cancel();
+                }
+                thread::sleep(LOOK);
+            }
+        });
+        let kept = run_part(weights_agreement(task), part, once, &silent());
+        over.store(true, Ordering::SeqCst);
+        Ok(kept?.learnt)
+    })
 }
 
 fn silent() -> Observer {
@@ -345,7 +360,7 @@ impl Server<'_> {
                 if stop.asked() {
                     self.close(true);
                 }
-                thread::sleep(Duration::from_millis(20));
+                thread::sleep(LOOK);
             }
             let ended = serving.into_iter().map(thread::ScopedJoinHandle::join);
             ended
