@@ -51,8 +51,8 @@ pub struct PastRun {
     pub at: u64,
 }
 
-/// The earlier runs of the same terms on the same lines of data sets. A store counts them where they
-/// are: there may be very many.
+/// The earlier runs of the same terms on the same lines of data sets. A store counts them where
+/// they are: there may be very many.
 pub trait RunHistory {
     /// The number of those that were counted at `moment` or later, in seconds since 1970.
     fn since(&self, moment: u64) -> u64;
@@ -122,8 +122,8 @@ impl Verdict {
     }
 }
 
-/// Whether one of the blocks allows a run, at `now` in seconds since 1970. `history` has the earlier
-/// runs of these terms on these lines that were counted.
+/// Whether one of the blocks allows a run, at `now` in seconds since 1970. `history` has the
+/// earlier runs of these terms on these lines that were counted.
 #[must_use]
 pub fn verdict(
     policies: &[AllowRule],

@@ -3,8 +3,8 @@
 //! With the feature `failpoints`, the variable `HUSHWIRE_FAILPOINTS` holds a list as
 //! `store.after.prepared=kill,blob.fsync=enospc@2`: what happens at a point, and at which of its
 //! passes (the first by default). `full` is a disk that is full from then on, the others happen
-//! once. `HUSHWIRE_CLOCK` names a file with the milliseconds by which this process's clock is wrong.
-//! Without the feature no point does anything, and the variables are not read.
+//! once. `HUSHWIRE_CLOCK` names a file with the milliseconds by which this process's clock is
+//! wrong. Without the feature no point does anything, and the variables are not read.
 
 use std::io;
 

@@ -28,8 +28,8 @@ const LOOK: Duration = Duration::from_millis(250);
 const AWAY: Duration = Duration::from_secs(60);
 /// LOCAL: how often party 0 asks after parties that it waits for.
 const PING: Duration = Duration::from_secs(5);
-/// LOCAL: how long, in milliseconds, a new job may be on its way to the other parties before party 0
-/// writes down that it waits for them.
+/// LOCAL: how long, in milliseconds, a new job may be on its way to the other parties before party
+/// 0 writes down that it waits for them.
 const PATIENCE: i64 = 2000;
 /// LOCAL: jobs that a look takes up.
 const MOST: i64 = 64;

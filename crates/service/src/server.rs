@@ -78,7 +78,7 @@ impl GuestList {
         if self.all.len() < MOST && here < MOST_OF_ONE {
             return true;
         }
-        // Of the address that is at its bound, or of the one that has most.
+        // One leaves of the address that is at its bound, or of the one that has most.
         let seats = |guest: &Guest| by_address.get(&guest.from).copied().unwrap_or(0);
         let silent = self.all.iter().filter(|(_, guest)| {
             !guest.known.load(Ordering::Relaxed) && (here < MOST_OF_ONE || guest.from == from)

@@ -320,8 +320,8 @@ pub(crate) fn list(
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// LOCAL: no job is postponed for longer, in milliseconds. One that is due later was postponed before
-/// the clock was set back.
+/// LOCAL: no job is postponed for longer, in milliseconds. One that is due later was postponed
+/// before the clock was set back.
 const LATEST: i64 = 70_000;
 
 /// Jobs that may be tried now, of tenants that have room for more.

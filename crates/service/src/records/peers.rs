@@ -10,8 +10,8 @@ use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::json;
 use std::collections::BTreeMap;
 
-/// The schema from which on statements are kept; with an earlier one, they are heard again after each
-/// start.
+/// The schema from which on statements are kept; with an earlier one, they are heard again after
+/// each start.
 const STATEMENTS: usize = 3;
 
 /// Keeps what a party says of itself.

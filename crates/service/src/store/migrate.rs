@@ -16,8 +16,8 @@ const BEFORE: usize = 1;
 pub(crate) enum Upgrade {
     /// It is.
     Newest,
-    /// It stays at the schema of the release before, which then still runs on it. This release runs on
-    /// both.
+    /// It stays at the schema of the release before, which then still runs on it. This release runs
+    /// on both.
     Keep,
 }
 

@@ -99,7 +99,7 @@ fn the_decider_that_ends_lets_its_attempt_end() {
     drains(0);
 }
 
-/// The plain answer: stays of at least so many days, by ward.
+/// The plain answer: stays of at least `least` days, by ward.
 fn stays_by_ward(rig: &Rig, least: u64) -> Vec<String> {
     let text = std::fs::read_to_string(rig.dir.path().join("stays.csv")).expect("the sample's rows");
     let mut wards: BTreeMap<&str, u64> = BTreeMap::new();

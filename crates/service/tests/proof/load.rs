@@ -97,7 +97,9 @@ fn many(jobs: u64, at_once: u8) {
         }
     });
     let together = 2.0 * f64::from(at_once) / begun.elapsed().as_secs_f64();
-    eprintln!("{jobs} jobs in sequence: {rate:.1}/s; {at_once} at once: {together:.1}/s");
+    eprintln!(
+        "{jobs} jobs in sequence: {rate:.1}/s; {at_once} at once: {together:.1}/s; held after {warm}: {first:?}"
+    );
     // Connections that are kept are let go.
     std::thread::sleep(Duration::from_secs(12));
     for (party, (first, last)) in first.into_iter().zip(daemons(&rig)).enumerate() {

@@ -66,8 +66,9 @@ fn opened(rig: &Rig, party: usize, id: &str) -> Vec<u8> {
     let master = rig.dir.path().join(format!("party{party}.master"));
     let master = MasterKey::read(&master).unwrap_or_else(|e| panic!("{e}"));
     let store = rig.store(party);
-    let wrapped: Vec<u8> =
-        store.query_row("SELECT private FROM party_keys", [], |row| row.get(0)).expect("a key");
+    let wrapped: Vec<u8> = store
+        .query_row("SELECT private FROM party_keys WHERE kind = 'seal'", [], |row| row.get(0))
+        .expect("a key");
     let key = master.unwrap("party key", &wrapped).expect("it is sealed under the master key");
     let key = OpenKey::from_bytes(key[..].try_into().expect("32 bytes"));
     let row = "SELECT manifest, signature, envelope FROM datasets WHERE id = ?1";

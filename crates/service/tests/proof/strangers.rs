@@ -75,7 +75,7 @@ fn silent_and_half_open_connections_keep_nobody_out() {
 #[ignore = "it takes all descriptors: run by --full"]
 fn ten_thousand_idle_connections_keep_nobody_out() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-    // As many as the system lets this process have.
+    // The system lets this process have no more.
     let most = getrlimit(Resource::Nofile).maximum;
     let _ = setrlimit(Resource::Nofile, Rlimit { current: most, maximum: most });
     let room = getrlimit(Resource::Nofile).current.unwrap_or(1 << 20).saturating_sub(300);

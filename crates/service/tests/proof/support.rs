@@ -17,33 +17,41 @@ use std::{
     time::{Duration, Instant},
 };
 use tokio::net::TcpSocket;
+use tokio_rustls::TlsConnector;
 
 /// As long as anything may take that ends by itself.
 pub(crate) const LONG: Duration = Duration::from_secs(90);
 
-/// A connection of a client that is kept.
+/// A connection of a client that is kept, and made anew where the party has closed it: it does so
+/// with one that asks for nothing.
 pub(crate) struct Line {
     sender: SendRequest<Full<Bytes>>,
     host: String,
+    tls: TlsConnector,
+    from: Ipv4Addr,
+}
+
+async fn dial(host: &str, tls: &TlsConnector, from: Ipv4Addr) -> io::Result<SendRequest<Full<Bytes>>> {
+    let address: SocketAddr = host.parse().map_err(io::Error::other)?;
+    let socket = TcpSocket::new_v4()?;
+    socket.bind((from, 0).into())?;
+    let stream = socket.connect(address).await?;
+    stream.set_nodelay(true)?;
+    let name = ServerName::try_from("localhost").map_err(io::Error::other)?;
+    let stream = tls.connect(name, stream).await?;
+    let (sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(io::Error::other)?;
+    tokio::spawn(connection);
+    Ok(sender)
 }
 
 impl Line {
     /// To a party, from an address of this host.
     pub(crate) async fn to(rig: &Rig, party: usize, from: Ipv4Addr) -> io::Result<Self> {
-        let host = host(rig, party);
-        let address: SocketAddr = host.parse().map_err(io::Error::other)?;
-        let socket = TcpSocket::new_v4()?;
-        socket.bind((from, 0).into())?;
-        let stream = socket.connect(address).await?;
-        stream.set_nodelay(true)?;
-        let name = ServerName::try_from("localhost").map_err(io::Error::other)?;
-        let stream = rig.tls[party].connect(name, stream).await?;
-        let (sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(io::Error::other)?;
-        tokio::spawn(connection);
-        Ok(Self { sender, host })
+        let (host, tls) = (host(rig, party), rig.tls[party].clone());
+        Ok(Self { sender: dial(&host, &tls, from).await?, host, tls, from })
     }
 
-    /// Asks over it.
+    /// Asks over it. What is asked may come twice.
     pub(crate) async fn ask(
         &mut self,
         method: &str,
@@ -51,11 +59,26 @@ impl Line {
         headers: &[(&str, &str)],
         body: Vec<u8>,
     ) -> io::Result<Answer> {
+        let body = Bytes::from(body);
+        if let Ok(answer) = self.once(method, path, headers, body.clone()).await {
+            return Ok(answer);
+        }
+        self.sender = dial(&self.host, &self.tls, self.from).await?;
+        self.once(method, path, headers, body).await
+    }
+
+    async fn once(
+        &mut self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: Bytes,
+    ) -> io::Result<Answer> {
         let mut request = Request::builder().method(method).uri(path).header("host", &self.host);
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        let request = request.body(Full::new(Bytes::from(body))).map_err(io::Error::other)?;
+        let request = request.body(Full::new(body)).map_err(io::Error::other)?;
         self.sender.ready().await.map_err(io::Error::other)?;
         let answer = self.sender.send_request(request).await.map_err(io::Error::other)?;
         let status = answer.status();

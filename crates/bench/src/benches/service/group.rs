@@ -38,7 +38,7 @@ fn beside(name: &str) -> Result<PathBuf, BoxError> {
 }
 
 /// The group.
-pub(super) struct Group {
+pub(super) struct Daemons {
     service: PathBuf,
     command: PathBuf,
     dir: tempfile::TempDir,
@@ -50,13 +50,13 @@ pub(super) struct Group {
 }
 
 /// A data set on this side, sealed.
-pub(super) struct Sealed {
+pub(super) struct SealedSet {
     dir: String,
     /// Bytes of all parties' parts.
     pub(super) bytes: u64,
 }
 
-impl Drop for Group {
+impl Drop for Daemons {
     fn drop(&mut self) {
         for daemon in self.daemons.iter_mut().flatten() {
             // They may have ended by themselves.
@@ -70,7 +70,7 @@ fn text(value: &Value) -> Result<&str, BoxError> {
     value.as_str().ok_or_else(|| format!("{value} is no text").into())
 }
 
-impl Group {
+impl Daemons {
     /// Makes a group, and starts its daemons.
     pub(super) fn start() -> Result<Self, BoxError> {
         let (service, command) = (beside("hushwire-service")?, beside("hushwire")?);
@@ -259,21 +259,24 @@ impl Group {
         Ok(bytes as f64)
     }
 
-    /// Processor time that all daemons and their ended workers have used; 0 where the system does
-    /// not say.
-    pub(super) fn processor_seconds(&self) -> f64 {
-        let of = |daemon: &Child| -> Option<f64> {
+    /// Processor time that all daemons have used, and that of their ended workers; 0 where the
+    /// system does not say.
+    pub(super) fn processor_seconds(&self) -> [f64; 2] {
+        let of = |daemon: &Child| -> Option<[f64; 2]> {
             let stat = fs::read_to_string(format!("/proc/{}/stat", daemon.id())).ok()?;
             let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
             // User and system time, of it and of its children, in hundredths of a second (proc(5)).
-            let ticks: Option<f64> = fields.get(11..15)?.iter().map(|field| field.parse::<f64>().ok()).sum();
-            Some(ticks? / 100.0)
+            let ticks = |fields: &[&str]| -> Option<f64> {
+                fields.iter().map(|field| field.parse::<f64>().ok()).sum()
+            };
+            Some([ticks(fields.get(11..13)?)? / 100.0, ticks(fields.get(13..15)?)? / 100.0])
         };
-        self.daemons.iter().flatten().filter_map(of).sum()
+        let all = self.daemons.iter().flatten().filter_map(of);
+        all.fold([0.0; 2], |sum, one| [sum[0] + one[0], sum[1] + one[1]])
     }
 
-    /// Seals a data set of so many rows into a directory, and sends nothing of it yet.
-    pub(super) fn sealed(&mut self, rows: u64) -> Result<Sealed, BoxError> {
+    /// Seals a data set of `rows` rows into a directory, and sends nothing of it yet.
+    pub(super) fn sealed(&mut self, rows: u64) -> Result<SealedSet, BoxError> {
         self.puts += 1;
         let mut csv = String::from("a,b,c,d\n");
         for n in 0..rows {
@@ -298,7 +301,7 @@ impl Group {
                 bytes += entry.metadata()?.len();
             }
         }
-        Ok(Sealed { dir, bytes })
+        Ok(SealedSet { dir, bytes })
     }
 
     fn room(&self, bytes: u64) -> Result<(), BoxError> {
@@ -310,7 +313,7 @@ impl Group {
     }
 
     /// Gives the parties a sealed data set.
-    pub(super) fn put(&self, sealed: &Sealed) -> Result<(), BoxError> {
+    pub(super) fn put(&self, sealed: &SealedSet) -> Result<(), BoxError> {
         let put = self.told(&format!("data put --resume {} --to owner.toml", sealed.dir))?;
         if put["sent"].as_u64() == Some(sealed.bytes) { Ok(()) } else { Err(format!("{put}").into()) }
     }
@@ -320,7 +323,7 @@ impl Group {
         self.history
     }
 
-    /// Gives party 0 a history of so many jobs that were submitted and cancelled.
+    /// Gives party 0 a history of `jobs` jobs that were submitted and cancelled.
     pub(super) fn fill(&mut self, jobs: u64, clerks: u64) -> Result<(), BoxError> {
         let more = jobs.saturating_sub(self.history);
         // Alone it runs none of them.

@@ -22,12 +22,12 @@ pub(super) struct Line {
 }
 
 /// An answer: its status and body.
-pub(super) struct Answer {
+pub(super) struct HttpAnswer {
     pub(super) status: u16,
     pub(super) body: Vec<u8>,
 }
 
-impl Answer {
+impl HttpAnswer {
     /// The body of an answer that is no error.
     pub(super) fn good(self) -> Result<Vec<u8>, BoxError> {
         if (200..300).contains(&self.status) {
@@ -65,19 +65,19 @@ impl Line {
     }
 
     /// The next answer, whole.
-    pub(super) fn answer(&mut self) -> Result<Answer, BoxError> {
+    pub(super) fn answer(&mut self) -> Result<HttpAnswer, BoxError> {
         answer(&mut self.stream)
     }
 
     /// Asks and waits.
-    pub(super) fn ask(&mut self, method: &str, path: &str, key: &str, body: &str) -> Result<Answer, BoxError> {
+    pub(super) fn ask(&mut self, method: &str, path: &str, key: &str, body: &str) -> Result<HttpAnswer, BoxError> {
         self.send(method, path, key, body)?;
         self.answer()
     }
 }
 
 /// Reads an answer with its body, which comes whole or in chunks.
-pub(super) fn answer(from: &mut impl BufRead) -> Result<Answer, BoxError> {
+pub(super) fn answer(from: &mut impl BufRead) -> Result<HttpAnswer, BoxError> {
     let mut line = || -> Result<String, BoxError> {
         let mut line = String::new();
         if from.by_ref().take(64 << 10).read_line(&mut line)? == 0 {
@@ -101,7 +101,7 @@ pub(super) fn answer(from: &mut impl BufRead) -> Result<Answer, BoxError> {
     if !chunked {
         body.resize(length, 0);
         from.read_exact(&mut body)?;
-        return Ok(Answer { status, body });
+        return Ok(HttpAnswer { status, body });
     }
     loop {
         let mut size = String::new();
@@ -113,7 +113,7 @@ pub(super) fn answer(from: &mut impl BufRead) -> Result<Answer, BoxError> {
         let mut end = String::new();
         from.read_line(&mut end)?;
         if size == 0 {
-            return Ok(Answer { status, body });
+            return Ok(HttpAnswer { status, body });
         }
     }
 }

@@ -30,7 +30,7 @@ fn the_quick_set_is_small_and_the_core_set_has_what_is_asked() {
     for wanted in [("comparison", 1), ("jobs", 1), ("jobs", 64), ("upload", 0), ("idle", 0)] {
         assert!(names(&core).contains(&(wanted.0.to_owned(), Some(wanted.1))), "{wanted:?}");
     }
-    assert!(core.iter().any(|case| trial::has(case, "case=ready,history=10000")));
+    assert!(core.iter().any(|case| trial::has(case, "what=ready,history=10000")));
     let bench: &Bench = super::BENCHES.first().unwrap();
     assert_eq!(bench.name, "service");
 }
