@@ -16,8 +16,11 @@ mod doctor;
 mod error;
 mod explain;
 mod files;
+mod help_cmd;
+mod init_cmd;
 mod job;
 mod job_cmd;
+mod job_new;
 mod keys;
 mod local;
 mod local_compute;
@@ -49,6 +52,8 @@ mod report;
 mod run_args;
 mod run_report;
 mod secrecy;
+#[cfg(feature = "nn")]
+mod serve_cmd;
 mod service;
 mod supervisor;
 #[cfg(feature = "sql")]
@@ -119,8 +124,13 @@ pub fn run(args: Vec<OsString>, again: Option<Vec<OsString>>) -> u8 {
         Command::Local { job: LocalJob::Infer(args) } => local_infer::run(&args),
         #[cfg(feature = "nn")]
         Command::Model(args) => model_cmd::run(&args),
+        #[cfg(feature = "nn")]
+        Command::ServeModel(args) => serve_cmd::serve(&args),
+        #[cfg(feature = "nn")]
+        Command::AskModel(args) => serve_cmd::ask(&args),
         #[cfg(feature = "sql")]
         Command::Table(args) => table_cmd::run(&args),
+        Command::Init(args) => init_cmd::run(&args),
         Command::Job(args) => job_cmd::run(&args),
         Command::Party(args) => member_cmd::party(&args),
         Command::Client(args) => member_cmd::client(&args),
@@ -129,6 +139,7 @@ pub fn run(args: Vec<OsString>, again: Option<Vec<OsString>>) -> u8 {
         Command::Keys(args) => keys::run(&args),
         Command::Doctor(args) => doctor::run(&args),
         Command::Explain(args) => explain::run(&args),
+        Command::Help(args) => help_cmd::run(&args, Cli::command()),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),
         Command::Member { .. } => member::main(),

@@ -1,6 +1,6 @@
 //! `hushwire model`: look at models, check them, plan their networks, and make some to try.
 
-use crate::model_given::{GivenArgs, Named, all_by_name, assumed, in_its_way, input_names};
+use crate::model_given::{GivenArgs, Named, all_by_name, in_its_way, options_of};
 use crate::{
     error::Error,
     files::{NewFile, Replace, RunFiles, is_stream, json_file, one_stream, reads},
@@ -43,8 +43,8 @@ pub(crate) struct ModelArgs {
 #[derive(Subcommand)]
 enum ModelCommand {
     /// Show a model's layers, shapes, weights and products.
-    #[command(after_help = "Example:\n  hushwire model info m.onnx")]
-    Info(OneArgs),
+    #[command(after_help = "Examples:\n  hushwire model info m.onnx\n  hushwire model info m.onnx --explain")]
+    Info(InfoArgs),
     /// Compare the fixed-point result with floating point on an input, layer by layer.
     #[command(after_help = "Example:\n  hushwire model check m.onnx --input x.npy")]
     Check(CheckArgs),
@@ -141,6 +141,15 @@ struct OneArgs {
     numbers: NumbersArgs,
     #[command(flatten)]
     samples: SamplesArgs,
+}
+
+#[derive(Args)]
+struct InfoArgs {
+    #[command(flatten)]
+    one: OneArgs,
+    /// Say what is in the model's way line by line: the node, its operator, and what to do
+    #[arg(long)]
+    explain: bool,
 }
 
 #[derive(Args)]
@@ -265,15 +274,18 @@ pub(crate) fn wrapped<'a>(rooms: impl Iterator<Item = (&'a str, f32)>) -> Option
 /// Runs the command.
 pub(crate) fn run(args: &ModelArgs) -> Result<(), Error> {
     match &args.command {
-        ModelCommand::Info(args) => {
+        ModelCommand::Info(InfoArgs { one: args, explain }) => {
             let read = model(&args.model)?;
-            let found = assumed(&read, &args.given.given()?);
-            let (network, notes) = found.map_err(|faults| in_its_way(&args.model, faults))?;
-            planned(&args.model, &network, args.numbers.wanted()?.usual())?;
-            if !notes.is_empty() {
-                log::note!("note: the model leaves open what is taken as {}", notes.join(" "));
+            let found = match Network::assumed(&read, &args.given.given()?) {
+                Err(faults) if *explain => return explained(&args.model, &faults),
+                found => found.map_err(|faults| in_its_way(&args.model, faults))?,
+            };
+            planned(&args.model, &found.network, args.numbers.wanted()?.usual())?;
+            let options = options_of(&found);
+            if !options.is_empty() {
+                log::note!("note: the model leaves open what is taken as {}", options.join(" "));
             }
-            out::text(info(&network))
+            out::text(info(&found.network))
         }
         ModelCommand::Check(args) => check(args),
         ModelCommand::Explain(args) => {
@@ -301,6 +313,19 @@ pub(crate) fn run(args: &ModelArgs) -> Result<(), Error> {
             write(to, &npy::write(&sample))
         }
     }
+}
+
+/// Prints each fault of a model, and ends with their number.
+fn explained(path: &Path, faults: &[Fault]) -> Result<(), Error> {
+    let lines: String = faults.iter().map(|fault| format!("{fault}\n")).collect();
+    out::text(lines)?;
+    let cause = match faults.len() {
+        1 => "one thing is in its way".to_owned(),
+        n => format!("{n} things are in its way"),
+    };
+    let place = path.display().to_string();
+    let remedy = "change each, or export the model with other operators";
+    Err(Fault::new(hushwire_fault::code::OPERATOR, place, cause, remedy).into())
 }
 
 /// The network of a model's file.
@@ -447,7 +472,7 @@ struct CheckedRing {
 fn check_data(args: &CheckArgs) -> Result<(), Error> {
     let read = model(&args.model)?;
     let mut known = args.given.given()?;
-    let names = input_names(&read, &known);
+    let names = read.secret_inputs(&known);
     let files = all_by_name("--data", &args.data, &names)?;
     let data = files.iter().map(|path| read_array(path)).collect::<Result<Vec<Array>, _>>()?;
     // A model for any number of samples takes one at a time.
@@ -573,7 +598,7 @@ fn check(args: &CheckArgs) -> Result<(), Error> {
     one_stream("standard input", ins.chain(calibrate).chain([("the model", Some(args.model.as_path()))]))?;
     let read = model(&args.model)?;
     let mut known = args.given.given()?;
-    let names = input_names(&read, &known);
+    let names = read.secret_inputs(&known);
     let files = match args.input[..] {
         [] => vec![],
         _ => all_by_name("--input", &args.input, &names)?,

@@ -4,7 +4,7 @@
 use crate::error::Error;
 use clap::Args;
 use hushwire::job::{Fault, public_values};
-use hushwire_nn::{Given, Network, merged, onnx::Model};
+use hushwire_nn::{Assumed, Given, merged};
 use std::path::{Path, PathBuf};
 
 /// A file, of the first input or output or of one with a name.
@@ -129,73 +129,14 @@ impl GivenArgs {
     }
 }
 
-/// The names of a model's inputs that are secret, in order.
-pub(crate) fn input_names(model: &Model, given: &Given) -> Vec<String> {
-    let known = |name: &str| {
-        given.public.contains_key(name) || model.graph.weights.iter().any(|weights| weights.name == *name)
-    };
-    model.graph.inputs.iter().map(|input| input.name.clone()).filter(|name| !known(name)).collect()
-}
-
-/// Lengths of open axes that are tried one after the other.
-const OPEN: [usize; 6] = [64, 16, 224, 640, 1024, 16_000];
-/// The rate of samples of sound, for inputs that are named so.
-const RATE: f32 = 16_000.0;
-
-/// The network of a model, where what it leaves open is assumed, and what was assumed.
-///
-/// # Errors
-/// All that is in the model's way.
-pub(crate) fn assumed(model: &Model, given: &Given) -> Result<(Network, Vec<String>), Vec<Fault>> {
-    let of = |given: &Given| Network::with(model.clone(), given);
-    let first = match of(given) {
-        Ok(network) => return Ok((network, vec![])),
-        Err(faults) => faults,
-    };
-    // Single integers steer a model, or say how long a sequence is.
-    let single = |name: &String| {
-        let input = model.graph.inputs.iter().find(|input| input.name == *name);
-        let lengths = input.and_then(|input| input.lengths.as_ref());
-        let known = |dim: &hushwire_nn::onnx::Dim| *dim == hushwire_nn::onnx::Dim::Known(1);
-        let whole = model.graph.kinds.get(name).is_some_and(|kind| [6, 7, 9].contains(kind));
-        whole && lengths.is_some_and(|lengths| lengths.iter().all(known))
-    };
-    let singles: Vec<String> = input_names(model, given).into_iter().filter(single).collect();
-    let mut told = None;
-    for open in OPEN {
-        let mut more = Given { open: Some(open), ..given.clone() };
-        for public in [false, true] {
-            if public && singles.is_empty() {
-                continue;
-            }
-            if public {
-                let value = |name: &str| {
-                    let rate = name == "sr" || name.contains("rate");
-                    if rate { RATE } else { open as f32 }
-                };
-                more.public.extend(
-                    singles
-                        .iter()
-                        .map(|name| (name.clone(), hushwire_nn::Array::new(&[], vec![value(name)]))),
-                );
-            }
-            match of(&more) {
-                Ok(network) => {
-                    let mut notes: Vec<String> = vec![];
-                    for (name, at) in &network.inputs {
-                        let lengths: Vec<String> =
-                            network.layers[*at].lengths.iter().map(usize::to_string).collect();
-                        notes.push(format!("--shape {name}={}", lengths.join(",")));
-                    }
-                    let values = more.public.iter().filter(|(name, _)| !given.public.contains_key(*name));
-                    notes.extend(values.map(|(name, value)| format!("--public {name}={}", value.data[0])));
-                    return Ok((network, notes));
-                }
-                Err(faults) => told = told.or(Some(faults)),
-            }
-        }
-    }
-    Err(told.unwrap_or(first))
+/// What was assumed of a model's inputs, as the options that say the same.
+pub(crate) fn options_of(assumed: &Assumed) -> Vec<String> {
+    let shapes = assumed.shapes.iter().map(|(name, lengths)| {
+        let lengths: Vec<String> = lengths.iter().map(usize::to_string).collect();
+        format!("--shape {name}={}", lengths.join(","))
+    });
+    let public = assumed.public.iter().map(|(name, value)| format!("--public {name}={value}"));
+    shapes.chain(public).collect()
 }
 
 /// One error of all faults.

@@ -166,11 +166,12 @@ impl Tensor {
     pub fn from_records(scalar: Scalar, lengths: &[usize], records: &[u8]) -> Self {
         let mut tensor = Tensor::zeros(scalar, lengths);
         assert_eq!(records.len(), tensor.len() * scalar.record(), "a record for each element");
-        if let Some(words) = tensor.whole_words_mut() {
-            for (word, record) in words.iter_mut().zip(records.chunks_exact(scalar.record())) {
-                let mut bytes = [0; 8];
-                bytes[..record.len()].copy_from_slice(record);
-                *word = u64::from_le_bytes(bytes);
+        if scalar.bits() <= 64 {
+            let (record, mask) = (scalar.record(), mask(scalar.bits()) as u64);
+            for (word, bytes) in tensor.words_mut().iter_mut().zip(records.chunks_exact(record)) {
+                let mut whole = [0; 8];
+                whole[..record].copy_from_slice(bytes);
+                *word = u64::from_le_bytes(whole) & mask;
             }
             return tensor;
         }
@@ -192,14 +193,11 @@ impl Tensor {
     pub fn records(&self) -> Vec<u8> {
         let (scalar, record) = (self.scalar(), self.scalar().record());
         let mut records = Vec::with_capacity(self.len() * record);
-        if self.is_of_whole_words() {
-            match record {
-                4 => records.extend(self.words().iter().flat_map(|word| (*word as u32).to_le_bytes())),
-                8 => records.extend(self.words().iter().flat_map(|word| word.to_le_bytes())),
-                _ => self
-                    .words()
-                    .iter()
-                    .for_each(|word| records.extend_from_slice(&word.to_le_bytes()[..record])),
+        if scalar.bits() <= 64 {
+            for word in self.words() {
+                let mut whole = word.to_le_bytes();
+                scalar.extend(&mut whole[..record]);
+                records.extend_from_slice(&whole[..record]);
             }
             return records;
         }

@@ -48,12 +48,12 @@ mod windows;
 pub mod zoo;
 
 pub use array::Array;
-pub use choice::{Choice, Finding, Wanted, judged};
+pub use choice::{Choice, Finding, Wanted, judged, judged_by};
 pub use data::{DataReport, DataResult};
 pub use distance::Distance;
 pub use float::{Floats, Inputs};
 pub use hushwire_fault::Fault;
-pub use import::{Given, merged};
+pub use import::{Assumed, Given, merged};
 pub use network::{Layer, Network};
 pub use numbers::{INPUT, Members, Numbers, OUTPUT};
 pub use operators::{Conv, Kind, Pool, reference};

@@ -38,6 +38,8 @@ use utoipa::{OpenApi, openapi::Info};
     JobView,
     api::Jobs,
     api::Arrived,
+    api::Challenge,
+    api::JobMeeting,
     api::Tokens,
     api::NewToken,
     api::GivenToken,

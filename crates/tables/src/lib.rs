@@ -15,12 +15,12 @@
 
 pub mod aggregates;
 pub mod algebra;
-mod ascii;
 mod error;
 mod explain;
 mod fixed;
 pub mod functions;
 mod incoming;
+mod letters;
 mod lower;
 pub mod plain;
 mod promises;

@@ -252,9 +252,19 @@ fn what_cannot_run_is_named() {
     place.put("odd.npy", &npy::write(&zoo::sample(&[3, 2, 8, 7], 5)));
     bad(&place, "local infer --model m.onnx --input odd.npy", 4, &["[3, 2, 8, 7]", "images, 2, 8, 8"]);
     let mut w = zoo::Writer::new("odd", 3, &[1, 4]);
-    let x = w.op("Einsum", &["input"], &[]);
+    let x = w.op("Bernoulli", &["input"], &[]);
+    let y = w.op("Unique", &["input"], &[]);
+    let x = w.op("Add", &[&x, &y], &[]);
     place.put("odd.onnx", &w.finish(&x).to_bytes());
-    bad(&place, "model info odd.onnx", 4, &["odd.onnx", "not supported: Einsum"]);
+    let both = ["odd.onnx", "not supported: Bernoulli (node bernoulli_0), Unique (node unique_1)"];
+    bad(&place, "model info odd.onnx", 4, &both);
+    let told = place.ran("model info odd.onnx --explain");
+    assert!(
+        told.code == Some(4) && told.out.contains(both[1]) && told.err.contains("in its way"),
+        "{}",
+        told.out
+    );
+    good(&place, "model info m.onnx --explain");
     place.put("cut.onnx", &place.get("m.onnx")[..100]);
     bad(&place, "model info cut.onnx", 4, &["cut.onnx"]);
     bad(&place, "model make alexnet --out a.onnx", 2, &["alexnet", "resnet50"]);

@@ -16,6 +16,7 @@ mod fault_table;
 mod faults;
 mod habits;
 mod hardware;
+mod help;
 #[cfg(feature = "nn")]
 mod infer;
 #[cfg(feature = "nn")]
@@ -31,6 +32,8 @@ mod ot;
 mod outputs;
 #[cfg(all(feature = "nn", feature = "sql"))]
 mod pages;
+#[cfg(feature = "nn")]
+mod pipelines;
 mod preparation;
 mod psi;
 mod psi_members;
@@ -41,6 +44,11 @@ mod query;
 mod query_members;
 mod rehearsal;
 mod report;
+mod schemas;
+#[cfg(feature = "nn")]
+mod serve;
+#[cfg(feature = "sql")]
+mod set_up;
 mod stdout;
 mod texts;
 mod trust;

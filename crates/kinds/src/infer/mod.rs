@@ -5,13 +5,18 @@
 //! file   InferJob    the keys of a job file of this kind
 //! plan   InferTask   the network's computation, which has no weights, and its members
 //! part   InferPart   the owner's weights from a model, the client's array in, and an array out
+//! serve  serve_model, ask_model   the same for one client after the other, whose weights stay
 //! ```
 
+#[cfg(feature = "nn")]
+mod answers;
 mod file;
 #[cfg(feature = "nn")]
 mod part;
 #[cfg(feature = "nn")]
 mod plan;
+#[cfg(feature = "nn")]
+mod serve;
 #[cfg(feature = "nn")]
 mod words;
 
@@ -23,5 +28,9 @@ pub use part::{
 };
 #[cfg(feature = "nn")]
 pub use plan::{InferTask, Inferred};
+#[cfg(feature = "nn")]
+pub use serve::{
+    AHEAD, Answered, Requests, ServeEvent, ServeObserver, ServeReport, ServeTerms, ask_model, serve_model,
+};
 #[cfg(feature = "nn")]
 pub use words::lines as inferred_lines;

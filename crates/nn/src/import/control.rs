@@ -100,9 +100,34 @@ impl Reading<'_> {
     }
 
     fn branch(&self, import: &mut Import) -> Result<Vec<Known>, Fault> {
-        let yes = self.one(&self.input(import, 0)?, "condition")? != 0;
+        let condition = self.input(import, 0)?;
+        if let Known::Layer(_) = condition {
+            return self.both(import, &condition);
+        }
+        let yes = self.one(&condition, "condition")? != 0;
         let graph = self.graph(if yes { "then_branch" } else { "else_branch" })?;
         import.inner(graph, vec![])
+    }
+
+    /// The values of both branches, of which a secret condition chooses.
+    fn both(&self, import: &mut Import, condition: &Known) -> Result<Vec<Known>, Fault> {
+        let [yes, no] = ["then_branch", "else_branch"].map(|name| self.graph(name));
+        let (yes, no) = (import.inner(yes?, vec![])?, import.inner(no?, vec![])?);
+        let mut made = vec![];
+        for (yes, no) in yes.iter().zip(&no) {
+            if import.lengths_of(yes) != import.lengths_of(no) {
+                let cause = "its condition depends on secret values, and its branches make unlike lengths";
+                return Err(
+                    self.error(cause, "give its public inputs (--public), or export it without branches")
+                );
+            }
+            // What all members know of both, such as a length, stays known.
+            made.push(match (yes, no) {
+                (Known::Ints(_, a), Known::Ints(_, b)) if a == b => yes.clone(),
+                _ => self.call(import, "Where", &[condition, yes, no], &[])?,
+            });
+        }
+        Ok(made)
     }
 
     /// Counts a step of a loop.
@@ -215,7 +240,11 @@ impl Reading<'_> {
         let (mut bound, mut absent) = (vec![], vec![]);
         for (k, name) in inputs.into_iter().enumerate() {
             match self.maybe(import, k)? {
-                Some(known) => bound.push((name, known)),
+                Some(known) => {
+                    let kind = self.node.inputs.get(k).and_then(|of| import.kinds.get(of)).copied();
+                    import.kinds.extend(kind.map(|kind| (name.clone(), kind)));
+                    bound.push((name, known));
+                }
                 None => absent.push(name),
             }
         }

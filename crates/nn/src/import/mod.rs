@@ -1,8 +1,10 @@
 //! Imports a model's operators as layers: known values are computed here, shapes are inferred, and
 //! every unsupported operator is refused by name before anything runs.
 
+mod assumed;
 mod control;
 mod fold;
+mod kinds;
 pub(crate) mod operator;
 
 use crate::error::shape;
@@ -13,6 +15,7 @@ use crate::{
     operators::{self, Input},
     passes,
 };
+pub use assumed::Assumed;
 use hushwire_fault::code;
 use operator::{Import, Known, Reading};
 use std::fmt::Display;
@@ -92,6 +95,7 @@ fn network(model: Model, given: &Given) -> Result<Network, Vec<Fault>> {
     let mut import = Import::new(opset, functions);
     for weights in graph.weights {
         let name = weights.name.clone();
+        import.typed(&name, weights.kind);
         if import.values.insert(name.clone(), Known::of(weights)).is_some() {
             let place = format!("weights {}", shown(&name));
             let cause = "there are two of this name";
@@ -109,7 +113,8 @@ fn network(model: Model, given: &Given) -> Result<Network, Vec<Fault>> {
     let real = graph.inputs.iter().filter(|value| !import.values.contains_key(&value.name));
     for value in real.cloned().collect::<Vec<_>>() {
         let kind = graph.kinds.get(&value.name).copied().unwrap_or(1);
-        let whole = [6, 7, 9].contains(&kind);
+        let whole = matches!(kind, 2..=7 | 9 | 12 | 13 | 21 | 22 | 25 | 26);
+        import.typed(&value.name, kind);
         if let Some(array) = given.public.get(&value.name) {
             let array = fitted(array, &value);
             let known = if whole {
@@ -138,6 +143,7 @@ fn network(model: Model, given: &Given) -> Result<Network, Vec<Fault>> {
     if names.is_empty() {
         return Err(one(Fault::new(code::MODEL_FILE, "the model", "it has no output", "export it with one")));
     }
+    import.undone = undone(&graph.nodes, &names);
     import.run(&graph.nodes, &names)?;
     let mut outputs = vec![];
     for name in &names {
@@ -164,6 +170,25 @@ fn network(model: Model, given: &Given) -> Result<Network, Vec<Fault>> {
         return Err(one(Fault::new(code::MODEL_FILE, "the model", cause, "compute it without others")));
     }
     Ok(needed(Network { name: graph.name, layers: import.layers, inputs, outputs }))
+}
+
+/// The outputs of dynamic quantizations of which products of integers alone read values, and factors
+/// alone read scales: a value itself, with the scale 1, gives the same but for roundings.
+fn undone(nodes: &[Node], outputs: &[&str]) -> HashSet<String> {
+    const PRODUCTS: &[&str] = &["ConvInteger", "DequantizeLinear", "MatMulInteger"];
+    let read_by = |name: &str, ops: &[&str]| {
+        let mut readers = nodes.iter().filter(|node| reads(node).contains(&name));
+        !outputs.contains(&name) && readers.all(|node| ops.contains(&&node.op[..]))
+    };
+    let mut all = HashSet::new();
+    for node in nodes.iter().filter(|node| node.op == "DynamicQuantizeLinear") {
+        let [value, scale, zero] = &node.outputs[..] else { continue };
+        let factors = [PRODUCTS, &["Mul"]].concat();
+        if read_by(value, PRODUCTS) && read_by(scale, &factors) && read_by(zero, PRODUCTS) {
+            all.extend([value.clone(), scale.clone(), zero.clone()]);
+        }
+    }
+    all
 }
 
 /// A public input with the model's axes, if it has as many elements.
@@ -281,7 +306,14 @@ impl Import {
             match reading.all(self) {
                 Ok(made) => {
                     let whole = reading.is_whole(self);
-                    for (name, known) in names.zip(made).filter(|(name, _)| !name.is_empty()) {
+                    let kind = reading.makes(self).unwrap_or(0);
+                    for (k, (name, known)) in
+                        names.zip(made).enumerate().filter(|(_, (name, _))| !name.is_empty())
+                    {
+                        // The scale of a dynamic quantization is a float.
+                        if !(self.undone.contains(name) || (node.op == "DynamicQuantizeLinear" && k == 1)) {
+                            self.typed(name, kind);
+                        }
                         if whole {
                             self.whole.insert(name.to_owned());
                         }
@@ -300,6 +332,15 @@ impl Import {
         if faults.is_empty() { Ok(()) } else { Err(faults) }
     }
 
+    /// Notes a value's type, if it is of integers of few bits or without a sign.
+    fn typed(&mut self, name: &str, kind: i64) {
+        if kinds::is_narrow(kind) {
+            self.kinds.insert(name.to_owned(), kind);
+        } else {
+            self.kinds.remove(name);
+        }
+    }
+
     /// Whether an operator is known: it has a file, is computed from known values, or the model
     /// defines it.
     fn has(&self, node: &Node) -> bool {
@@ -310,16 +351,22 @@ impl Import {
             || self.function(node).is_some()
     }
 
-    /// The operators that are not known, each once, in order.
+    /// The operators that are not known, each once, in order, with their nodes.
     fn unsupported<'n>(&self, nodes: impl Iterator<Item = &'n Node>) -> Vec<String> {
-        let mut names: Vec<String> = vec![];
-        for node in nodes.filter(|node| !self.has(node)) {
-            let name = operator::shown_name(node);
-            if !names.contains(&name) {
-                names.push(name);
+        let mut names: Vec<(String, Vec<String>)> = vec![];
+        for (at, node) in nodes.enumerate().filter(|(_, node)| !self.has(node)) {
+            let (name, place) = (operator::shown_name(node), shown(&Reading::new(node, at).name));
+            match names.iter_mut().find(|(own, _)| *own == name) {
+                Some((_, places)) => places.push(place),
+                None => names.push((name, vec![place])),
             }
         }
-        names
+        let told = |(name, places): (String, Vec<String>)| match &places[..] {
+            [one] => format!("{name} (node {one})"),
+            [first, rest @ ..] => format!("{name} (node {first} and {} more)", rest.len()),
+            [] => name,
+        };
+        names.into_iter().map(told).collect()
     }
 }
 
@@ -359,6 +406,8 @@ impl Import {
         }
         let Some(given) = given else {
             let length = |(axis, dim): (usize, &Dim)| match dim {
+                // Some exporters write −1 for an open length.
+                Dim::Known(n) if axis == 0 && (*n as i64) < 0 => Ok(1),
                 Dim::Known(n) => usize::try_from(*n as i64).map_err(|_| {
                     let cause = format!("its length along axis {axis} is {}", *n as i64);
                     Fault::new(
@@ -391,7 +440,7 @@ impl Import {
             return said.iter().enumerate().map(length).collect();
         };
         let fits = |(axis, (dim, n)): (usize, (&Dim, &usize))| match dim {
-            Dim::Known(m) => axis == 0 || *m == *n as u64,
+            Dim::Known(m) => axis == 0 || *m == *n as u64 || (*m as i64) < 0,
             Dim::Named(_) => true,
         };
         if value.lengths.is_some()
@@ -417,5 +466,5 @@ impl Import {
 /// Whether an axis counts samples, by its name.
 fn is_number_of_samples(name: &str) -> bool {
     let name = name.to_lowercase();
-    name.contains("batch") || name == "n"
+    name.contains("batch")
 }

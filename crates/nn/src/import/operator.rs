@@ -93,6 +93,10 @@ pub(crate) struct Import {
     pub(crate) opset: i64,
     /// The names of values that are integers or truth values.
     pub(super) whole: HashSet<String>,
+    /// ONNX's types of values that are integers of few bits or without a sign.
+    pub(crate) kinds: HashMap<String, i64>,
+    /// Values whose dynamic quantization is undone.
+    pub(crate) undone: HashSet<String>,
     /// Functions of the model's own.
     pub(super) functions: Arc<[ModelFunction]>,
     /// How deep the operator is nested that is being read.
@@ -110,6 +114,8 @@ impl Import {
             // A model of the set `ai.onnx.ml` alone has the operators of its time.
             opset: if opset == 0 { 13 } else { opset },
             whole: HashSet::new(),
+            kinds: HashMap::new(),
+            undone: HashSet::new(),
             functions: functions.into(),
             depth: 0,
             steps: 0,
@@ -407,6 +413,9 @@ impl<'a> Reading<'a> {
     }
 
     fn layers(&self, operator: &Operator, import: &mut Import) -> Result<Vec<Known>, Fault> {
+        if let Some(made) = self.wrapping(operator, import) {
+            return made.map(|made| vec![made]);
+        }
         self.check(operator, import)?;
         match operator.read {
             Read::One(read) => Ok(vec![read(self, import)?]),
@@ -494,6 +503,7 @@ impl<'a> Reading<'a> {
     pub(super) fn is_whole(&self, import: &Import) -> bool {
         match &self.node.op[..] {
             "Cast" => matches!(self.node.attributes.get("to"), Some(Attribute::Int(2..=7 | 9 | 12 | 13))),
+            "QuantizeLinear" | "QLinearConv" | "QLinearMatMul" => true,
             "Equal" | "Less" | "LessOrEqual" | "Greater" | "GreaterOrEqual" | "Not" | "And" | "Or"
             | "Xor" | "ArgMax" | "ArgMin" | "Shape" | "Size" => true,
             "If" | "Loop" | "Scan" => false,
@@ -540,6 +550,7 @@ impl<'a> Reading<'a> {
                 return Err(self.error(cause, "save the model anew"));
             }
         }
+        self.takes_kinds(operator, import)?;
         for k in 0..self.node.inputs.len() {
             if !moves
                 && let Some(Known::Layer(at)) = self.maybe(import, k)?
@@ -566,6 +577,24 @@ impl<'a> Reading<'a> {
         lengths: Vec<usize>,
     ) -> Result<Known, Fault> {
         import.layer(&self.place, &self.name, kind, reads, lengths).map(Known::Layer)
+    }
+
+    /// A layer whose value is known: nothing of another layer's value, plus weights.
+    pub(crate) fn valued(&self, import: &mut Import, known: &Known, like: usize) -> Result<usize, Fault> {
+        let lengths = import.lengths_of(known);
+        let mut one = Known::Layer(like);
+        for axis in 0..import.lengths(like).len() {
+            let place = Known::Ints(vec![1], vec![0]);
+            one = self.call(import, "Gather", &[&one, &place], &[("axis", Attribute::Int(axis as i64))])?;
+        }
+        let to = Known::list(&vec![1; lengths.len()]);
+        let one = self.call(import, "Reshape", &[&one, &to], &[])?;
+        let zero = self.call(import, "Mul", &[&one, &Known::floats(&[], vec![0.0])], &[])?;
+        let weights = Known::Floats(self.known_weights(known)?);
+        match self.call(import, "Add", &[&zero, &weights], &[])? {
+            Known::Layer(at) => Ok(at),
+            _ => Err(self.error("its value is known", "leave it out")),
+        }
     }
 
     /// Adds a layer with its operand's shape.

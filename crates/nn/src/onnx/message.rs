@@ -102,6 +102,8 @@ pub struct Tensor {
     pub lengths: Vec<usize>,
     /// Elements, the last axis fastest.
     pub data: Data,
+    /// ONNX's type of the elements in the file; 0 is float32 or int64, as the elements are.
+    pub kind: i64,
 }
 
 /// Elements of a tensor.

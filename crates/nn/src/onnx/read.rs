@@ -7,6 +7,7 @@ use super::{
 };
 use crate::{Fault, error::shown};
 use hushwire_fault::code;
+use hushwire_files::zip;
 use std::collections::BTreeMap;
 
 /// LOCAL: the largest number of operators of a graph.
@@ -44,6 +45,9 @@ impl Model {
     /// # Errors
     /// As [`read`](Self::read), or a file of weights cannot be read.
     pub fn read_beside(bytes: &[u8], beside: Beside<'_>) -> Result<Self, Fault> {
+        if let Some((cause, remedy)) = other_format(bytes) {
+            return Err(Fault::new(code::MODEL_FILE, "the model's file", cause, remedy));
+        }
         let (mut model, mut fields, mut has_graph) = (Model::default(), Fields::new(bytes), false);
         let reader = TensorReader { beside, depth: 0 };
         while let Some((number, field)) = fields.next()? {
@@ -70,6 +74,40 @@ impl Model {
     }
 }
 
+/// What a file is that is not ONNX, and what to do, where its first bytes show it.
+fn other_format(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
+    let begins = |with: &[u8]| bytes.starts_with(with);
+    let keras = "export it with tf2onnx: python -m tf2onnx.convert --keras FILE --output model.onnx";
+    match () {
+        () if begins(b"PK\x03\x04") => Some(match zip::first_name(bytes) {
+            Some(name) if name.ends_with(b"data.pkl") || name.ends_with(b".format_version") => {
+                ("it is a file of PyTorch", "export the model with torch.onnx.export")
+            }
+            Some(name) if name.ends_with(b".npy") => {
+                ("it is an archive of NumPy arrays", "name an ONNX file; arrays are inputs of one")
+            }
+            Some(b"metadata.json" | b"config.json") => ("it is a model of Keras", keras),
+            _ => ("it is a ZIP archive", "unpack it, and name the ONNX file that is in it"),
+        }),
+        () if begins(b"\x89HDF\r\n\x1a\n") => Some(("it is a model of Keras or another HDF5 file", keras)),
+        () if begins(&[0x80, 2]) || begins(&[0x80, 3]) || begins(&[0x80, 4]) || begins(&[0x80, 5]) => Some((
+            "it is a Python pickle, which nobody should load",
+            "export the model as ONNX, with torch.onnx.export or skl2onnx",
+        )),
+        () if bytes.get(4..8) == Some(b"TFL3") => Some((
+            "it is a model of TensorFlow Lite",
+            "convert it with tf2onnx: --tflite FILE --output model.onnx",
+        )),
+        // The length of a header in JSON comes first.
+        () if bytes.get(5..10) == Some(b"\0\0\0{\"") => Some((
+            "it is a file of safetensors, which has weights without a model",
+            "export the model as ONNX",
+        )),
+        () if begins(&[0x1f, 0x8b]) => Some(("it is compressed", "unpack it")),
+        () => None,
+    }
+}
+
 /// Checks that the model's inputs are numbers of a kind that is computed with.
 fn inputs_fit(graph: &Graph) -> Result<(), Fault> {
     // Older files list weights among the inputs; those may be of any kind.
@@ -77,11 +115,12 @@ fn inputs_fit(graph: &Graph) -> Result<(), Fault> {
     let inputs = graph.inputs.iter().filter(|input| real(&input.name));
     for input in inputs {
         let kind = graph.kinds.get(&input.name).copied().unwrap_or(1);
-        // Floats of any width; integers of 32 and 64 bits, which do not wrap; and truth values.
-        if ![1, 6, 7, 9, 10, 11, 16].contains(&kind) {
+        // Floats of any width, integers, and truth values. Operators whose result would wrap refuse
+        // integers of few bits.
+        if !matches!(kind, 1..=7 | 9..=13 | 16..=23 | 25 | 26) {
             let cause =
                 format!("its elements are {}, and a network computes with real numbers", kind_name(kind));
-            let remedy = "export the model with a float32 input; arithmetic of integers, which wraps, is not supported";
+            let remedy = "export the model with an input of floats or integers";
             return Err(Fault::new(code::MODEL_FILE, format!("input {}", shown(&input.name)), cause, remedy));
         }
     }
@@ -258,7 +297,7 @@ impl TensorReader<'_> {
                 "save the model anew",
             ));
         };
-        let data = data(&place, kind, elements)?;
+        let data = data(&place, kind, count, elements)?;
         let found = match &data {
             Data::Floats(all) => all.len(),
             Data::Ints(all) => all.len(),
@@ -267,7 +306,9 @@ impl TensorReader<'_> {
             let cause = format!("it has {found} elements, and its lengths {lengths:?} make {count}");
             return Err(Fault::new(code::MODEL_FILE, place, cause, "save the model anew"));
         }
-        Ok(Tensor { name, lengths, data })
+        // Floats and 64-bit integers are the usual kinds.
+        let kind = if matches!(kind, 1 | 7) { 0 } else { kind };
+        Ok(Tensor { name, lengths, data, kind })
     }
 
     /// A tensor's elements in a file beside the model.
@@ -342,8 +383,30 @@ fn upper(bits: u16) -> f32 {
     f32::from_bits(u32::from(bits) << 16)
 }
 
-fn data(place: &str, kind: i64, elements: Elements<'_>) -> Result<Data, Fault> {
+/// Integers of few bits, the lowest bits of a byte first.
+fn packed(bytes: &[u8], bits: u32, signed: bool, count: usize) -> Vec<i64> {
+    let one = |i: usize| {
+        let each = 8 / bits as usize;
+        let byte = bytes.get(i / each).copied().unwrap_or(0);
+        let n = i64::from(byte >> (i % each * bits as usize) & ((1 << bits) - 1));
+        if signed && n >= 1 << (bits - 1) { n - (1 << bits) } else { n }
+    };
+    let held = bytes.len().saturating_mul(8 / bits as usize);
+    (0..count.min(held)).map(one).collect()
+}
+
+fn data(place: &str, kind: i64, count: usize, elements: Elements<'_>) -> Result<Data, Fault> {
     let Elements { raw: bytes, floats, ints } = elements;
+    if let Some((bits, signed)) = match kind {
+        21 => Some((4, false)),
+        22 => Some((4, true)),
+        25 => Some((2, false)),
+        26 => Some((2, true)),
+        _ => None,
+    } {
+        let own: Vec<u8> = ints.iter().map(|n| *n as u8).collect();
+        return Ok(Data::Ints(packed(bytes.unwrap_or(&own), bits, signed, count)));
+    }
     let Some(bytes) = bytes else {
         // Halves are stored as integers unless they are raw.
         return Ok(match kind {
@@ -379,7 +442,7 @@ fn data(place: &str, kind: i64, elements: Elements<'_>) -> Result<Data, Fault> {
 
 /// The name of a type of elements.
 pub(crate) fn kind_name(kind: i64) -> String {
-    const NAMES: [&str; 17] = [
+    const NAMES: [&str; 27] = [
         "of no type",
         "float32",
         "uint8",
@@ -397,6 +460,16 @@ pub(crate) fn kind_name(kind: i64) -> String {
         "complex64",
         "complex128",
         "bfloat16",
+        "float8e4m3fn",
+        "float8e4m3fnuz",
+        "float8e5m2",
+        "float8e5m2fnuz",
+        "uint4",
+        "int4",
+        "float4e2m1",
+        "float8e8m0",
+        "uint2",
+        "int2",
     ];
     let name = usize::try_from(kind).ok().and_then(|kind| NAMES.get(kind));
     name.map_or_else(|| format!("of ONNX's type {kind}"), |name| (*name).to_owned())

@@ -93,6 +93,12 @@ fn node(node: &Node) -> Message {
 fn tensor(tensor: &Tensor) -> Message {
     let mut out = Message::default();
     tensor.lengths.iter().for_each(|n| out.int(1, *n as i64));
+    if let (Data::Ints(all), 2..=5) = (&tensor.data, tensor.kind) {
+        out.int(2, tensor.kind);
+        all.iter().for_each(|n| out.int(5, *n));
+        out.bytes(8, tensor.name.as_bytes());
+        return out;
+    }
     let (kind, raw): (i64, Vec<u8>) = match &tensor.data {
         Data::Floats(all) => (1, all.iter().flat_map(|x| x.to_le_bytes()).collect()),
         Data::Ints(all) => (7, all.iter().flat_map(|n| n.to_le_bytes()).collect()),

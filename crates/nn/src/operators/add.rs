@@ -1,10 +1,14 @@
 //! Add.
 
-use super::prelude::*;
+use super::{choose, prelude::*};
 
 pub(super) const ADD: Operator = Operator {
     inputs: 2,
-    ..Operator::new("Add", "The sum. One operand may be weights; axes of length 1 are repeated.", read)
+    ..Operator::new(
+        "Add",
+        "The sum. One operand may be weights, which from 10^9 on count as 2^15; axes of length 1 are repeated.",
+        read,
+    )
 };
 
 /// The sum of two values, or of a value and weights; axes of length 1 are repeated.
@@ -58,6 +62,15 @@ impl Definition for Add {
 }
 
 fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
+    for k in 0..2 {
+        if let Known::Floats(array) = op.input(import, k)?
+            && array.data.iter().any(|x| x.abs() >= 1e9)
+        {
+            let weights = Known::Floats(Arc::new(choose::limited(op, &array)?));
+            let other = op.input(import, 1 - k)?;
+            return op.call(import, "Add", &[&other, &weights], &[]);
+        }
+    }
     let (reads, weights, lengths) = op.two(import, "it adds weights")?;
     op.made(import, Kind::Add(Add { weights }), reads, lengths)
 }

@@ -88,7 +88,26 @@ impl Definition for Where {
     }
 }
 
+/// A condition of weights: c x + (1 − c) y, where c is 0 or 1.
+fn by_weights(op: &Reading<'_>, import: &mut Import, condition: &Array) -> Result<Known, Fault> {
+    let yes = condition.each(|c| f32::from(u8::from(c != 0.0)));
+    let no = Known::Floats(Arc::new(yes.each(|c| 1.0 - c)));
+    let yes = Known::Floats(Arc::new(yes));
+    let mut parts = vec![];
+    for (k, by) in [(1, yes), (2, no)] {
+        let of = match op.input(import, k)? {
+            Known::Floats(array) => Known::Floats(Arc::new(limited(op, &array)?)),
+            of => of,
+        };
+        parts.push(op.call(import, "Mul", &[&of, &by], &[])?);
+    }
+    op.call(import, "Add", &[&parts[0], &parts[1]], &[])
+}
+
 fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
+    if let Known::Floats(condition) = op.input(import, 0)? {
+        return by_weights(op, import, &condition);
+    }
     let (mut reads, mut lengths) = (vec![], vec![]);
     let mut own = [None, None, None];
     for (k, own) in own.iter_mut().enumerate() {
@@ -102,9 +121,6 @@ fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
             Known::Layer(at) => {
                 reads.push(at);
                 None
-            }
-            Known::Floats(_) if k == 0 => {
-                return Err(op.error("its condition is weights", "give it truth values"));
             }
             Known::Floats(array) => Some(Arc::new(limited(op, &array)?)),
             Known::Ints(lengths, all) => {
@@ -121,7 +137,7 @@ fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
 }
 
 /// Weights of which those that mean "greater than everything" have a size that fits rings.
-fn limited(op: &Reading<'_>, of: &Array) -> Result<Array, Fault> {
+pub(super) fn limited(op: &Reading<'_>, of: &Array) -> Result<Array, Fault> {
     if of.data.iter().any(|x| x.is_nan()) {
         return Err(op.error("its weights are not all numbers", "train the model again"));
     }

@@ -69,8 +69,5 @@ fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
         None => op.maybe_float(name),
     };
     let (low, high) = (bound(import, 1, "min")?, bound(import, 2, "max")?);
-    if low.zip(high).is_some_and(|(low, high)| low > high) {
-        return Err(op.error("its bounds are turned", "give the lower bound first"));
-    }
     op.alike(import, Kind::Clip(Clip { low, high }))
 }

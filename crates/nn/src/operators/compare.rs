@@ -1,13 +1,14 @@
 //! Comparisons and Sign. A truth value is 0 or 1 at the nominal scale; operators that take truth
 //! values take the bit itself.
 
-use super::prelude::*;
+use super::{function, prelude::*};
 use hushwire_compute::Comparison;
 
 macro_rules! comparisons {
     ($($operator:ident $name:literal $comparison:ident $doc:literal;)+) => {
         $(pub(super) const $operator: Operator = Operator {
             inputs: 2,
+            moves: true,
             error: Bound::Exact,
             ..Operator::new($name, $doc, |op, import| read(op, import, Comparison::$comparison))
         };)+
@@ -120,6 +121,16 @@ impl Definition for Compare {
 }
 
 fn read(op: &Reading<'_>, import: &mut Import, comparison: Comparison) -> Result<Known, Fault> {
+    // Places, as ArgMax finds them, as numbers.
+    for k in 0..2 {
+        if let Known::Layer(at) = op.input(import, k)?
+            && import.is_places(at)
+        {
+            let (places, other) = (function::numbers(op, import, at)?, op.input(import, 1 - k)?);
+            let inputs = if k == 0 { [&places, &other] } else { [&other, &places] };
+            return op.call(import, &op.node.op, &inputs, &[]);
+        }
+    }
     let is_turned = !matches!(op.input(import, 0)?, Known::Layer(_));
     let (reads, weights, lengths) = op.two(import, "it compares weights")?;
     let comparison = if is_turned { turned(comparison) } else { comparison };

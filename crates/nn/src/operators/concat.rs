@@ -57,7 +57,16 @@ fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     if !all.iter().any(|known| matches!(known, Known::Layer(_))) {
         return joined(op, all);
     }
-    let reads = (0..all.len()).map(|k| op.layer(import, k)).collect::<Result<Vec<_>, _>>()?;
+    let like = all.iter().find_map(|known| if let Known::Layer(at) = known { Some(*at) } else { None });
+    let like = like.unwrap_or_default();
+    let mut reads = vec![];
+    for known in all {
+        match known {
+            Known::Layer(at) => reads.push(at),
+            known if import.lengths_of(&known).contains(&0) => {}
+            known => reads.push(op.valued(import, &known, like)?),
+        }
+    }
     let mut lengths = import.lengths(reads[0]).to_vec();
     let axis = op.axis(axis(op)?, lengths.len())?;
     for at in &reads[1..] {

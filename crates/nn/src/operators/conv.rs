@@ -1,33 +1,14 @@
 //! Conv.
 
-use super::prelude::*;
+use super::{prelude::*, volumes};
 use crate::{convolved::convolved, import::operator::ELEMENTS, onnx::Attribute};
 use hushwire_compute::Steps;
 
 pub(super) const CONV: Operator = Operator {
     inputs: 3,
     attributes: &["auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"],
-    ..Operator::new("Conv", "A convolution over one axis, or over rows and columns, with weights.", read)
+    ..Operator::new("Conv", "A convolution over one to three axes, with weights.", read)
 };
-pub(super) const CONV_TRANSPOSE: Operator = Operator {
-    inputs: 3,
-    attributes: &[
-        "auto_pad",
-        "dilations",
-        "group",
-        "kernel_shape",
-        "output_padding",
-        "output_shape",
-        "pads",
-        "strides",
-    ],
-    ..Operator::new(
-        "ConvTranspose",
-        "A transposed convolution over one axis, or over rows and columns, with weights.",
-        transposed,
-    )
-};
-
 /// A convolution: windows and weights.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Conv {
@@ -123,6 +104,9 @@ fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     if import.lengths_of(&x).len() == 3 {
         return flat(op, import, &x);
     }
+    if import.lengths_of(&x).len() == 5 {
+        return volumes::convolution(op, import, &x);
+    }
     let (at, [n, channels, rows, columns]) = op.images(import)?;
     let weights = op.weights(import, 1)?;
     let groups = usize::try_from(op.int("group", 1)?).unwrap_or(0);
@@ -156,117 +140,6 @@ fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     };
     let conv = Conv { weights, bias: Arc::new(bias), steps, groups };
     op.made(import, Kind::Conv(conv), vec![at], vec![n, outputs, down, across])
-}
-
-/// A convolution of the value with zeros in between, by turned weights.
-fn transposed(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
-    let x = op.input(import, 0)?;
-    let lengths = import.lengths_of(&x);
-    if lengths.len() == 3 {
-        return flat(op, import, &x);
-    }
-    let [n, channels, rows, columns] = lengths[..] else {
-        let cause = format!("its value has the lengths {lengths:?}");
-        return Err(op.error(cause, "it takes images: [n, channels, rows, columns]"));
-    };
-    let weights = op.weights(import, 1)?;
-    let groups = usize::try_from(op.int("group", 1)?).unwrap_or(0);
-    let [inputs, outer, height, width] = weights.lengths[..] else {
-        let cause = format!("its weights have the lengths {:?}", weights.lengths);
-        return Err(op.error(cause, "give them the shape [in, out / groups, rows, columns]"));
-    };
-    if groups == 0 || inputs != channels || !inputs.is_multiple_of(groups) {
-        let cause = format!("{inputs} filters in {groups} groups meet {channels} channels");
-        return Err(op.error(cause, "give each channel its filter"));
-    }
-    let (strides, dilations) = (op.sizes("strides", [1; 2])?, op.sizes("dilations", [1; 2])?);
-    let (mut pads, mut more) = (op.sizes("pads", [0; 4])?, op.sizes("output_padding", [0; 2])?);
-    let plane = [rows, columns];
-    let within = |n: &usize| (1..1 << 12).contains(n);
-    if !strides.iter().chain(&dilations).all(within) || pads.iter().chain(&more).any(|n| *n >= 1 << 12) {
-        return Err(op.error(format!("its strides are {strides:?}"), "check how the model was exported"));
-    }
-    let dilated = [0, 1].map(|k| ([height, width][k] - 1) * dilations[k] + 1);
-    let full = [0, 1].map(|k| (plane[k] - 1) * strides[k] + dilated[k]);
-    let auto = op.text("auto_pad", "NOTSET")?;
-    let to = match op.ints("output_shape")? {
-        Some(to) => {
-            let two = to.len().checked_sub(2).map(|first| &to[first..]);
-            let two = two.and_then(|to| Some([usize::try_from(to[0]).ok()?, usize::try_from(to[1]).ok()?]));
-            Some(two.ok_or_else(|| op.error(format!("its output_shape is {to:?}"), "save the model anew"))?)
-        }
-        None if auto.starts_with("SAME") => Some([0, 1].map(|k| plane[k] * strides[k])),
-        None => None,
-    };
-    if auto == "VALID" {
-        pads = [0; 4];
-    }
-    if let Some(to) = to {
-        // The padding that follows from the lengths.
-        for k in 0..2 {
-            let all = (full[k] + more[k]).saturating_sub(to[k]);
-            more[k] += to[k].saturating_sub(full[k] + more[k]);
-            let (less, rest) = (all / 2, all - all / 2);
-            (pads[k], pads[k + 2]) = if auto == "SAME_UPPER" { (less, rest) } else { (rest, less) };
-        }
-    }
-    // Zeros between the elements.
-    let mut x = x;
-    for (axis, stride) in [(2, strides[0]), (3, strides[1])].into_iter().filter(|(_, stride)| *stride > 1) {
-        let mut lengths: Vec<i64> = import.lengths_of(&x).iter().map(|n| *n as i64).collect();
-        lengths.insert(axis + 1, 1);
-        x = op.call(import, "Reshape", &[&x, &Known::list(&lengths)], &[])?;
-        let mut around = vec![0; 2 * lengths.len()];
-        around[lengths.len() + axis + 1] = stride as i64 - 1;
-        x = op.call(import, "Pad", &[&x, &Known::list(&around)], &[])?;
-        lengths.remove(axis + 1);
-        lengths[axis] *= stride as i64;
-        x = op.call(import, "Reshape", &[&x, &Known::list(&lengths)], &[])?;
-        // None behind the last one.
-        let [start, end, axes] =
-            [0, lengths[axis] - stride as i64 + 1, axis as i64].map(|n| Known::list(&[n]));
-        x = op.call(import, "Slice", &[&x, &start, &end, &axes], &[])?;
-    }
-    // Less than no padding cuts the sums.
-    let around = |k: usize, pad: usize, more: usize| (dilated[k] - 1 + more) as i64 - pad as i64;
-    let around = [
-        around(0, pads[0], 0),
-        around(1, pads[1], 0),
-        around(0, pads[2], more[0]),
-        around(1, pads[3], more[1]),
-    ];
-    let turned = transposed_weights(&weights, groups, [inputs, outer, height, width]);
-    let bias = op.maybe(import, 2)?;
-    let list = |all: &[usize]| Attribute::Ints(all.iter().map(|n| *n as i64).collect());
-    let attributes = [
-        ("pads", Attribute::Ints(around.iter().map(|n| (*n).max(0)).collect())),
-        ("dilations", list(&dilations)),
-        ("group", Attribute::Int(groups as i64)),
-    ];
-    let mut made =
-        op.call_all(import, "Conv", &[Some(&x), Some(&turned), bias.as_ref()], 1, &attributes)?.remove(0);
-    if around.iter().any(|n| *n < 0) {
-        let lengths = import.lengths_of(&made);
-        let cut = |k: usize| around[k].min(0);
-        let starts = Known::list(&[-cut(0), -cut(1)]);
-        let ends = Known::list(&[lengths[2] as i64 + cut(2), lengths[3] as i64 + cut(3)]);
-        made = op.call(import, "Slice", &[&made, &starts, &ends, &Known::list(&[2, 3])], &[])?;
-    }
-    debug_assert_eq!(import.lengths_of(&made)[0], n);
-    Ok(made)
-}
-
-/// Filters from inputs to outputs, turned around.
-fn transposed_weights(weights: &Array, groups: usize, [inputs, outer, height, width]: [usize; 4]) -> Known {
-    let inner = inputs / groups;
-    let mut turned = Array::zeros(&[groups * outer, inner, height, width]);
-    for (i, w) in weights.data.iter().enumerate() {
-        let (input, output) = (i / (outer * height * width), i / (height * width) % outer);
-        let (row, column) = (i / width % height, i % width);
-        let filter = (input / inner * outer + output) * inner + input % inner;
-        turned.data[(filter * height + height - 1 - row) * width + width - 1 - column] = *w;
-    }
-    Known::Floats(Arc::new(turned))
 }
 
 /// Weights with zeros in between, for dilated windows.

@@ -1,6 +1,7 @@
 //! Div.
 
 use super::prelude::*;
+use crate::onnx::Attribute;
 
 pub(super) const DIV: Operator = Operator {
     inputs: 2,
@@ -57,9 +58,41 @@ impl Definition for Div {
     }
 }
 
+/// The quotient of integers, towards 0: what a multiple of the divisor has, to the nearest number,
+/// and again of what is left, so that large quotients are exact.
+pub(crate) fn whole_quotient(
+    op: &Reading<'_>,
+    import: &mut Import,
+    x: &Known,
+    y: &Known,
+) -> Result<Known, Fault> {
+    let Known::Layer(_) = x else {
+        return Err(
+            op.error("it divides known integers by secret ones", "export the model with floats there")
+        );
+    };
+    if let Known::Ints(_, all) = y
+        && all.contains(&0)
+    {
+        return Err(op.error("it divides by 0", "train the model again"));
+    }
+    let rest = op.call(import, "Mod", &[x, y], &[("fmod", Attribute::Int(1))])?;
+    let multiple = op.call(import, "Sub", &[x, &rest], &[])?;
+    let near = |import: &mut Import, of: &Known| {
+        let made = op.call(import, "Div", &[of, y], &[])?;
+        op.call(import, "Round", &[&made], &[])
+    };
+    let made = near(import, &multiple)?;
+    let back = op.call(import, "Mul", &[&made, y], &[])?;
+    let left = op.call(import, "Sub", &[&multiple, &back], &[])?;
+    let more = near(import, &left)?;
+    op.call(import, "Add", &[&made, &more], &[])
+}
+
 fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
-    if op.reads_whole(import, 0) {
-        return Err(op.error("it divides integers", "export the model with floats there"));
+    if op.reads_whole(import, 0) || op.reads_whole(import, 1) {
+        let (x, y) = (op.input(import, 0)?, op.input(import, 1)?);
+        return whole_quotient(op, import, &x, &y);
     }
     let Known::Layer(by) = op.input(import, 1)? else {
         let (x, weights) = (op.input(import, 0)?, op.weights(import, 1)?);

@@ -27,6 +27,8 @@ pub(super) const ALL: &[Operator] = &[
         moves: true,
         ..Operator::new("CastLike", "The first value in the second one's type.", |op, import| {
             let to = match op.input(import, 1)? {
+                // Integers of fewer than 8 bits wrap, and floats of 8 bits are refused.
+                _ if op.makes(import).is_some_and(|kind| kind >= 17) => op.makes(import).unwrap_or(7),
                 Known::Ints(..) => 7,
                 Known::Layer(_) if op.reads_whole(import, 1) => 7,
                 _ => 1,
@@ -48,11 +50,33 @@ pub(super) const ALL: &[Operator] = &[
         ..Operator::new("Identity", "The value itself.", |op, import| op.input(import, 0))
     },
     Operator {
+        moves: true,
+        error: Bound::Exact,
+        ..Operator::new("Size", "The number of a value's elements, which all members know.", |op, import| {
+            let of = op.input(import, 0)?;
+            let count: usize = import.lengths_of(&of).iter().product();
+            Ok(Known::Ints(vec![], vec![count as i64]))
+        })
+    },
+    Operator { error: Bound::Exact, ..Operator::new("IsNaN", "False: values are finite numbers.", never) },
+    Operator {
+        attributes: &["detect_negative", "detect_positive"],
+        error: Bound::Exact,
+        ..Operator::new("IsInf", "False: values are finite numbers.", never)
+    },
+    Operator {
         attributes: &["end", "start"],
         moves: true,
         ..Operator::new("Shape", "The lengths of a value, which all members know.", sizes)
     },
 ];
+
+/// What no element of a value is.
+fn never(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
+    let lengths = import.lengths(op.layer(import, 0)?).to_vec();
+    let count = lengths.iter().product();
+    Ok(Known::Ints(lengths, vec![0; count]))
+}
 
 fn dropout(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     op.not_training(match op.maybe(import, 2)? {
@@ -112,6 +136,11 @@ fn cast(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
         7 => Some(i64::MIN..=i64::MAX),
         9 => Some(0..=1),
         12 => Some(0..=i64::from(u32::MAX)),
+        13 => Some(0..=i64::MAX),
+        21 => Some(0..=15),
+        22 => Some(-8..=7),
+        25 => Some(0..=3),
+        26 => Some(-2..=1),
         _ => {
             let cause = format!("it casts to {}", kind_name(to));
             return Err(op.error(cause, "cast to float32, or to integers"));
@@ -128,7 +157,16 @@ fn cast(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
         (Known::Layer(at), None) => function::numbers(op, import, at)?,
         (Known::Layer(at), Some(_)) if to == 9 && !import.is_places(at) => compare::not_zero(op, import, at)?,
         (Known::Layer(at), Some(_)) if op.reads_whole(import, 0) || import.is_places(at) => Known::Layer(at),
-        (Known::Layer(at), Some(_)) => function::truncated(op, import, at)?,
+        (Known::Layer(at), Some(range)) => {
+            let whole = function::truncated(op, import, at)?;
+            // What does not fit fewer than 8 bits wraps; of more bits that is not defined.
+            match to {
+                21 | 22 | 25 | 26 => {
+                    op.modulo(import, whole, range.end() - range.start() + 1, *range.start() < 0)?
+                }
+                _ => whole,
+            }
+        }
         (Known::Floats(array), Some(_)) => {
             let whole = |x: &f32| match to {
                 9 => Ok(i64::from(*x != 0.0)),

@@ -1,19 +1,39 @@
 //! LayerNormalization.
 
-use super::prelude::*;
+use super::{norms, prelude::*};
 use hushwire_compute::{Reduction, Scalar, Val};
 
 pub(super) const LAYER_NORMALIZATION: Operator = Operator {
     inputs: 3,
-    outputs: 3,
     attributes: &["axis", "epsilon", "stash_type"],
+    outputs: 3,
     error: Bound::Told("rounded distances and weights"),
-    ..Operator::new(
+    ..Operator::several(
         "LayerNormalization",
         "Along all axes from `axis` on: minus the mean, divided by the standard deviation, times weights, plus weights.",
-        read,
+        all,
     )
 };
+
+/// The value, and the mean and the inverse of the deviation, if they are read.
+fn all(op: &Reading<'_>, import: &mut Import) -> Result<Vec<Known>, Fault> {
+    let mut made = vec![read(op, import)?];
+    if op.node.outputs.len() < 2 {
+        return Ok(made);
+    }
+    let x = op.input(import, 0)?;
+    let rank = import.lengths_of(&x).len();
+    let axis = op.axis(op.int("axis", -1)?, rank)?;
+    let mean = norms::reduced(op, import, "ReduceMean", &x, axis..rank)?;
+    let distance = op.call(import, "Sub", &[&x, &mean], &[])?;
+    let square = op.call(import, "Mul", &[&distance, &distance], &[])?;
+    let variance = norms::reduced(op, import, "ReduceMean", &square, axis..rank)?;
+    let epsilon = Known::floats(&[], vec![op.float("epsilon", 1e-5)?]);
+    let variance = op.call(import, "Add", &[&variance, &epsilon], &[])?;
+    let root = op.call(import, "Sqrt", &[&variance], &[])?;
+    made.extend([mean, op.call(import, "Reciprocal", &[&root], &[])?]);
+    Ok(made)
+}
 
 /// Normalizes along all axes from `axis` on: subtracts the mean, divides by the standard deviation,
 /// multiplies by weights, and adds weights.

@@ -117,11 +117,15 @@ pub(super) fn product(op: &Reading<'_>, import: &mut Import, x: &Known, y: &Know
             let lengths = [&batch[..], &[a[a.len() - 2], b[b.len() - 1]]].concat();
             op.made(import, Kind::MatMul(MatMul), vec![*at, *by], lengths)?
         }
-        (Known::Layer(at), _) => {
-            // One matrix for all, which may be written with more axes.
-            if b[..b.len() - 2].iter().any(|n| *n != 1) || b.len() > a.len() {
-                return Err(op.error("it has a matrix of weights for each value", "give it one matrix"));
+        (Known::Layer(_), _) => {
+            if b[..b.len() - 2].iter().any(|n| *n != 1) {
+                return by_each(op, import, x.clone(), &*op.known_weights(&y)?, &batch)
+                    .and_then(|made| without(op, import, made, row, column));
             }
+            // One matrix for all, which may be written with more axes.
+            let more = [vec![1; b.len().saturating_sub(a.len())], a.clone()].concat();
+            let x = super::pick::reshaped(op, import, x.clone(), more)?;
+            let Known::Layer(at) = &x else { return Err(op.error("it is known", "leave it out")) };
             let weights = Array::clone(&*op.known_weights(&y)?).reshaped(&b[b.len() - 2..]);
             let outputs = weights.lengths[1];
             dense::made(op, import, *at, Arc::new(weights), vec![0.0; outputs])?
@@ -134,6 +138,17 @@ pub(super) fn product(op: &Reading<'_>, import: &mut Import, x: &Known, y: &Know
         }
         _ => return Err(op.error("it multiplies weights", "fold what is known before the export")),
     };
+    without(op, import, made, row, column)
+}
+
+/// A product without the row or the column that a vector was given.
+fn without(
+    op: &Reading<'_>,
+    import: &mut Import,
+    made: Known,
+    row: bool,
+    column: bool,
+) -> Result<Known, Fault> {
     if !row && !column {
         return Ok(made);
     }
@@ -145,6 +160,35 @@ pub(super) fn product(op: &Reading<'_>, import: &mut Import, x: &Known, y: &Know
         lengths.remove(lengths.len() - if column { 1 } else { 2 });
     }
     reshaped(op, import, &made, &lengths)
+}
+
+/// Products with a matrix of weights for each place of the axes before: a convolution whose groups
+/// are those places. First axes along which the matrices are the same are its images.
+fn by_each(
+    op: &Reading<'_>,
+    import: &mut Import,
+    x: Known,
+    weights: &Array,
+    batch: &[usize],
+) -> Result<Known, Fault> {
+    let (a, b) = (import.lengths_of(&x), &weights.lengths);
+    let [m, k, n] = [a[a.len() - 2], b[b.len() - 2], b[b.len() - 1]];
+    let own = &b[..b.len() - 2];
+    let missing = batch.len() - own.len();
+    let first = missing + own.iter().take_while(|n| **n == 1).count();
+    let (images, groups): (usize, usize) = (batch[..first].iter().product(), batch[first..].iter().product());
+    let x = super::pick::repeated(op, import, x, &[batch, &[m, k]].concat())?;
+    let x = super::pick::reshaped(op, import, x, vec![images, groups, m, k])?;
+    let x = super::pick::turned(op, import, &x, &[0, 1, 3, 2])?;
+    let x = super::pick::reshaped(op, import, x, vec![images, groups * k, m, 1])?;
+    let each = Array::clone(weights).reshaped(&[&own[first - missing..], &[k, n]].concat());
+    let each = each.broadcast(&[&batch[first..], &[k, n]].concat()).reshaped(&[groups, k, n]);
+    let filters = each.transposed(&[0, 2, 1]).reshaped(&[groups * n, k, 1, 1]);
+    let attributes = [("group", Attribute::Int(groups as i64))];
+    let made = op.call(import, "Conv", &[&x, &Known::Floats(Arc::new(filters))], &attributes)?;
+    let made = super::pick::reshaped(op, import, made, vec![images, groups, n, m])?;
+    let made = super::pick::turned(op, import, &made, &[0, 1, 3, 2])?;
+    super::pick::reshaped(op, import, made, [batch, &[m, n]].concat())
 }
 
 fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {

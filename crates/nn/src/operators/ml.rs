@@ -28,7 +28,7 @@ pub(super) const ALL: &[Operator] = &[
         ],
         ..Operator::ml(
             "Imputer",
-            "The value itself: inputs are finite numbers, so that none is missing.",
+            "Another number where the element is the replaced one; else the value itself: inputs are finite numbers.",
             imputed,
         )
     },
@@ -37,6 +37,7 @@ pub(super) const ALL: &[Operator] = &[
             "default_float",
             "default_int64",
             "default_string",
+            "keys_floats",
             "keys_int64s",
             "keys_strings",
             "values_floats",
@@ -46,7 +47,7 @@ pub(super) const ALL: &[Operator] = &[
         moves: true,
         ..Operator::ml(
             "LabelEncoder",
-            "The number that each place stands for; places of texts stay.",
+            "The number that each place or number stands for; places of texts stay.",
             encoded,
         )
     },
@@ -184,12 +185,23 @@ fn regressed(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
 }
 
 fn imputed(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
-    if op.maybe_float("replaced_value_float")?.is_some_and(|x| !x.is_nan())
-        || op.int("replaced_value_int64", 0)? != 0
-    {
-        return Err(op.error("it replaces a number", "replace what is missing before the run"));
+    let whole = op.ints("imputed_value_int64s")?.filter(|all| !all.is_empty());
+    let replaced = match &whole {
+        Some(_) => Some(op.int("replaced_value_int64", 0)? as f32),
+        None => op.maybe_float("replaced_value_float")?.filter(|x| !x.is_nan()),
+    };
+    let Some(replaced) = replaced else { return op.input(import, 0) };
+    let (x, n) = rows(op, import)?;
+    let new = match whole {
+        Some(all) => all.iter().map(|n| *n as f32).collect(),
+        None => op.floats("imputed_value_floats")?,
+    };
+    if new.len() != 1 && new.len() != n {
+        let cause = format!("it has {} numbers for {n} columns", new.len());
+        return Err(op.error(cause, "save the model anew"));
     }
-    op.input(import, 0)
+    let is = op.call(import, "Equal", &[&x, &Known::floats(&[], vec![replaced])], &[])?;
+    op.call(import, "Where", &[&is, &Known::floats(&[new.len()], new), &x], &[])
 }
 
 fn binary(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
@@ -214,6 +226,18 @@ fn extracted(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
             let named = labels::named(op, import, Known::Layer(at), names)?;
             pick::reshaped(op, import, named, vec![1, count])
         }
+        (of, Known::Layer(at)) if of.is_known() => {
+            let (lengths, count) = (import.lengths_of(&of), import.lengths(at).iter().product());
+            let columns = lengths.iter().product();
+            if lengths.iter().rev().skip(1).any(|n| *n != 1) {
+                return Err(
+                    op.error("it extracts columns at secret places", "extract from a list of numbers")
+                );
+            }
+            let table = pick::reshaped(op, import, of, vec![columns])?;
+            let made = super::lookup::read(op, import, &table, at, 0)?;
+            pick::reshaped(op, import, made, vec![1, count])
+        }
         (_, Known::Layer(_)) => {
             Err(op.error("its places are secret", "extract labels by the place of a greatest score"))
         }
@@ -232,11 +256,36 @@ fn extracted(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     }
 }
 
+/// The number that each number stands for: for each key whether it is equal, times what it stands for.
+fn mapped(op: &Reading<'_>, import: &mut Import, of: &Known) -> Result<Known, Fault> {
+    let list = |ints: &str, floats: &str| {
+        Ok::<_, Fault>(match op.ints(ints)? {
+            Some(all) if !all.is_empty() => all.iter().map(|n| *n as f32).collect(),
+            _ => op.floats(floats)?,
+        })
+    };
+    let (keys, values) = (list("keys_int64s", "keys_floats")?, list("values_int64s", "values_floats")?);
+    if keys.is_empty() || keys.len() != values.len() || keys.len() > 1 << 16 {
+        let cause = format!("it has {} keys and {} values that are numbers", keys.len(), values.len());
+        return Err(op.error(cause, "encode texts before the run"));
+    }
+    let whole = op.ints("values_int64s")?.is_some_and(|all| !all.is_empty());
+    let rest = if whole { op.int("default_int64", -1)? as f32 } else { op.float("default_float", 0.0)? };
+    let n = keys.len();
+    let rank = import.lengths_of(of).len() as i64;
+    let each = op.call(import, "Unsqueeze", &[of, &Known::list(&[rank])], &[])?;
+    let is = op.call(import, "Equal", &[&each, &Known::floats(&[n], keys)], &[])?;
+    let more = Known::floats(&[n, 1], values.iter().map(|value| value - rest).collect());
+    let made = op.call(import, "MatMul", &[&is, &more], &[])?;
+    let made = op.call(import, "Squeeze", &[&made, &Known::list(&[rank])], &[])?;
+    op.call(import, "Add", &[&made, &Known::floats(&[], vec![rest])], &[])
+}
+
 fn encoded(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     let of = op.input(import, 0)?;
     let Known::Layer(at) = of else { return Err(op.error("its value is known", "leave it out")) };
     if !import.is_places(at) {
-        return Err(op.error("it encodes a value that is no label", "encode inputs before the run"));
+        return mapped(op, import, &of);
     }
     let keys = op.ints("keys_int64s")?;
     if keys.is_some_and(|keys| !keys.iter().copied().eq(0..keys.len() as i64)) {

@@ -12,17 +12,21 @@
 #[cfg(test)]
 mod checks;
 
+mod activations;
 mod add;
 mod affine;
 mod arg_max;
+mod attention;
 mod choose;
 mod clip;
 mod compare;
 mod concat;
 mod conv;
+mod conv_transpose;
 mod cum_sum;
 mod dense;
 mod div;
+mod einsum;
 mod elu;
 mod extremes;
 mod function;
@@ -47,19 +51,25 @@ mod pick;
 mod pool;
 mod pow;
 mod prelu;
+mod quantize;
 mod recurrent;
 mod reduce;
 mod reference;
 mod relu;
 mod remainder;
+mod resample;
 mod reshape;
+mod scatter;
 mod sigmoid;
+mod signal;
 mod softmax;
 mod sub;
+mod svm;
 mod tanh;
 mod top_k;
 mod transpose;
 mod trees;
+mod volumes;
 
 use crate::{
     Array, Fault,
@@ -77,6 +87,7 @@ pub(crate) use add::Add;
 pub(crate) use affine::Affine;
 pub use conv::Conv;
 pub(crate) use dense::Dense;
+pub(crate) use div::whole_quotient;
 pub(crate) use input::Input;
 pub use pool::Pool;
 pub use reference::reference;
@@ -239,6 +250,10 @@ pub(crate) enum Bound {
     },
     /// A step, and the 256th part of a step for each element of a row.
     Row,
+    /// Whole numbers are rounded to the nearest one of two.
+    Quantized,
+    /// The errors of the operators of which it is made add up.
+    Parts(&'static str),
     /// In words.
     Told(&'static str),
 }
@@ -263,6 +278,8 @@ impl fmt::Display for Bound {
             Bound::Steps { steps, share } => write!(f, "{steps} + {share} \\|y\\|"),
             Bound::Near { steps, share, off } => write!(f, "{steps} + {share} \\|x\\|, and {off}"),
             Bound::Told(words) => f.write_str(words),
+            Bound::Quantized => f.write_str("1 whole number, where two are equally near"),
+            Bound::Parts(of) => write!(f, "of {of}, added up"),
             Bound::Row => f.write_str("1 + n / 256"),
         }
     }
@@ -320,7 +337,7 @@ macro_rules! operators {
 
         /// All supported operators.
         pub(crate) const OPERATORS: &[&[Operator]] =
-            &[known::ALL, elu::ALL, extremes::ALL, ml::ALL, norms::ALL, prelu::ALL, recurrent::ALL, sub::ALL, top_k::ALL, &[pow::POW], $(&[$($file::$operator),*],)+];
+            &[activations::ALL, attention::ALL, conv_transpose::ALL, einsum::ALL, quantize::ALL, resample::ALL, scatter::ALL, signal::ALL, svm::ALL, volumes::ALL, known::ALL, elu::ALL, extremes::ALL, ml::ALL, norms::ALL, prelu::ALL, recurrent::ALL, sub::ALL, top_k::ALL, &[pow::POW], $(&[$($file::$operator),*],)+];
     };
 }
 
@@ -343,7 +360,7 @@ operators! {
     AveragePool = pool, "The mean of each window.", [AVERAGE_POOL, GLOBAL_AVERAGE_POOL, GLOBAL_MAX_POOL];
     Clip = clip, "The element, limited to bounds.", [CLIP];
     Concat = concat, "Values joined along an axis.", [CONCAT];
-    Conv = conv, "A convolution over rows and columns.", [CONV, CONV_TRANSPOSE];
+    Conv = conv, "A convolution over rows and columns.", [CONV];
     Dense = dense, "A product with a matrix along the last axis, and a bias.", [GEMM];
     Gelu = gelu, "x Φ(x).", [GELU];
     Lookup = lookup, "The row of weights that each element names.", [];
@@ -356,7 +373,7 @@ operators! {
     Normalizer = normalizer, "The element divided by the norm of its row.", [NORMALIZER];
     Neg = neg, "The negative.", [NEG];
     Pad = pad, "Zeros added before and after along each axis.", [PAD];
-    Pick = pick, "Elements at known places along an axis.", [DEPTH_TO_SPACE, EXPAND, GATHER, GATHER_ELEMENTS, GATHER_ND, RESIZE, REVERSE_SEQUENCE, SLICE, SPACE_TO_DEPTH, SPLIT, TILE, UPSAMPLE];
+    Pick = pick, "Elements at known places along an axis.", [DEPTH_TO_SPACE, EXPAND, GATHER, GATHER_ELEMENTS, GATHER_ND, REVERSE_SEQUENCE, SLICE, SPACE_TO_DEPTH, SPLIT, TILE];
     Relu = relu, "The greater of 0 and the element.", [RELU];
     Reshape = reshape, "The same elements along other axes.", [RESHAPE, FLATTEN, SQUEEZE, UNSQUEEZE];
     Sigmoid = sigmoid, "1 / (1 + e^−x).", [SIGMOID];

@@ -5,6 +5,7 @@ use hushwire_compute::{Reduction, Scalar};
 
 pub(super) const NORMALIZER: Operator = Operator {
     attributes: &["norm"],
+    error: Bound::Parts("Sqrt and Div"),
     ..Operator::ml("Normalizer", "Each element divided by the norm of its row: L1, L2 or MAX.", read)
 };
 

@@ -8,6 +8,7 @@ pub(super) const ALL: &[Operator] = &[
     Operator {
         inputs: 3,
         attributes: &["epsilon"],
+        error: Bound::Parts("LayerNormalization, Mul and Add"),
         ..Operator::new(
             "InstanceNormalization",
             "Each channel of each sample minus its mean, divided by its standard deviation, times weights, plus weights.",
@@ -17,6 +18,7 @@ pub(super) const ALL: &[Operator] = &[
     Operator {
         inputs: 3,
         attributes: &["epsilon", "num_groups", "stash_type"],
+        error: Bound::Parts("LayerNormalization, Mul and Add"),
         ..Operator::new(
             "GroupNormalization",
             "Each group of channels minus its mean, divided by its standard deviation; channels times weights, plus weights.",
@@ -26,6 +28,7 @@ pub(super) const ALL: &[Operator] = &[
     Operator {
         inputs: 2,
         attributes: &["axis", "epsilon", "stash_type"],
+        error: Bound::Parts("Mul, ReduceMean, Sqrt and Div"),
         ..Operator::new(
             "RMSNormalization",
             "Along all axes from `axis` on: divided by the root of the mean square, times weights.",
@@ -34,6 +37,7 @@ pub(super) const ALL: &[Operator] = &[
     },
     Operator {
         attributes: &["axes"],
+        error: Bound::Parts("LayerNormalization"),
         ..Operator::new(
             "MeanVarianceNormalization",
             "Along axes: minus the mean, divided by the standard deviation.",
@@ -42,7 +46,17 @@ pub(super) const ALL: &[Operator] = &[
     },
     Operator {
         attributes: &["axis", "p"],
+        error: Bound::Parts("ReduceL1 or ReduceL2, and Div"),
         ..Operator::new("LpNormalization", "Divided by the L1 or L2 norm along an axis.", norm)
+    },
+    Operator {
+        attributes: &["alpha", "beta", "bias", "size"],
+        error: Bound::Parts("Log, Exp and Mul"),
+        ..Operator::new(
+            "LRN",
+            "Divided by a power of the sum of squares of neighbouring channels, times `alpha` / `size`, plus `bias`.",
+            local,
+        )
     },
 ];
 
@@ -145,6 +159,32 @@ fn root(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     let made = op.call(import, "Div", &[&x, &root], &[])?;
     let scale = Known::Floats(op.weights(import, 1)?);
     op.call(import, "Mul", &[&made, &scale], &[])
+}
+
+/// x e^(−β log(bias + α mean)), of the mean of as many squares as `size` says.
+fn local(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
+    let (x, lengths) = channels(op, import)?;
+    let size = usize::try_from(op.int("size", 0)?).ok().filter(|n| (1..1 << 12).contains(n));
+    let size = size.ok_or_else(|| op.error("it has no size", "save the model anew"))?;
+    let (bias, alpha) = (op.float("bias", 1.0)?, op.float("alpha", 1e-4)?);
+    let number = |x: f32| Known::floats(&[], vec![x]);
+    let square = op.call(import, "Mul", &[&x, &x], &[])?;
+    // Channels as rows of a plane.
+    let plane = vec![lengths[0], 1, lengths[1], lengths[2..].iter().product()];
+    let square = pick::reshaped(op, import, square, plane)?;
+    let (before, after) = ((size - 1) / 2, size / 2);
+    let mut pads = vec![0; 8];
+    (pads[2], pads[6]) = (before as i64, after as i64);
+    let square = op.call(import, "Pad", &[&square, &Known::list(&pads)], &[])?;
+    let attributes = [("kernel_shape", Attribute::Ints(vec![size as i64, 1]))];
+    let mean = op.call(import, "AveragePool", &[&square], &attributes)?;
+    let mean = pick::reshaped(op, import, mean, lengths)?;
+    let mean = op.call(import, "Mul", &[&mean, &number(alpha)], &[])?;
+    let sum = op.call(import, "Add", &[&mean, &number(bias)], &[])?;
+    let power = op.call(import, "Log", &[&sum], &[])?;
+    let power = op.call(import, "Mul", &[&power, &number(-op.float("beta", 0.75)?)], &[])?;
+    let factor = op.call(import, "Exp", &[&power], &[])?;
+    op.call(import, "Mul", &[&x, &factor], &[])
 }
 
 /// The axes in an order with some of them last, and the lengths in that order.

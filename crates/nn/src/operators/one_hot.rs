@@ -76,6 +76,10 @@ fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     let mut lengths = import.lengths(at).to_vec();
     let depth = match op.input(import, 1)? {
         Known::Ints(_, all) if all.len() == 1 => usize::try_from(all[0]).ok().filter(|n| *n > 0),
+        // A float that is a length: part of the architecture.
+        Known::Floats(array) if matches!(array.data[..], [n] if (1.0..1e6).contains(&n)) => {
+            Some(array.data[0] as usize)
+        }
         _ => None,
     };
     let Some(depth) = depth else {

@@ -1,7 +1,10 @@
 //! Pad.
 
 use super::{pick::pick, prelude::*};
-use crate::array::{places, steps};
+use crate::{
+    array::{places, steps},
+    import::operator::ELEMENTS,
+};
 
 pub(super) const PAD: Operator = Operator {
     inputs: 4,
@@ -79,7 +82,7 @@ fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     if (0..axes.len()).any(|k| axes[..k].contains(&axes[k])) {
         return Err(op.error(format!("its axes are {axes:?}"), "name each axis once"));
     }
-    if pads.len() != 2 * axes.len() || pads.iter().any(|n| n.unsigned_abs() >= 1 << 16) {
+    if pads.len() != 2 * axes.len() || pads.iter().any(|n| n.unsigned_abs() >= 1 << 24) {
         return Err(op.error(format!("its pads are {pads:?}"), "give two for each axis"));
     }
     let mut around = vec![[0; 2]; from.len()];
@@ -101,7 +104,7 @@ fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
         (*before, *after) = ((*before).max(0), (*after).max(0));
     }
     let around: Vec<[usize; 2]> = around.iter().map(|pads| pads.map(|n| n as usize)).collect();
-    let Known::Layer(at) = of else { return Err(op.error("its value is known", "leave it out")) };
+    let Known::Layer(at) = of else { return known(op, import, of, &around) };
     let cut = import.lengths(at).to_vec();
     let lengths: Vec<usize> =
         cut.iter().zip(&around).map(|(n, [before, after])| n + before + after).collect();
@@ -131,6 +134,34 @@ fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     places(&cut, &steps).for_each(|place| terms.data[first + place] = 0.0);
     let made = op.made(import, Kind::Pad(padded), vec![at], lengths)?;
     op.call(import, "Add", &[&made, &Known::Floats(Arc::new(terms))], &[])
+}
+
+/// Numbers around a known value.
+fn known(op: &Reading<'_>, import: &Import, of: Known, around: &[[usize; 2]]) -> Result<Known, Fault> {
+    let number = match op.maybe(import, 2)? {
+        Some(known) => known.as_floats().and_then(|array| array.data.first().copied()),
+        None => Some(op.maybe_float("value")?.unwrap_or(0.0)),
+    };
+    let number = number.ok_or_else(|| op.error("it pads with a secret number", "let the model give it"))?;
+    let cut = import.lengths_of(&of);
+    let lengths: Vec<usize> = cut.iter().zip(around).map(|(n, [before, after])| n + before + after).collect();
+    let steps = steps(&lengths);
+    let first: usize = around.iter().zip(&steps).map(|([before, _], step)| before * step).sum();
+    let count = lengths.iter().try_fold(1usize, |n, l| n.checked_mul(*l)).filter(|n| *n <= ELEMENTS);
+    let count = count.ok_or_else(|| op.error(format!("it makes {lengths:?} elements"), "pad less"))?;
+    Ok(match of {
+        Known::Ints(_, all) => {
+            let mut made = vec![number as i64; count];
+            places(&cut, &steps).zip(&all).for_each(|(place, n)| made[first + place] = *n);
+            Known::Ints(lengths, made)
+        }
+        of => {
+            let array = of.as_floats().unwrap_or_default();
+            let mut made = vec![number; count];
+            places(&cut, &steps).zip(&array.data).for_each(|(place, x)| made[first + place] = *x);
+            Known::floats(&lengths, made)
+        }
+    })
 }
 
 /// Padding by copies of the value's elements.

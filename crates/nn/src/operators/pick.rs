@@ -1,5 +1,5 @@
 //! Operators that move elements to places that all members know: Slice, Split, Gather, Expand,
-//! Tile, Resize and Upsample to the nearest element, DepthToSpace and others.
+//! Tile, DepthToSpace and others.
 
 use super::{Bound, lookup, prelude::*};
 use crate::{
@@ -49,36 +49,13 @@ pub(super) const TILE: Operator = Operator {
     error: Bound::Exact,
     ..Operator::new("Tile", "The value repeated along axes.", tile)
 };
-pub(super) const RESIZE: Operator = Operator {
-    inputs: 4,
-    attributes: &[
-        "antialias",
-        "axes",
-        "coordinate_transformation_mode",
-        "cubic_coeff_a",
-        "exclude_outside",
-        "extrapolation_value",
-        "keep_aspect_ratio_policy",
-        "mode",
-        "nearest_mode",
-    ],
-    error: Bound::Exact,
-    ..Operator::new("Resize", "Axes of other lengths, each element the nearest of the value's.", resize)
-};
-pub(super) const UPSAMPLE: Operator = Operator {
-    inputs: 2,
-    attributes: &["mode", "scales"],
-    twice: &[(1, "scales")],
-    error: Bound::Exact,
-    ..Operator::new("Upsample", "Longer axes, each element the nearest of the value's.", upsample)
-};
 pub(super) const DEPTH_TO_SPACE: Operator = Operator {
     attributes: &["blocksize", "mode"],
     error: Bound::Exact,
     ..Operator::new("DepthToSpace", "Blocks of channels as blocks of rows and columns.", depth_to_space)
 };
 pub(super) const SPACE_TO_DEPTH: Operator = Operator {
-    attributes: &["blocksize"],
+    attributes: &["blocksize", "mode"],
     error: Bound::Exact,
     ..Operator::new("SpaceToDepth", "Blocks of rows and columns as channels.", space_to_depth)
 };
@@ -283,7 +260,7 @@ fn split(op: &Reading<'_>, import: &mut Import) -> Result<Vec<Known>, Fault> {
 }
 
 /// Places among `n`; negative ones count from the end.
-fn among(op: &Reading<'_>, places: &[i64], n: usize) -> Result<Vec<usize>, Fault> {
+pub(super) fn among(op: &Reading<'_>, places: &[i64], n: usize) -> Result<Vec<usize>, Fault> {
     let one = |place: &i64| {
         let at = if *place < 0 { place + n as i64 } else { *place };
         let found = usize::try_from(at).ok().filter(|at| *at < n);
@@ -357,116 +334,6 @@ fn tile(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     Ok(of)
 }
 
-/// How the places of a longer or shorter axis are found.
-struct Nearest<'a> {
-    coordinates: &'a str,
-    rounding: &'a str,
-}
-
-impl Nearest<'_> {
-    /// The place of each of `to` elements among `from`; `None` for an unknown way.
-    fn places(&self, from: usize, to: usize, scale: f64) -> Option<Vec<usize>> {
-        let (n, m) = (from as f64, to as f64);
-        let one = |i: usize| {
-            let i = i as f64;
-            let x = match self.coordinates {
-                "asymmetric" => i / scale,
-                "half_pixel" | "half_pixel_symmetric" => {
-                    let adjusted = m / (scale * n);
-                    let off = if self.coordinates == "half_pixel" { 0.0 } else { n / 2.0 * (1.0 - adjusted) };
-                    off + (i + 0.5) / scale - 0.5
-                }
-                "pytorch_half_pixel" | "align_corners" if to == 1 => 0.0,
-                "pytorch_half_pixel" => (i + 0.5) / scale - 0.5,
-                "align_corners" => i * (n - 1.0) / (m - 1.0),
-                _ => return None,
-            };
-            let x = match self.rounding {
-                "round_prefer_floor" => (x - 0.5).ceil(),
-                "round_prefer_ceil" => (x + 0.5).floor(),
-                "floor" => x.floor(),
-                "ceil" => x.ceil(),
-                _ => return None,
-            };
-            Some(x.clamp(0.0, n - 1.0) as usize)
-        };
-        (0..to).map(one).collect()
-    }
-}
-
-fn resize(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
-    let of = op.input(import, 0)?;
-    let lengths = import.lengths_of(&of);
-    let rank = lengths.len();
-    if op.text("mode", "nearest")? != "nearest" {
-        return Err(op.error("it interpolates", "export the model with mode=\"nearest\""));
-    }
-    if op.flag("antialias", false)? || op.text("keep_aspect_ratio_policy", "stretch")? != "stretch" {
-        return Err(op.error("it keeps the ratio, or filters", "give the lengths themselves"));
-    }
-    let axes: Vec<usize> = match op.ints("axes")? {
-        Some(axes) => axes.iter().map(|axis| op.axis(*axis, rank)).collect::<Result<_, _>>()?,
-        None => (0..rank).collect(),
-    };
-    // Scales are part of the architecture: lengths follow from them. Before set 11 they are the
-    // second input.
-    let before = import.opset < 11;
-    let scales = match op.maybe(import, if before { 1 } else { 2 })? {
-        Some(Known::Floats(array)) if !array.data.is_empty() => Some(array.data.clone()),
-        _ => None,
-    };
-    let sizes = if before { None } else { op.integers(import, 3)? };
-    let to = |k: usize, axis: usize| match (&sizes, &scales) {
-        (Some(sizes), _) => sizes.get(k).map(|n| (*n as usize, *n as f64 / lengths[axis] as f64)),
-        (None, Some(scales)) => {
-            let scale = f64::from(*scales.get(k)?);
-            Some(((lengths[axis] as f64 * scale).floor() as usize, scale))
-        }
-        _ => None,
-    };
-    let coordinates =
-        op.text("coordinate_transformation_mode", if before { "asymmetric" } else { "half_pixel" })?;
-    let rounding = op.text("nearest_mode", if before { "floor" } else { "round_prefer_floor" })?;
-    let nearest = Nearest { coordinates: &coordinates, rounding: &rounding };
-    let mut made = of;
-    for (k, axis) in axes.into_iter().enumerate() {
-        let (n, scale) = to(k, axis)
-            .filter(|(n, scale)| *n > 0 && *n <= ELEMENTS && *scale > 0.0)
-            .ok_or_else(|| op.error("its lengths are not known", "export it with fixed scales"))?;
-        let places = nearest.places(lengths[axis], n, scale).ok_or_else(|| {
-            op.error(
-                format!("its coordinates are {coordinates}, {rounding}"),
-                "export the model with coordinate_transformation_mode=\"asymmetric\"",
-            )
-        })?;
-        made = pick(op, import, made, axis, places)?;
-    }
-    Ok(made)
-}
-
-fn upsample(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
-    let mut of = op.input(import, 0)?;
-    let lengths = import.lengths_of(&of);
-    if op.text("mode", "nearest")? != "nearest" {
-        return Err(op.error("it interpolates", "export the model with mode=\"nearest\""));
-    }
-    let scales = match (op.maybe_weights(import, 1)?, op.node.attributes.get("scales")) {
-        (Some(array), _) => array.data.clone(),
-        (None, Some(Attribute::Floats(all))) => all.clone(),
-        _ => vec![],
-    };
-    if scales.len() != lengths.len() || scales.iter().any(|scale| !(1.0..65536.0).contains(scale)) {
-        return Err(op.error(format!("its scales are {scales:?}"), "give one of 1 or more for each axis"));
-    }
-    let nearest = Nearest { coordinates: "asymmetric", rounding: "floor" };
-    for (axis, scale) in scales.iter().enumerate() {
-        let scale = f64::from(*scale);
-        let to = (lengths[axis] as f64 * scale).floor() as usize;
-        of = pick(op, import, of, axis, nearest.places(lengths[axis], to, scale).unwrap_or_default())?;
-    }
-    Ok(of)
-}
-
 /// The lengths of images, and the length of blocks.
 fn blocks(op: &Reading<'_>, import: &Import) -> Result<(Known, [usize; 4], usize), Fault> {
     let of = op.input(import, 0)?;
@@ -504,12 +371,17 @@ fn space_to_depth(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault>
         return Err(op.error(format!("{rows} × {columns} make no blocks of {b}"), "save the model anew"));
     }
     let of = reshaped(op, import, of, vec![n, channels, rows / b, b, columns / b, b])?;
-    let of = turned(op, import, &of, &[0, 3, 5, 1, 2, 4])?;
+    let axes = match &op.text("mode", "DCR")?[..] {
+        "DCR" => [0, 3, 5, 1, 2, 4],
+        "CRD" => [0, 1, 3, 5, 2, 4],
+        other => return Err(op.error(format!("its mode is {}", shown(other)), "take DCR or CRD")),
+    };
+    let of = turned(op, import, &of, &axes)?;
     reshaped(op, import, of, vec![n, channels * b * b, rows / b, columns / b])
 }
 
 /// A value's elements at places in its order.
-fn at_places(
+pub(super) fn at_places(
     op: &Reading<'_>,
     import: &mut Import,
     of: Known,
@@ -552,25 +424,29 @@ fn gather_elements(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault
 fn gather_nd(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     let of = op.input(import, 0)?;
     let from = import.lengths_of(&of);
-    if op.int("batch_dims", 0)? != 0 {
-        return Err(op.error("it has batch_dims", "export the model without them"));
-    }
+    let batch = usize::try_from(op.int("batch_dims", 0)?).unwrap_or(usize::MAX);
     let (lengths, places) = known_places(op, import)?;
     let depth = lengths.last().copied().unwrap_or(0);
-    if depth == 0 || depth > from.len() {
-        return Err(op.error(format!("it takes {depth} axes of {from:?}"), "save the model anew"));
+    let fits = batch < lengths.len().min(from.len())
+        && lengths[..batch] == from[..batch]
+        && (1..=from.len() - batch).contains(&depth);
+    if !fits {
+        let cause = format!("it takes {lengths:?} of {from:?}, whose first {batch} axes are shared");
+        return Err(op.error(cause, "save the model anew"));
     }
     let own = steps(&from);
-    let inner: usize = from[depth..].iter().product();
+    let inner: usize = from[batch + depth..].iter().product();
+    let each: usize = from[batch..].iter().product();
+    let tuples: usize = lengths[batch..lengths.len() - 1].iter().product();
     let mut all = vec![];
-    for tuple in places.chunks(depth) {
-        let mut first = 0;
+    for (t, tuple) in places.chunks(depth).enumerate() {
+        let mut first = t / tuples.max(1) * each;
         for (k, place) in tuple.iter().enumerate() {
-            first += among(op, &[*place], from[k])?[0] * own[k];
+            first += among(op, &[*place], from[batch + k])?[0] * own[batch + k];
         }
         all.extend(first..first + inner);
     }
-    at_places(op, import, of, all, [&lengths[..lengths.len() - 1], &from[depth..]].concat())
+    at_places(op, import, of, all, [&lengths[..lengths.len() - 1], &from[batch + depth..]].concat())
 }
 
 fn reverse(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
@@ -642,13 +518,5 @@ mod tests {
         let to = constant(&mut w, &[1, 2, 1]);
         let y = w.op("Expand", &["input", &to], &[]);
         moves(w, &y, |_| (0..6).map(|i| i % 3).collect());
-    }
-
-    #[test]
-    fn nearest_elements() {
-        let mut w = Writer::new("resize", 1, &[1, 1, 2, 2]);
-        let scales = w.weights(&[4], vec![1.0, 1.0, 2.0, 2.0]);
-        let y = w.op("Resize", &["input", "", &scales], &[("mode", Attribute::Text("nearest".into()))]);
-        moves(w, &y, |_| (0..16).map(|i| i / 8 * 2 + i % 4 / 2).collect());
     }
 }

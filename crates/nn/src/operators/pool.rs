@@ -1,6 +1,10 @@
 //! MaxPool, AveragePool and GlobalAveragePool.
 
-use super::{pick, prelude::*};
+use super::{
+    pick,
+    prelude::*,
+    volumes::{self, Pooling},
+};
 use crate::{
     onnx::Attribute,
     windows::{Said, span},
@@ -14,6 +18,9 @@ pub(super) const MAX_POOL: Operator = Operator {
     ..Operator::new("MaxPool", "The greatest of each window.", |op, import| {
         if let Some(made) = flat(op, import)? {
             return Ok(made);
+        }
+        if needs_moves(op, import)? {
+            return by_moves(op, import, Pooling::Max);
         }
         let (at, windows, lengths, _) = windows(op, import)?;
         op.made(import, Kind::MaxPool(MaxPool { windows }), vec![at], lengths)
@@ -34,12 +41,14 @@ pub(super) const AVERAGE_POOL: Operator = Operator {
         if let Some(made) = flat(op, import)? {
             return Ok(made);
         }
-        let (at, windows, lengths, said) = windows(op, import)?;
         let around = op.flag("count_include_pad", false)?;
+        if needs_moves(op, import)? {
+            return by_moves(op, import, Pooling::Mean(around));
+        }
+        let (at, windows, lengths, said) = windows(op, import)?;
         let padded = windows.steps.padding.iter().any(|n| *n > 0);
         if around && said.ceil && padded {
-            let remedy = "leave ceil_mode or count_include_pad";
-            return Err(op.error("it counts what is around, and rounds up", remedy));
+            return by_moves(op, import, Pooling::Mean(true));
         }
         let kind = AveragePool { windows, around: around && padded };
         op.made(import, Kind::AveragePool(kind), vec![at], lengths)
@@ -94,13 +103,28 @@ pub struct Pool {
     pub steps: Steps,
 }
 
+/// Whether the back ends have no such windows: over other than two axes, with gaps, or with more
+/// around a plane than a window is wide.
+fn needs_moves(op: &Reading<'_>, import: &Import) -> Result<bool, Fault> {
+    let lengths = import.lengths_of(&op.input(import, 0)?);
+    let dilated = op.ints("dilations")?.is_some_and(|all| all.iter().any(|n| *n != 1));
+    if dilated || lengths.len() != 4 {
+        return Ok(true);
+    }
+    let (size, pads) = (op.sizes("kernel_shape", [0; 2])?, op.sizes("pads", [0; 4])?);
+    Ok((0..4).any(|k| pads[k] >= size[k % 2]))
+}
+
+fn by_moves(op: &Reading<'_>, import: &mut Import, pooling: Pooling) -> Result<Known, Fault> {
+    let x = op.input(import, 0)?;
+    let windows = volumes::windows(op, &import.lengths_of(&x), None)?;
+    volumes::reduced(op, import, &x, &windows, pooling)
+}
+
 fn windows(op: &Reading<'_>, import: &Import) -> Result<(usize, Pool, Vec<usize>, Said), Fault> {
     let (at, [n, channels, rows, columns]) = op.images(import)?;
     let size = op.sizes("kernel_shape", [0; 2])?;
     let said = op.said(size)?;
-    if said.dilations != [1; 2] || op.int("storage_order", 0)? != 0 {
-        return Err(op.error("its windows are dilated, or stored by columns", "use plain windows"));
-    }
     let (steps, [down, across]) = said.over(&op.place, [rows, columns])?;
     // Implementations disagree on the place of windows that do not cover the plane: some begin
     // before its middle.

@@ -4,7 +4,7 @@ use super::prelude::*;
 
 pub(super) const POW: Operator = Operator {
     inputs: 2,
-    error: Bound::Rounded,
+    error: Bound::Parts("Mul, of Sqrt and Reciprocal, or of Log, Mul and Exp"),
     ..Operator::new(
         "Pow",
         "The power with one known exponent: by products if it is whole, by roots if it is ±0.5, else e^(y log x) of numbers above 0. The exponent decides what all members compute.",
@@ -20,8 +20,12 @@ fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     let Known::Layer(_) = op.input(import, 1)? else {
         let exponents = op.weights(import, 1)?;
         let first = exponents.data.first().copied().unwrap_or(1.0);
-        if exponents.data.iter().any(|y| *y != first) {
-            return Err(op.error("its exponents differ", "export it with one exponent"));
+        if exponents.data.len() > 1 {
+            return match op.input(import, 1)? {
+                Known::Ints(lengths, all) => by_places(op, import, &x, lengths, &all),
+                // Weights decide nothing.
+                y => by_logarithm(op, import, &x, &y),
+            };
         }
         let lengths = import.lengths_of(&x);
         if crate::array::together(&lengths, &exponents.lengths) != Some(lengths) {
@@ -51,6 +55,38 @@ fn power(op: &Reading<'_>, import: &mut Import, x: &Known, exponent: f32) -> Res
     }
     let y = Known::Floats(Arc::new(Array::new(&[1], vec![exponent])));
     by_logarithm(op, import, x, &y)
+}
+
+/// The power with known integers as exponents: for each of them that of all elements, of which its
+/// places are taken.
+fn by_places(
+    op: &Reading<'_>,
+    import: &mut Import,
+    x: &Known,
+    lengths: Vec<usize>,
+    all: &[i64],
+) -> Result<Known, Fault> {
+    let mut once = all.to_vec();
+    once.sort_unstable();
+    once.dedup();
+    if once.len() > 16 {
+        return Err(op.error("it has more than 16 exponents", "export it with one exponent"));
+    }
+    let mut made: Option<Known> = None;
+    for exponent in once {
+        let one = match exponent {
+            0 => Known::floats(&[], vec![1.0]),
+            n => power(op, import, x, n as f32)?,
+        };
+        made = Some(match made {
+            None => one,
+            Some(made) => {
+                let is = all.iter().map(|n| i64::from(*n == exponent)).collect();
+                op.call(import, "Where", &[&Known::Ints(lengths.clone(), is), &one, &made], &[])?
+            }
+        });
+    }
+    made.ok_or_else(|| op.error("it has no exponent", "save the model anew"))
 }
 
 /// Squares, and products of those that the exponent's bits name.

@@ -9,6 +9,7 @@ pub(super) const ALL: &[Operator] = &[
         inputs: 8,
         outputs: 3,
         attributes: &["activations", "clip", "direction", "hidden_size", "input_forget", "layout"],
+        error: Bound::Parts("Gemm, Mul and the functions of all steps"),
         ..Operator::several(
             "LSTM",
             "Long short-term memory, with weights; all steps are made.",
@@ -19,6 +20,7 @@ pub(super) const ALL: &[Operator] = &[
         inputs: 6,
         outputs: 2,
         attributes: &["activations", "clip", "direction", "hidden_size", "layout", "linear_before_reset"],
+        error: Bound::Parts("Gemm, Mul and the functions of all steps"),
         ..Operator::several(
             "GRU",
             "Gated recurrent units, with weights; all steps are made.",
@@ -29,6 +31,7 @@ pub(super) const ALL: &[Operator] = &[
         inputs: 6,
         outputs: 2,
         attributes: &["activations", "clip", "direction", "hidden_size", "layout"],
+        error: Bound::Parts("Gemm and the functions of all steps"),
         ..Operator::several("RNN", "A recurrent network, with weights; all steps are made.", |op, import| {
             recurrent(op, import, Cell::Rnn)
         })

@@ -47,7 +47,7 @@ reductions! {
     REDUCE_MAX "ReduceMax" Max Bound::Exact, "The greatest element along axes.";
     REDUCE_MEAN "ReduceMean" Mean Bound::Rounded, "The mean along axes.";
     REDUCE_MIN "ReduceMin" Min Bound::Exact, "The least element along axes.";
-    REDUCE_PROD "ReduceProd" Prod Bound::Rounded, "The product along axes, of two elements at a time.";
+    REDUCE_PROD "ReduceProd" Prod Bound::Parts("Mul"), "The product along axes, of two elements at a time.";
     REDUCE_SUM "ReduceSum" Sum Bound::Exact, "The sum along axes.";
     REDUCE_SUM_SQUARE "ReduceSumSquare" SumSquare Bound::Rounded, "The sum of squares along axes.";
 }

@@ -103,7 +103,11 @@ pub(super) const TREE_ENSEMBLE_CLASSIFIER: Operator = Operator {
 /// LOCAL: the greatest depth of a tree: sums along paths have 8 bits.
 const DEPTH: usize = 60;
 /// LOCAL: the largest number of nodes of a tree.
-const NODES: usize = (1 << 13) - 1;
+const NODES: usize = (1 << 17) - 1;
+/// AGREEMENT: the largest number of nodes of a tree that stays whole.
+const WHOLE: usize = (1 << 13) - 1;
+/// AGREEMENT: the number of nodes of a part of a tree that does not.
+const PART: usize = (1 << 9) - 1;
 /// The sum along a path that no leaf has.
 const NEVER: f32 = 100.0;
 
@@ -323,6 +327,32 @@ impl Tree {
     }
 }
 
+/// The parts of a tree, of consecutive leaves each, with the nodes on the paths to them: these are
+/// the nodes between the leaves, and those on two paths from the root. A tree's leaf is reached in
+/// one part alone.
+fn parts(tree: &Tree, count: usize) -> Vec<Tree> {
+    let mut all = vec![];
+    for leaves in tree.paths.chunks(PART + 1 - 2 * DEPTH) {
+        let mut part = Tree::default();
+        let mut places: HashMap<usize, usize> = HashMap::new();
+        for (path, leaf) in leaves {
+            let own = path.iter().map(|(node, truth)| {
+                let place = *places.entry(*node).or_insert_with(|| {
+                    part.features.push(tree.features[*node]);
+                    part.bounds.push(tree.bounds[*node]);
+                    part.features.len() - 1
+                });
+                (place, *truth)
+            });
+            let own = own.collect();
+            part.paths.push((own, *leaf));
+        }
+        all.push(part);
+    }
+    all.resize_with(count, Tree::default);
+    all
+}
+
 /// The layer of a forest with a base value for each output.
 fn made(
     op: &Reading<'_>,
@@ -356,7 +386,14 @@ fn made(
         trees.push(tree);
     }
     // 2^k − 1 nodes have 2^k leaves.
-    let nodes = (most + 1).next_power_of_two() - 1;
+    let mut nodes = (most + 1).next_power_of_two() - 1;
+    let fits = trees.len().checked_mul((nodes + 1) * nodes).is_some_and(|n| n <= ELEMENTS);
+    if most > WHOLE || (!fits && nodes > PART) {
+        // As many parts as trees of this number of nodes can have.
+        let count = (nodes + 1).div_ceil(PART + 1 - 2 * DEPTH);
+        trees = trees.iter().flat_map(|tree| parts(tree, count)).collect();
+        nodes = PART;
+    }
     let (leaves, outputs) = (nodes + 1, base.len());
     let size = trees.len().checked_mul(leaves * nodes).filter(|n| *n <= ELEMENTS);
     if trees.is_empty() || size.is_none() {

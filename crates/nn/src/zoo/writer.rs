@@ -43,9 +43,25 @@ impl Writer {
     /// Appends weights with these elements.
     pub fn weights(&mut self, lengths: &[usize], data: Vec<f32>) -> String {
         let name = format!("weights_{}", self.graph.weights.len());
-        let tensor = Tensor { name: name.clone(), lengths: lengths.to_vec(), data: Data::Floats(data) };
+        let tensor =
+            Tensor { name: name.clone(), lengths: lengths.to_vec(), data: Data::Floats(data), kind: 0 };
         self.graph.weights.push(tensor);
         name
+    }
+
+    /// Appends integers of one of ONNX's types: 2 is uint8, 3 is int8, 6 is int32, 7 is int64.
+    pub fn integers(&mut self, kind: i64, lengths: &[usize], all: Vec<i64>) -> String {
+        let name = format!("weights_{}", self.graph.weights.len());
+        let tensor = Tensor { name: name.clone(), lengths: lengths.to_vec(), data: Data::Ints(all), kind };
+        self.graph.weights.push(tensor);
+        name
+    }
+
+    /// Names further outputs of the last operator.
+    pub fn outputs_of_last(&mut self, names: &[&str]) {
+        if let Some(node) = self.graph.nodes.last_mut() {
+            node.outputs.extend(names.iter().map(|name| (*name).to_owned()));
+        }
     }
 
     /// Appends normally distributed weights with mean 0.

@@ -61,7 +61,12 @@ fn what_is_written_is_read() {
         ("fs".into(), Attribute::Floats(vec![1.0, -0.25])),
         (
             "t".into(),
-            Attribute::Tensor(Tensor { name: "t".into(), lengths: vec![2], data: Data::Ints(vec![-1, 7]) }),
+            Attribute::Tensor(Tensor {
+                name: "t".into(),
+                lengths: vec![2],
+                data: Data::Ints(vec![-1, 7]),
+                kind: 0,
+            }),
         ),
     ]);
     assert_eq!(Model::read(&odd.to_bytes()).unwrap(), odd);

@@ -58,6 +58,73 @@ fn folded_weights_decide_nothing() {
     }
 }
 
+/// Operators made of others: whatever their weights are, all members compute the same.
+#[test]
+fn weights_decide_nothing_in_what_is_made_of_others() {
+    type Build = fn(&mut Writer, &dyn Fn(f32) -> f32) -> String;
+    fn weights(w: &mut Writer, lengths: &[usize], by: &dyn Fn(f32) -> f32) -> String {
+        let n: usize = lengths.iter().product();
+        w.weights(lengths, (0..n).map(|i| by(0.3 * i as f32 - 0.5)).collect())
+    }
+    let all: [(&str, Build); 9] = [
+        ("Einsum", |w, by| {
+            let b = weights(w, &[3, 2], by);
+            w.op("Einsum", &["input", &b], &[("equation", Attribute::Text("bij,jk->bik".into()))])
+        }),
+        ("MatMul", |w, by| {
+            let b = weights(w, &[4, 3, 2], by);
+            w.op("MatMul", &["input", &b], &[])
+        }),
+        ("Where", |w, by| {
+            let [a, b] = [&[3][..], &[4, 3]].map(|lengths| weights(w, lengths, by));
+            let zero = w.weights(&[], vec![0.0]);
+            let more = w.op("Greater", &[&a, &zero], &[]);
+            w.op("Where", &[&more, "input", &b], &[])
+        }),
+        ("ScatterND", |w, by| {
+            let places = w.integers(7, &[2, 2], vec![0, 3, 0, 1]);
+            let b = weights(w, &[2, 3], by);
+            w.op("ScatterND", &["input", &places, &b], &[("reduction", Attribute::Text("max".into()))])
+        }),
+        ("Attention", |w, by| {
+            let mask = weights(w, &[4, 4], by);
+            let heads = ["q_num_heads", "kv_num_heads"].map(|name| (name, Attribute::Int(1)));
+            w.op("Attention", &["input", "input", "input", &mask], &heads)
+        }),
+        ("Concat", |w, by| {
+            let b = weights(w, &[1, 1, 3], by);
+            w.op("Concat", &["input", &b], &[("axis", Attribute::Int(1))])
+        }),
+        ("Pow", |w, by| {
+            let b = weights(w, &[3], by);
+            let x = w.op("Exp", &["input"], &[]);
+            w.op("Pow", &[&x, &b], &[])
+        }),
+        ("DequantizeLinear", |w, by| {
+            let b = weights(w, &[3], by);
+            let zero = w.integers(3, &[3], vec![1, 2, 3]);
+            w.op("DequantizeLinear", &["input", &b, &zero], &[("axis", Attribute::Int(2))])
+        }),
+        ("Clip", |w, by| {
+            let [low, high] = [0.25, -0.5].map(|x| w.weights(&[], vec![by(x)]));
+            w.op("Clip", &["input", &low, &high], &[])
+        }),
+    ];
+    for (op, build) in all {
+        let of = |by: &dyn Fn(f32) -> f32| {
+            let mut w = Writer::new("m", 1, &[1, 4, 3]);
+            let y = build(&mut w, by);
+            let mut model = w.finish(&y);
+            model.opset = 23;
+            computation(&network(&model, None))
+        };
+        let expected = of(&|x| x);
+        for by in [|_: f32| 0.0, |x: f32| -x, |x: f32| x * 1e-20, |_: f32| 1.0] {
+            assert_eq!(of(&by), expected, "{op}");
+        }
+    }
+}
+
 /// Bounds of clips, epsilons aside, and weights stand in no constant.
 #[test]
 fn weights_are_private_inputs() {

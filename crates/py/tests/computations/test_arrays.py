@@ -298,6 +298,17 @@ COMPOSED: list[tuple[Any, tuple[tuple[int, ...], ...]]] = [
     (lambda m, a, b: m.tri(3, dtype=int) + a, ((3, 3), (1,))),
     (lambda m, a, b: m.pad(a, 2) + m.pad(a, [(1, 3), (2, 2)], constant_values=4), ((2, 3), (1,))),
     (lambda m, a, b: m.select([a > 9, a > 0], [a, b], 7), ((5,), (5,))),
+    (lambda m, a, b: m.clip(a, -9, 20) + m.clip(b, b.min(), None), ((5,), (5,))),
+    (lambda m, a, b: m.swapaxes(a, 0, 2), ((2, 3, 4), (1,))),
+    (lambda m, a, b: m.squeeze(a[:, None], axis=1) + m.squeeze(b), ((4,), (1, 4))),
+    (lambda m, a, b: m.broadcast_to(a, (2, 3)) - m.broadcast_arrays(b, a)[0], ((3,), (2, 3))),
+    (lambda m, a, b: a + m.zeros_like(a) - m.ones_like(a) * m.full_like(a, 7), ((4,), (1,))),
+    (lambda m, a, b: m.diagonal(a, 1), ((3, 4), (1,))),
+    (lambda m, a, b: m.meshgrid(a, b)[0] * 3 + m.meshgrid(a, b)[1], ((3,), (4,))),
+    (lambda m, a, b: m.meshgrid(a, b, indexing="ij")[1], ((3,), (4,))),
+    (lambda m, a, b: m.vdot(a, b), ((2, 3), (2, 3))),
+    (lambda m, a, b: m.sort(m.partition(a, 2)), ((7,), (1,))),
+    (lambda m, a, b: m.allclose(a, a + 0), ((5,), (1,))),
 ]
 
 
@@ -323,6 +334,10 @@ def test_compositions_of_real_numbers() -> None:
             "solved": m.linalg.lstsq(rows, rows[:, 0] * 2 + 1, rcond=None)[0],
             "values": m.linalg.eigvalsh(m.matmul(rows.T, rows)),
             "powers": m.logspace(0, 2, 5) * y[0],
+            "spaced": m.linspace(-1, 2, 6) * x,
+            "weighted": m.average(x, weights=y * y),
+            "tenth": m.percentile(at, 10),
+            "rounded": m.round(x, 2),
         }
 
     types = {
@@ -335,3 +350,9 @@ def test_compositions_of_real_numbers() -> None:
     found = made.evaluate(x=x, at=at, y=y, rows=rows)
     for name, wanted in function(np, x, at, y, rows).items():
         np.testing.assert_allclose(found[name], wanted, atol=1e-6, err_msg=name)
+
+
+def test_windows_of_a_vector() -> None:
+    windows = np.lib.stride_tricks.sliding_window_view
+    x = numbers((7,))
+    same(evaluated(lambda x: hnp.sliding_window_view(x, 3), x=x), windows(x, 3))

@@ -62,3 +62,12 @@ def test_three_parties_compute_the_bits_of_the_evaluator(name: str) -> None:
     with hw.local(parties=3) as session:
         found = module.PROGRAM(session, **data)
     compare(found, in_the_open, 0)
+
+
+@pytest.mark.parametrize("name", ["auction", "decision_tree"])
+def test_two_parties_compute_the_same_bits(name: str) -> None:
+    module = load(name)
+    data = module.data(np.random.default_rng(3))
+    with hw.local(parties=2) as session:
+        found = module.PROGRAM(session, **data)
+    compare(found, module.PROGRAM.evaluate(**data), 0)

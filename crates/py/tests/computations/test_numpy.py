@@ -1,5 +1,5 @@
 """Each function by NumPy's name against NumPy, on the shapes and types that SPU's tests try
-(`jnp_testbase.py` names the functions): (4,) and (2, 3, 4), integers of 16 to 64 bits, truth values
+(`jnp_testbase.py` names the functions): (4,) and (2, 3, 4), integers of 8 to 64 bits, truth values
 and fixed numbers. Tolerances are in steps of the result's type, 2^-frac; integers are equal."""
 
 from __future__ import annotations
@@ -17,7 +17,16 @@ import hushwire.numpy as hnp
 from hushwire.tracing import Computation
 
 SHAPES = [(4,), (2, 3, 4)]
-INTS = {"i16": hw.i16, "u16": hw.u16, "i32": hw.i32, "u32": hw.u32, "i64": hw.i64, "u64": hw.u64}
+INTS = {
+    "i8": hw.i8,
+    "u8": hw.u8,
+    "i16": hw.i16,
+    "u16": hw.u16,
+    "i32": hw.i32,
+    "u32": hw.u32,
+    "i64": hw.i64,
+    "u64": hw.u64,
+}
 FIXED = {"fixed64": hw.fixed(64, 32), "fixed32": hw.fixed(32, 16)}
 TYPES = {**INTS, **FIXED, "bool": hw.bool_}
 

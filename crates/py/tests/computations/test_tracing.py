@@ -280,3 +280,15 @@ def test_a_run_among_three_parties() -> None:
         )
         with pytest.raises(hw.PartyError, match="as many rows"):
             risk(session, price=[1, 2, 3], amount=[1])
+
+
+def test_promised_ranges_refuse_what_may_wrap() -> None:
+    wide = {"x": hw.u64[4].within(0, 10**10) @ "ann"}
+    with pytest.raises(hw.UsageError, match="may reach"):
+        _ = Computation.of(lambda x: x.mean(), wide, hw.out("ann"), name="f").digest
+    real = hw.fixed(64, 16)
+    mean = Computation.of(lambda x: x.mean(), wide, hw.out("ann"), name="f", real=real)
+    assert float(mean.evaluate(x=[10**10, 0, 0, 2])) == (10**10 + 2) / 4
+    with pytest.raises(hw.PartyError) as caught:
+        mean.evaluate(x=[10**10 + 1, 0, 0, 2])
+    assert "10000000001" not in str(caught.value)

@@ -367,8 +367,9 @@ def computation(
 ) -> Computation | Callable[[Callable[..., Any]], Computation]:
     """Makes a function on arrays a computation among owners.
 
-    Arguments are annotated with their type and owner, the result with who learns it. Arguments with
-    a default are public constants of the computation. `real` is the type of results that NumPy
+    Arguments are annotated with their type and owner, the result with who learns it. All other
+    numbers that the function holds, among them defaults of arguments, are part of the computation,
+    which all members read: bring secret numbers as arguments. `real` is the type of results that NumPy
     gives as floating numbers: 64 bits with 32 behind the point by default.
 
     >>> import hushwire as hw

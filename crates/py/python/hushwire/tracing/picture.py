@@ -191,7 +191,7 @@ def _legend(graph: Graph, height: float) -> str:
 
 
 def page(computation: Computation) -> str:
-    """The computation in a notebook: the picture, who brings and learns what, and the price."""
+    """The computation in a notebook: its picture, who brings and learns what, its price and text."""
     graph = computation.traced
     rows = []
     for member in graph.members():
@@ -208,7 +208,8 @@ def page(computation: Computation) -> str:
     return (
         f'<div><div style="overflow-x:auto">{svg(graph)}</div>'
         f"<table><thead><tr><th>member</th><th>brings</th><th>learns</th></tr></thead>"
-        f"<tbody>{''.join(rows)}</tbody></table>{_price(computation)}</div>"
+        f"<tbody>{''.join(rows)}</tbody></table>{_price(computation)}"
+        f"<details><summary>text</summary><pre>{escape(computation.text)}</pre></details></div>"
     )
 
 

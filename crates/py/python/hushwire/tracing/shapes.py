@@ -417,7 +417,8 @@ def picked(a: Array, places: Sequence[int], axis: int) -> Array:
 
 @numpy_name()
 def take(a: Any, indices: Any, axis: int | None = None) -> Array:
-    """The elements at places. Secret places read every element, so that none is told."""
+    """The elements at places. Secret places read every element, so that none is told; a secret place
+    beyond the axis gives 0."""
     value, places = array(a), operand(indices)
     value, at = (ravel(value), 0) if axis is None else (value, normal_axis(axis, value.ndim))
     n = known(value, at, "take")

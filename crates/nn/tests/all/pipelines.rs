@@ -1,0 +1,76 @@
+//! Pipelines of scikit-learn, as `skl2onnx` writes them, against ONNX Runtime: their classes, and
+//! numbers within 1 % of their range. Without the packages the test says so and is skipped;
+//! `HUSHWIRE_PYTHON` names an interpreter other than `python3`.
+
+use super::oracle::python_with;
+use hushwire_nn::{
+    Array, Floats, Members, Network, NetworkReport, Samples, Secure, Wanted, npy, onnx::Model,
+};
+use std::{fs, path::Path, process::Command};
+
+/// Trains the pipelines, and writes them into a folder.
+const PROGRAM: &str = include_str!("../pipelines.py");
+/// The least number of pipelines that run.
+const LEAST: usize = 22;
+
+/// Why values are not those of ONNX Runtime.
+fn differs(what: &str, found: &Array, expected: &Array, part: f32) -> Option<String> {
+    let (low, high) = expected.data.iter().fold((f32::MAX, f32::MIN), |(l, h), x| (l.min(*x), h.max(*x)));
+    let range = (high - low).max(0.1 * low.abs().max(high.abs())).max(1e-3);
+    let off = found.data.iter().zip(&expected.data).map(|(x, y)| (x - y).abs()).fold(0.0, f32::max);
+    let same = found.data.len() == expected.data.len() && off <= part * range;
+    (!same).then(|| format!("{what}: {:?}\nfor {:?}", found.data, expected.data))
+}
+
+/// What is wrong with a pipeline's results.
+///
+/// # Errors
+/// It is refused.
+fn runs(folder: &Path, name: &str, outputs: &[&str]) -> Result<Vec<String>, String> {
+    let array = |file: String| npy::read(&fs::read(folder.join(file)).expect("a file")).expect("an array");
+    let input = array(format!("{name}.x.npy"));
+    let bytes = fs::read(folder.join(format!("{name}.onnx"))).expect("a file");
+    let model = Model::read(&bytes).map_err(|e| e.to_string())?;
+    let network = Network::new(model, Some(&input.lengths)).map_err(|e| e.to_string())?;
+    let samples = Samples::given(&network, std::slice::from_ref(&input)).map_err(|e| e.to_string())?;
+    let choice = Wanted::default().chosen(&network, &samples).map_err(|e| e.to_string())?;
+    let floats = Floats::new(&network, &input, true).map_err(|e| e.to_string())?;
+    let secure = Secure::new(&network, choice.numbers, &Members::default()).map_err(|e| e.to_string())?;
+    let greatest = samples.greatest(&network, &secure);
+    let report = NetworkReport::new(&network, choice.numbers, greatest, samples.headroom(), &input)
+        .map_err(|e| e.to_string())?;
+    let mut wrong = vec![];
+    for (k, (output, at)) in network.outputs.iter().enumerate() {
+        let number = outputs.iter().position(|name| name == output).expect("an output");
+        let expected = array(format!("{name}.{number}.npy"));
+        // A class is the same. ONNX Runtime couples probabilities in steps that end early.
+        let parts = if output.contains("label") { [1e-4; 2] } else { [5e-3, 1e-2] };
+        let odd = differs("in floating point", floats.value(*at), &expected, parts[0])
+            .or_else(|| differs("in fixed point", &report.outputs[k], &expected, parts[1]));
+        wrong.extend(odd.map(|odd| format!("{name}, {output}: {odd}")));
+    }
+    Ok(wrong)
+}
+
+#[test]
+#[ignore = "half a minute at this level"]
+fn pipelines_of_scikit_learn() {
+    let Some(python) = python_with("sklearn, skl2onnx, onnxruntime") else { return };
+    let folder = std::env::temp_dir().join(format!("hushwire-pipelines-{}", std::process::id()));
+    fs::create_dir_all(&folder).expect("a folder");
+    let out = Command::new(&python).args(["-c", PROGRAM]).arg(&folder).output().expect("it starts");
+    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+    let (mut all, mut refused, mut wrong) = (0, vec![], vec![]);
+    for line in String::from_utf8(out.stdout).expect("text").lines() {
+        let parts: Vec<&str> = line.split('|').collect();
+        all += 1;
+        match runs(&folder, parts[0], &parts[1..]) {
+            Ok(odd) => wrong.extend(odd),
+            Err(why) => refused.push(format!("{}: {why}", parts[0])),
+        }
+    }
+    fs::remove_dir_all(&folder).expect("a folder");
+    println!("{} of {all} pipelines run\n{}", all - refused.len(), refused.join("\n"));
+    assert!(wrong.is_empty(), "wrong:\n{}", wrong.join("\n"));
+    assert!(all >= 23 && all - refused.len() >= LEAST.max(all - 1), "refused:\n{}", refused.join("\n"));
+}
