@@ -1,4 +1,4 @@
-//! Queries on sessions that stand, with rows that come as columns.
+//! Queries on open sessions, with rows that come as columns.
 
 use hushwire::{
     Local, Party,

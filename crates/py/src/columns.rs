@@ -7,6 +7,7 @@ mod listed;
 use crate::{
     arrow::{ArrowField, View, import},
     errors::{raised, result},
+    running::aside,
 };
 use csv::csv;
 use hushwire::{
@@ -562,13 +563,12 @@ impl FrameColumns {
     /// The table of a CSV or Parquet file.
     #[staticmethod]
     fn file(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        let read = py.detach(|| {
+        aside(py, move || {
             let place = InputPlace::File(path);
             let found = infer(&[&place])?;
             let rows = found.rows.iter().sum::<u64>() as usize;
             Ok(Self { source: Arc::new(Source::File(place, found.columns)), rows })
-        });
-        result(py, read)
+        })
     }
 
     /// The number of rows.

@@ -3,6 +3,7 @@
 use crate::{
     arrays::{Array, Raw, raw},
     errors::{raised, result},
+    running::aside,
 };
 use hushwire::{
     Fault,
@@ -171,8 +172,8 @@ impl Computation {
     /// Evaluates the computation in the clear, in this process alone.
     fn evaluate(&self, py: Python<'_>, inputs: Arrays<'_>) -> PyResult<Raws> {
         let (computation, tensors) = (self.0.clone(), self.tensors(py, &inputs, true)?);
-        let ended = py.detach(|| compute::evaluate(&computation, &tensors).map_err(|e| e.fault()));
-        Ok(raws(&result(py, ended)?))
+        let ended = aside(py, move || compute::evaluate(&computation, &tensors).map_err(|e| e.fault()))?;
+        Ok(raws(&ended))
     }
 
     /// The price of a run where symbols have these lengths: rounds and bytes of the party that
@@ -184,16 +185,16 @@ impl Computation {
         lengths: BTreeMap<String, u64>,
         protocol: &str,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let computation = self.0.clone();
-        let priced = || {
-            let protocol = protocol_of(protocol)?;
+        let (computation, protocol) = (self.0.clone(), result(py, protocol_of(protocol))?);
+        let members = self.members(protocol.parties());
+        let priced = move || {
             let mut job = ComputeJob::new(protocol, ComputationSource::Text(String::new()));
-            job.members = self.members(protocol.parties());
+            job.members = members;
             let task = ComputeTask::of(&job, computation)?;
             let aes = Backend::best().tier() != Tier::Portable;
             Ok(task.bound(&lengths)?.forecast(task.chosen(), aes)?.0)
         };
-        let forecast = result(py, py.detach(priced))?;
+        let forecast = aside(py, priced)?;
         price(py, &forecast)
     }
 

@@ -4,7 +4,8 @@ use crate::{
     arrow::{Exported, export},
     columns::FrameColumns,
     compute::price,
-    errors::{raised, result},
+    errors::raised,
+    running::aside,
     session::{Held, Session},
 };
 use hushwire::{
@@ -96,7 +97,7 @@ impl Query {
         join_bound: Option<u64>,
         tag_joins: bool,
     ) -> PyResult<Self> {
-        let planned = || {
+        let planned = move || {
             let to = to.iter().map(|name| member(name)).collect::<Result<_, _>>()?;
             let now = hushwire::job::query_now(&sql);
             let (values, parameters) = if parameters.is_empty() {
@@ -113,7 +114,7 @@ impl Query {
             let job = QueryJob { sql, to, min_group, join_bound, tag_joins, now, tables, parameters, values };
             QueryTask::new(&job)
         };
-        Ok(Self(Arc::new(result(py, py.detach(planned))?)))
+        Ok(Self(Arc::new(aside(py, planned)?)))
     }
 
     /// The digest of the terms, which an operator allows.
@@ -143,8 +144,8 @@ impl Query {
     /// The price of a run.
     fn cost<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let task = self.0.clone();
-        let forecast = py.detach(move || task.price(Backend::best().tier() != Tier::Portable));
-        price(py, &result(py, forecast)?)
+        let forecast = aside(py, move || task.price(Backend::best().tier() != Tier::Portable))?;
+        price(py, &forecast)
     }
 
     /// Asks it on a session, with the tables that this process brings: name, owner, columns.
@@ -171,7 +172,7 @@ impl Query {
     /// Converts tables to what a session takes, and gives its bytes: for measurements.
     fn convert(&self, py: Python<'_>, tables: Vec<Brought<'_>>) -> PyResult<usize> {
         let (task, tables) = (self.0.clone(), brought(tables));
-        let inputs = result(py, py.detach(move || inputs(&task, &tables)))?;
+        let inputs = aside(py, move || inputs(&task, &tables))?;
         let bytes = |value: &Input| if let Input::Records(records) = value { records.len() } else { 0 };
         Ok(inputs.values().map(bytes).sum())
     }

@@ -21,7 +21,7 @@ use std::{
 /// LOCAL: how often the waiting thread looks for signals and events.
 const TICK: Duration = Duration::from_millis(40);
 /// LOCAL: how long a run may take to end once it is cancelled, before its thread is left alone.
-const GRACE: Duration = Duration::from_millis(300);
+const GRACE: Duration = Duration::from_millis(200);
 /// LOCAL: the stack of the thread, which reads and plans queries.
 const STACK: usize = 16 << 20;
 /// LOCAL: events that wait to be told; older ones give way.
@@ -67,6 +67,17 @@ impl Events {
         }
         Ok(())
     }
+}
+
+/// Runs work that ends by itself and changes nothing, such as planning: a signal leaves it alone.
+///
+/// # Errors
+/// As [`run`].
+pub(crate) fn aside<T: Send + 'static>(
+    py: Python<'_>,
+    work: impl FnOnce() -> Result<T, Fault> + Send + 'static,
+) -> PyResult<T> {
+    run(py, || {}, (&Events::default(), None), work)
 }
 
 /// Runs `work` on a thread of its own, and returns its result. A signal calls `cancel`, which

@@ -54,7 +54,7 @@ impl Service {
         work: impl FnOnce(&Remote) -> Result<T, Fault> + Send + 'static,
     ) -> PyResult<T> {
         let service = self.0.clone();
-        running::run(py, || {}, (&Events::default(), None), move || work(&service))
+        running::aside(py, move || work(&service))
     }
 }
 

@@ -61,12 +61,12 @@ async fn works(party: &Party) -> Result<(), Fault> {
         let view = jobs::view(c, job.clone())?;
         let data = datasets::need(c, &caller, DATA)?;
         let proposal = proposals::need(c, &caller, PROPOSAL)?;
-        let runs = attempts::runs(c, &job.digest, &[line(c)?])?;
+        let runs = attempts::runs(c, &job.digest, &[line(c)?], 0)?;
         Ok((caller, job, view, data, proposal, runs))
     };
     let (caller, job, view, data, proposal, runs) = party.store.run("read", read).await?;
     assert_eq!((view.state.as_str(), view.outputs.len(), view.attempts.len()), ("delivered", 1, 1));
-    assert_eq!((proposal.state.as_str(), runs.len()), ("approved", 1));
+    assert_eq!((proposal.state.as_str(), runs), ("approved", 1));
     assert!(proposal.needs.clients.is_empty() && proposal.proposed.expires.is_none());
     // Its envelope is sealed to a key that was rotated since.
     let manifest = data.signed()?;

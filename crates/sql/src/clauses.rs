@@ -11,7 +11,7 @@ pub struct Clause {
 }
 
 /// The table `e` of examples: its columns, and its rows as text; `None` is NULL.
-pub const EXAMPLE: (&[&str], &[[Option<&str>; 12]]) = (
+pub const EXAMPLE: (&[&str], &[[Option<&str>; 13]]) = (
     &[
         "id INTEGER NOT NULL",
         "team VARCHAR(4) NOT NULL",
@@ -25,6 +25,7 @@ pub const EXAMPLE: (&[&str], &[[Option<&str>; 12]]) = (
         "born DATE",
         "at TIMESTAMP",
         "done BOOLEAN",
+        "nothing INTEGER",
     ],
     &[
         [
@@ -40,6 +41,7 @@ pub const EXAMPLE: (&[&str], &[[Option<&str>; 12]]) = (
             Some("1990-05-17"),
             Some("2024-02-29 13:45:10"),
             Some("true"),
+            None,
         ],
         [
             Some("2"),
@@ -54,6 +56,7 @@ pub const EXAMPLE: (&[&str], &[[Option<&str>; 12]]) = (
             Some("1985-12-01"),
             Some("2023-12-31 23:59:59"),
             Some("false"),
+            Some("4"),
         ],
         [
             Some("3"),
@@ -67,6 +70,7 @@ pub const EXAMPLE: (&[&str], &[[Option<&str>; 12]]) = (
             Some("2024-01-31"),
             Some("2001-01-31"),
             Some("2024-01-31 00:00:00"),
+            None,
             None,
         ],
         [
@@ -82,6 +86,7 @@ pub const EXAMPLE: (&[&str], &[[Option<&str>; 12]]) = (
             None,
             None,
             Some("true"),
+            Some("9"),
         ],
     ],
 );
@@ -100,7 +105,7 @@ pub static CLAUSES: &[Clause] = &[
     clause(
         "SELECT * EXCLUDE (…) REPLACE (…)",
         "all columns but some, and others in place of some",
-        "SELECT * EXCLUDE (note, price, x, day, born, at, done) REPLACE (UPPER(name) AS name) FROM e WHERE id = 1",
+        "SELECT * EXCLUDE (note, price, x, day, born, at, done, nothing) REPLACE (UPPER(name) AS name) FROM e WHERE id = 1",
     ),
     clause("SELECT DISTINCT", "each row once", "SELECT DISTINCT team FROM e ORDER BY team"),
     clause(

@@ -159,7 +159,7 @@ fn put_table(out: &mut String, rows: &[Vec<String>], width: usize) {
     for row in rows {
         let mut cells = row.iter().zip(head.iter());
         let Some((first, _)) = cells.next() else { continue };
-        put(out, &format!("{STRONG}{first}{STRONG:#}"));
+        wrapped(first, width).iter().for_each(|line| put(out, &format!("{STRONG}{line}{STRONG:#}")));
         for (cell, name) in cells.filter(|(cell, _)| !cell.is_empty()) {
             let text = if count == 2 || name.is_empty() { cell.clone() } else { format!("{name}: {cell}") };
             wrapped(&text, width.saturating_sub(4).max(20))
@@ -190,6 +190,10 @@ pub(super) fn inline(text: &str) -> String {
         }
         if let Some((words, target, behind)) = link(rest) {
             let words = inline(words);
+            if out.ends_with('!') {
+                // A picture, of which a terminal shows the words.
+                out.pop();
+            }
             let page = target.split('#').next().unwrap_or_default().rsplit('/').next().unwrap_or_default();
             out.push_str(&words);
             match () {

@@ -3,7 +3,7 @@
 use super::{
     Broken,
     flat::FlatTable,
-    schema::{ArrowField, Extent, Form},
+    schema::{ArrowField, ArrowForm, Extent},
 };
 use crate::parquet::{Record, fields};
 use std::{
@@ -72,10 +72,10 @@ impl<'f, 'b> RecordBatch<'f, 'b> {
         }
         let rows = usize::try_from(self.rows).map_err(|_| SHORT)?;
         let form = match field.choice {
-            Some(choice) => Form::Whole { width: choice.width, signed: choice.signed },
+            Some(choice) => ArrowForm::Whole { width: choice.width, signed: choice.signed },
             None => field.form,
         };
-        if form == Form::Nulls {
+        if form == ArrowForm::Nulls {
             return Ok(Column { form, validity: None, buffers: vec![] });
         }
         let validity = if nulls == 0 { vec![] } else { self.buffer(buffer_at)? };
@@ -83,8 +83,8 @@ impl<'f, 'b> RecordBatch<'f, 'b> {
             return Err(SHORT.into());
         }
         let count = match form {
-            Form::Text { .. } => 2,
-            Form::Views => 1 + usize::try_from(further.i64(before.views, 0)?).map_err(|_| SHORT)?,
+            ArrowForm::Text { .. } => 2,
+            ArrowForm::Views => 1 + usize::try_from(further.i64(before.views, 0)?).map_err(|_| SHORT)?,
             _ => 1,
         };
         let mut buffers = vec![];
@@ -92,18 +92,18 @@ impl<'f, 'b> RecordBatch<'f, 'b> {
             buffers.push(self.buffer(buffer_at + 1 + at)?);
         }
         let needed = match form {
-            Form::Nulls | Form::Unread => 0,
-            Form::Bits => rows.div_ceil(8),
-            Form::Whole { width, .. }
-            | Form::Real(width)
-            | Form::Decimal { width, .. }
-            | Form::Fixed(width) => rows.checked_mul(width).ok_or(SHORT)?,
-            Form::Days => rows.checked_mul(4).ok_or(SHORT)?,
-            Form::DayMillis | Form::Ticks(_) => rows.checked_mul(8).ok_or(SHORT)?,
+            ArrowForm::Nulls | ArrowForm::Unread => 0,
+            ArrowForm::Bits => rows.div_ceil(8),
+            ArrowForm::Whole { width, .. }
+            | ArrowForm::Real(width)
+            | ArrowForm::Decimal { width, .. }
+            | ArrowForm::Fixed(width) => rows.checked_mul(width).ok_or(SHORT)?,
+            ArrowForm::Days => rows.checked_mul(4).ok_or(SHORT)?,
+            ArrowForm::DayMillis | ArrowForm::Ticks(_) => rows.checked_mul(8).ok_or(SHORT)?,
             // An empty batch may have no offset at all.
-            Form::Text { .. } if rows == 0 => 0,
-            Form::Text { wide } => (rows + 1).checked_mul(if wide { 8 } else { 4 }).ok_or(SHORT)?,
-            Form::Views => rows.checked_mul(16).ok_or(SHORT)?,
+            ArrowForm::Text { .. } if rows == 0 => 0,
+            ArrowForm::Text { wide } => (rows + 1).checked_mul(if wide { 8 } else { 4 }).ok_or(SHORT)?,
+            ArrowForm::Views => rows.checked_mul(16).ok_or(SHORT)?,
         };
         if buffers.first().map_or(0, Vec::len) < needed {
             return Err(SHORT.into());
@@ -149,7 +149,7 @@ impl<'f, 'b> RecordBatch<'f, 'b> {
 
 /// The values of a column in a batch.
 pub(super) struct Column {
-    form: Form,
+    form: ArrowForm,
     /// A bit for each row; `None` where none is NULL.
     validity: Option<Vec<u8>>,
     buffers: Vec<Vec<u8>>,
@@ -183,7 +183,7 @@ fn half(bits: u16) -> f32 {
 impl Column {
     /// The number in a row by which it chooses from a dictionary; `None` for NULL.
     pub(super) fn choice(&self, row: usize) -> Result<Option<u64>, Trouble> {
-        let Form::Whole { width, signed } = self.form else { return Ok(None) };
+        let ArrowForm::Whole { width, signed } = self.form else { return Ok(None) };
         if self.validity.as_ref().is_some_and(|bits| !bit(bits, row)) {
             return Ok(None);
         }
@@ -202,23 +202,23 @@ impl Column {
             TextForm,
             fields::{bytes, number as text_of, scaled},
         };
-        if self.form == Form::Nulls || self.validity.as_ref().is_some_and(|bits| !bit(bits, row)) {
+        if self.form == ArrowForm::Nulls || self.validity.as_ref().is_some_and(|bits| !bit(bits, row)) {
             return Ok(false);
         }
         let odd = Trouble::Odd;
         match self.form {
-            Form::Nulls | Form::Unread => return Ok(false),
-            Form::Bits => {
+            ArrowForm::Nulls | ArrowForm::Unread => return Ok(false),
+            ArrowForm::Bits => {
                 let truth = self.buffers.first().is_some_and(|bits| bit(bits, row));
                 out.extend_from_slice(if truth { b"true" } else { b"false" });
             }
-            Form::Whole { width, signed } => {
+            ArrowForm::Whole { width, signed } => {
                 let value = number(self.value(row, width)?, signed);
                 // Narrower ones fit with their sign.
                 let form = if width == 8 && !signed { TextForm::Unsigned } else { TextForm::Plain };
                 text_of(value, form, 64, out).map_err(odd)?;
             }
-            Form::Real(width) => {
+            ArrowForm::Real(width) => {
                 let value = self.value(row, width)?;
                 let text = match *value {
                     [a, b] => half(u16::from_le_bytes([a, b])).to_string(),
@@ -227,30 +227,30 @@ impl Column {
                 };
                 out.extend_from_slice(text.as_bytes());
             }
-            Form::Decimal { width, scale } if width <= 8 => {
+            ArrowForm::Decimal { width, scale } if width <= 8 => {
                 scaled(number(self.value(row, width)?, true).into(), scale, out);
             }
-            Form::Decimal { width, scale } => {
+            ArrowForm::Decimal { width, scale } => {
                 let mut value = self.value(row, width)?.to_vec();
                 value.reverse();
                 bytes(&value, TextForm::Scaled(scale), out).map_err(odd)?;
             }
-            Form::Days => {
+            ArrowForm::Days => {
                 text_of(number(self.value(row, 4)?, true), TextForm::Days, 32, out).map_err(odd)?;
             }
-            Form::DayMillis => {
+            ArrowForm::DayMillis => {
                 let days = number(self.value(row, 8)?, true).div_euclid(86_400_000);
                 text_of(days, TextForm::Days, 64, out).map_err(odd)?;
             }
-            Form::Ticks(0) => {
+            ArrowForm::Ticks(0) => {
                 let seconds = number(self.value(row, 8)?, true);
                 let millis = seconds.checked_mul(1000).ok_or(odd(fields::FAR))?;
                 text_of(millis, TextForm::Ticks(1), 64, out).map_err(odd)?;
             }
-            Form::Ticks(unit) => {
+            ArrowForm::Ticks(unit) => {
                 text_of(number(self.value(row, 8)?, true), TextForm::Ticks(unit), 64, out).map_err(odd)?;
             }
-            Form::Text { wide } => {
+            ArrowForm::Text { wide } => {
                 let width = if wide { 8 } else { 4 };
                 let place = |at| -> Result<usize, Broken> {
                     usize::try_from(number(self.value(at, width)?, true)).map_err(|_| SHORT)
@@ -259,8 +259,8 @@ impl Column {
                 let text = self.buffers.get(1).and_then(|data| data.get(begin..end));
                 out.extend_from_slice(text.ok_or("text of it lies outside of its buffer")?);
             }
-            Form::Views => out.extend_from_slice(self.view(row)?),
-            Form::Fixed(width) => out.extend_from_slice(self.value(row, width)?),
+            ArrowForm::Views => out.extend_from_slice(self.view(row)?),
+            ArrowForm::Fixed(width) => out.extend_from_slice(self.value(row, width)?),
         }
         Ok(true)
     }

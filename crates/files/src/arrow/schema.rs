@@ -8,7 +8,7 @@ const DEEPEST: usize = 64;
 
 /// How the values of a column lie in its buffers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum ArrowForm {
     /// No buffer: all are NULL.
     Nulls,
     Bits,
@@ -64,7 +64,7 @@ pub(super) struct ArrowField {
     pub(super) nullable: bool,
     /// `None` where there is none for it here.
     pub(super) kind: Option<ParquetType>,
-    pub(super) form: Form,
+    pub(super) form: ArrowForm,
     pub(super) choice: Option<Choice>,
     pub(super) extent: Extent,
 }
@@ -101,7 +101,7 @@ impl ArrowField {
         }
         let (form, kind, buffers) = form(field)?;
         let mut extent =
-            Extent { nodes: 1, buffers, views: usize::from(form == Form::Views || is_view(field)?) };
+            Extent { nodes: 1, buffers, views: usize::from(form == ArrowForm::Views || is_view(field)?) };
         let (name, nullable) = (field.text(0)?, field.flag(1)?);
         let choice = match field.table(4)? {
             None => None,
@@ -133,11 +133,11 @@ impl ArrowField {
             return Err("a dictionary has values that are not read");
         }
         let buffers = match self.form {
-            Form::Nulls => 0,
-            Form::Text { .. } => 3,
+            ArrowForm::Nulls => 0,
+            ArrowForm::Text { .. } => 3,
             _ => 2,
         };
-        let extent = Extent { nodes: 1, buffers, views: usize::from(self.form == Form::Views) };
+        let extent = Extent { nodes: 1, buffers, views: usize::from(self.form == ArrowForm::Views) };
         Ok(Self { choice: None, extent, ..self.clone() })
     }
 }
@@ -148,16 +148,16 @@ fn is_view(field: &FlatTable<'_>) -> Result<bool, Broken> {
 }
 
 /// The form of a column's values, its type, and the number of its own buffers.
-fn form(field: &FlatTable<'_>) -> Result<(Form, Option<ParquetType>, usize), Broken> {
+fn form(field: &FlatTable<'_>) -> Result<(ArrowForm, Option<ParquetType>, usize), Broken> {
     let (number, of) = (field.u8(2)?, field.table(3)?);
     let of = |what: Broken| of.ok_or(what);
     let missing = "a column of it has no type";
     let text = Some(ParquetType::Text);
     Ok(match number {
-        1 => (Form::Nulls, text, 0),
+        1 => (ArrowForm::Nulls, text, 0),
         2 => {
             let (width, signed) = width_of(&of(missing)?)?;
-            (Form::Whole { width, signed }, Some(whole(width, signed)), 2)
+            (ArrowForm::Whole { width, signed }, Some(whole(width, signed)), 2)
         }
         3 => {
             let width = match of(missing)?.i16(0, 0)? {
@@ -165,10 +165,10 @@ fn form(field: &FlatTable<'_>) -> Result<(Form, Option<ParquetType>, usize), Bro
                 1 => 4,
                 _ => 8,
             };
-            (Form::Real(width), Some(ParquetType::Double), 2)
+            (ArrowForm::Real(width), Some(ParquetType::Double), 2)
         }
-        4 | 5 => (Form::Text { wide: false }, text, 3),
-        6 => (Form::Bits, Some(ParquetType::Boolean), 2),
+        4 | 5 => (ArrowForm::Text { wide: false }, text, 3),
+        6 => (ArrowForm::Bits, Some(ParquetType::Boolean), 2),
         7 => {
             let of = of(missing)?;
             let (precision, scale) = (u8::try_from(of.i32(0, 0)?), u8::try_from(of.i32(1, 0)?));
@@ -178,34 +178,34 @@ fn form(field: &FlatTable<'_>) -> Result<(Form, Option<ParquetType>, usize), Bro
             };
             match (precision, scale) {
                 (Ok(precision @ 1..=38), Ok(scale)) if scale <= precision => {
-                    (Form::Decimal { width, scale }, Some(ParquetType::Decimal { precision, scale }), 2)
+                    (ArrowForm::Decimal { width, scale }, Some(ParquetType::Decimal { precision, scale }), 2)
                 }
-                _ => (Form::Unread, None, 2),
+                _ => (ArrowForm::Unread, None, 2),
             }
         }
         8 => match of(missing)?.i16(0, 1)? {
-            0 => (Form::Days, Some(ParquetType::Date), 2),
-            _ => (Form::DayMillis, Some(ParquetType::Date), 2),
+            0 => (ArrowForm::Days, Some(ParquetType::Date), 2),
+            _ => (ArrowForm::DayMillis, Some(ParquetType::Date), 2),
         },
         10 => match of(missing)?.i16(0, 0)? {
-            unit @ 0..=3 => (Form::Ticks(unit.unsigned_abs().into()), Some(ParquetType::Timestamp), 2),
+            unit @ 0..=3 => (ArrowForm::Ticks(unit.unsigned_abs().into()), Some(ParquetType::Timestamp), 2),
             _ => return Err("it has timestamps of an unknown unit"),
         },
         15 => match usize::try_from(of(missing)?.i32(0, 0)?) {
-            Ok(width @ 1..) => (Form::Fixed(width), text, 2),
-            _ => (Form::Unread, None, 2),
+            Ok(width @ 1..) => (ArrowForm::Fixed(width), text, 2),
+            _ => (ArrowForm::Unread, None, 2),
         },
-        19 | 20 => (Form::Text { wide: true }, text, 3),
-        23 | 24 => (Form::Views, text, 2),
+        19 | 20 => (ArrowForm::Text { wide: true }, text, 3),
+        23 | 24 => (ArrowForm::Views, text, 2),
         // Times of day, intervals and durations; lists, maps, and lists of 64 bits.
-        9 | 11 | 12 | 17 | 18 | 21 => (Form::Unread, None, 2),
-        13 | 16 => (Form::Unread, None, 1),
+        9 | 11 | 12 | 17 | 18 | 21 => (ArrowForm::Unread, None, 2),
+        13 | 16 => (ArrowForm::Unread, None, 1),
         14 => {
             let is_dense = of(missing)?.i16(0, 0)? == 1;
-            (Form::Unread, None, if is_dense { 2 } else { 1 })
+            (ArrowForm::Unread, None, if is_dense { 2 } else { 1 })
         }
-        22 => (Form::Unread, None, 0),
-        25 | 26 => (Form::Unread, None, 3),
+        22 => (ArrowForm::Unread, None, 0),
+        25 | 26 => (ArrowForm::Unread, None, 3),
         _ => return Err("it has a column of an unknown type"),
     })
 }

@@ -277,7 +277,7 @@ impl BoundComputation {
     /// # Errors
     /// It is too large to be run.
     pub fn course(&self, chosen: Chosen) -> Result<Vec<(u64, Value)>, Fault> {
-        Ok(self.course_of(&self.form(chosen)?))
+        Ok(self.course_of(&*self.form(chosen)?))
     }
 
     /// The records that a member brings to the rest, in order, of its own inputs in theirs: what it
@@ -444,7 +444,7 @@ impl BoundComputation {
     /// # Errors
     /// It is too large to be run.
     pub fn forecast(&self, chosen: Chosen, aes_instructions: bool) -> Result<(Forecast, Option<u64>), Fault> {
-        self.forecast_of(&self.form(chosen)?, chosen, aes_instructions)
+        self.forecast_of(&*self.form(chosen)?, chosen, aes_instructions)
     }
 
     /// The same, and the bytes that values and work on them take at each party where it runs in

@@ -52,7 +52,7 @@ pub(super) struct Three {
 }
 
 /// Shares of all inputs of one owner, which serve any number of runs.
-pub(super) struct KeptInputs {
+pub(crate) struct KeptInputs {
     owner: Member,
     /// By the place of an input.
     shares: BTreeMap<usize, Shares>,

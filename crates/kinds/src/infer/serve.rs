@@ -13,15 +13,15 @@
 use super::{
     InferJob, InferTask,
     answers::{Answers, Queue, spent},
-    part::{client_tensors, weights},
+    part::weights,
 };
 use crate::compute::served::{ASK, Call, OwnerInputs, ServeVerdict, ServedComputation, ServedSeat, keep};
 use hushwire_compute::Tensor;
 use hushwire_fault::code;
-use hushwire_nn::{Array, INPUT, decode, npy};
+use hushwire_nn::INPUT;
 use hushwire_session::{
-    AgreedField, Agreement, Cancel, Fault, InputPlace, Kind, Member, MemberConfig, Observer, Outcome, Part,
-    Peer, Protocol, Stats, Task,
+    AgreedField, Agreement, Cancel, Fault, Kind, Member, MemberConfig, Observer, Outcome, Part, Peer,
+    Protocol, Task,
     run::{Links, MemberSession},
     run_part,
 };
@@ -43,6 +43,8 @@ const VERSION: u32 = 1;
 const FOREVER: Duration = Duration::from_secs(3650 * 24 * 3600);
 /// LOCAL: the wait before a client's session begins anew after one that failed.
 const PAUSE: Duration = Duration::from_millis(200);
+/// LOCAL: how often a member that serves looks whether it is to end.
+const LOOK: Duration = Duration::from_millis(20);
 /// The step of planning, as errors name it.
 const PLANNING: &str = "planning the job";
 
@@ -108,7 +110,7 @@ pub struct ServeReport {
 }
 
 /// The job as one client has it.
-fn job_of(job: &InferJob, client: &Member) -> InferJob {
+pub(super) fn job_of(job: &InferJob, client: &Member) -> InferJob {
     match job.protocol {
         Protocol::Two => job.clone(),
         _ => InferJob { client: client.clone(), ..job.clone() },
@@ -116,12 +118,12 @@ fn job_of(job: &InferJob, client: &Member) -> InferJob {
 }
 
 /// The name of a client's counts and messages.
-fn name_of(client: &Member) -> String {
+pub(super) fn name_of(client: &Member) -> String {
     client.name().map_or_else(|| client.key(), str::to_owned)
 }
 
 /// Whether a job can be served.
-fn check(job: &InferJob) -> Result<(), Fault> {
+pub(super) fn check(job: &InferJob) -> Result<(), Fault> {
     let refuse = |cause: &str, remedy: &str| Err(Fault::new(code::MODEL, PLANNING, cause, remedy));
     if !matches!(job.protocol, Protocol::Rep3 | Protocol::Two) {
         return refuse("a served model takes protocol rep3 or two", "write protocol = \"rep3\"");
@@ -153,7 +155,7 @@ fn weights_agreement(task: &InferTask) -> Agreement {
 }
 
 /// A client's session.
-fn answers_agreement(task: &InferTask, client: &Member, ahead: u64) -> Agreement {
+pub(super) fn answers_agreement(task: &InferTask, client: &Member, ahead: u64) -> Agreement {
     let three = task.job().protocol == Protocol::Rep3;
     let clients = client.name().filter(|_| three).map(str::to_owned).into_iter().collect();
     let served = format!("{}, up to {ahead} bytes of OTs between requests", client.key());
@@ -161,7 +163,7 @@ fn answers_agreement(task: &InferTask, client: &Member, ahead: u64) -> Agreement
 }
 
 /// The number of inputs along the first axis of a request: the answers that it gets.
-fn answers_of(task: &InferTask) -> u64 {
+pub(super) fn answers_of(task: &InferTask) -> u64 {
     let input = task.computation().inputs().find(|(name, _)| *name == INPUT);
     let lengths = input.and_then(|(_, ty)| ty.shape.lengths()).unwrap_or_default();
     if lengths.len() > 1 { lengths[0].max(1) as u64 } else { 1 }
@@ -301,12 +303,25 @@ fn shared(
     let own = if tensors.is_empty() { vec![] } else { served.records(tensors)? };
     let mut once = config.again()?;
     once.stored = std::mem::take(&mut config.stored);
-    once.cancel = stop.clone();
     let part = KeepPart { served, own, kept: OwnerInputs::None };
-    Ok(run_part(weights_agreement(task), part, once, &silent())?.learnt)
+    // A handle of its own: one whose session ended well ends nothing any more.
+    let (cancel, over) = (once.cancel.clone(), AtomicBool::new(false));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !over.load(Ordering::SeqCst) {
+                if stop.asked() {
+                    cancel.cancel();
+                }
+                thread::sleep(LOOK);
+            }
+        });
+        let kept = run_part(weights_agreement(task), part, once, &silent());
+        over.store(true, Ordering::SeqCst);
+        Ok(kept?.learnt)
+    })
 }
 
-fn silent() -> Observer {
+pub(super) fn silent() -> Observer {
     Arc::new(|_| {})
 }
 
@@ -345,7 +360,7 @@ impl Server<'_> {
                 if stop.asked() {
                     self.close(true);
                 }
-                thread::sleep(Duration::from_millis(20));
+                thread::sleep(LOOK);
             }
             let ended = serving.into_iter().map(thread::ScopedJoinHandle::join);
             ended
@@ -499,197 +514,5 @@ impl Part for ServePart<'_> {
 
     fn commit(self) -> Result<(), Fault> {
         Ok(())
-    }
-}
-
-/// The requests of a client, and what becomes of them.
-pub trait Requests {
-    /// Whether [`next`](Self::next) would give one at once, or say that there are no more.
-    fn is_there(&mut self) -> bool;
-
-    /// The inputs of the next request by name, as `input`; none where there are no more. It may
-    /// wait.
-    ///
-    /// # Errors
-    /// There is one that cannot be used.
-    fn next(&mut self) -> Result<Option<BTreeMap<String, InputPlace>>, Fault>;
-
-    /// Takes the answer to the last request.
-    ///
-    /// # Errors
-    /// It cannot be kept.
-    fn answered(&mut self, answer: Answered) -> Result<(), Fault>;
-}
-
-/// The answer to a request.
-#[derive(Clone, Debug)]
-pub struct Answered {
-    /// The outputs, in the network's order.
-    pub arrays: Vec<Array>,
-    /// Whether each is of whole numbers, such as places.
-    whole: Vec<bool>,
-    /// From the request to the answer.
-    pub time: Duration,
-}
-
-impl Answered {
-    fn new(outputs: &[(usize, Tensor)], time: Duration) -> Self {
-        let arrays = outputs.iter().map(|(_, tensor)| decode(tensor)).collect();
-        let whole = outputs.iter().map(|(_, tensor)| tensor.scalar().frac() == 0).collect();
-        Self { arrays, whole, time }
-    }
-
-    /// An output as NumPy's file.
-    ///
-    /// # Panics
-    /// If there are not as many outputs (the caller's bug).
-    #[must_use]
-    pub fn npy(&self, output: usize) -> Vec<u8> {
-        let array = &self.arrays[output];
-        if self.whole[output] { npy::write_whole(array) } else { npy::write(array) }
-    }
-}
-
-/// Asks a served model for answers, one after the other; `config` is the client's. `ahead` are
-/// bytes of OTs between requests, as those that serve have it.
-///
-/// # Errors
-/// The job is not served so, an input cannot be used, the client may have no more answers, or
-/// somebody failed. Answers up to then were given.
-pub fn ask_model(
-    job: &InferJob,
-    mut config: MemberConfig,
-    ahead: u64,
-    requests: &mut dyn Requests,
-) -> Result<Stats, Fault> {
-    let me = config.me.clone();
-    asked(job, &mut config, ahead, requests).map_err(|e| e.by(&me))
-}
-
-fn asked(
-    job: &InferJob,
-    config: &mut MemberConfig,
-    ahead: u64,
-    requests: &mut dyn Requests,
-) -> Result<Stats, Fault> {
-    check(job)?;
-    let client = config.me.clone();
-    if client == job.owner {
-        let remedy = "serve it with `hushwire serve-model`";
-        return Err(Fault::new(code::MEMBER, ASK, format!("{client} owns the model"), remedy));
-    }
-    let job = job_of(job, &client);
-    let task = InferTask::new(&job)?;
-    config.allows(&task.terms())?;
-    let agreement = answers_agreement(&task, &client, ahead);
-    if job.protocol == Protocol::Two {
-        config.me = job.client.clone();
-        config.peers.retain(|peer| peer.member == job.owner);
-    }
-    // Who asks, dials.
-    config.listener = None;
-    let served = ServedComputation::new(task.compute(), &job.owner, &config.me, None)?;
-    let mut ask = Asking { task: &task, served: &served, ahead, requests, next: None };
-    let mut all = Stats::default();
-    loop {
-        let part = AskPart { ask: &mut ask, end: None };
-        let Outcome { learnt: verdict, stats } =
-            run_part(agreement.clone(), part, config.again()?, &silent())?;
-        all.seconds += stats.seconds;
-        all.bytes_sent += stats.bytes_sent;
-        all.bytes_received += stats.bytes_received;
-        all.rounds += stats.rounds;
-        match verdict {
-            ServeVerdict::Granted => return Ok(all),
-            ServeVerdict::Anew => {}
-            ServeVerdict::Spent => return Err(spent(&name_of(&client), answers_of(&task))),
-            ServeVerdict::Ends => {
-                let remedy = "ask again when they serve it anew";
-                return Err(Fault::new(code::NOT_ALLOWED, ASK, "the model is not served any more", remedy));
-            }
-        }
-    }
-}
-
-/// A client that asks, over the sessions that it takes.
-struct Asking<'s> {
-    task: &'s InferTask,
-    served: &'s ServedComputation,
-    ahead: u64,
-    requests: &'s mut dyn Requests,
-    /// A request that waits for another session.
-    next: Option<Vec<zeroize::Zeroizing<Vec<u8>>>>,
-}
-
-impl Asking<'_> {
-    /// The records of the next request.
-    fn next(&mut self) -> Result<Option<Vec<zeroize::Zeroizing<Vec<u8>>>>, Fault> {
-        if let Some(records) = self.next.take() {
-            return Ok(Some(records));
-        }
-        let Some(inputs) = self.requests.next()? else { return Ok(None) };
-        let tensors = client_tensors(self.task, &self.task.job().client, &inputs)?;
-        self.served.records(&tensors).map(Some)
-    }
-}
-
-/// A client's part of its session.
-struct AskPart<'a, 's> {
-    ask: &'a mut Asking<'s>,
-    /// Why the session ends.
-    end: Option<Result<ServeVerdict, Fault>>,
-}
-
-impl AskPart<'_, '_> {
-    /// Two parties make OTs for the next request while nobody knows it yet.
-    fn idle(&mut self, member: &MemberSession, seat: &mut ServedSeat) -> Result<(), Fault> {
-        let pairs = self.ask.task.job().protocol == Protocol::Two && self.ask.ahead > 0;
-        if !pairs || self.ask.next.is_some() || self.ask.requests.is_there() {
-            return Ok(());
-        }
-        seat.ask(member, Call::Ahead)?;
-        seat.ahead(self.ask.served, self.ask.ahead)
-    }
-}
-
-impl Part for AskPart<'_, '_> {
-    type Learnt = ServeVerdict;
-
-    fn compute(&mut self, member: &mut MemberSession) -> Result<Links, Fault> {
-        let mut seat = ServedSeat::open(member, self.ask.served, &OwnerInputs::None)?;
-        let cancel = member.config.cancel.clone();
-        let end = loop {
-            self.idle(member, &mut seat)?;
-            let records = match self.ask.next() {
-                Ok(Some(records)) => records,
-                Ok(None) => break Ok(ServeVerdict::Granted),
-                // The others need not know of it.
-                Err(e) => break Err(e),
-            };
-            let begun = Instant::now();
-            let verdict = seat.ask(member, Call::Run)?;
-            if verdict != ServeVerdict::Granted {
-                self.ask.next = Some(records);
-                break Ok(verdict);
-            }
-            let go_on = &mut |_, _| !cancel.asked();
-            let learnt = seat.run(member, self.ask.served, &OwnerInputs::None, records, go_on)?;
-            let time = begun.elapsed();
-            let answer = Answered::new(&self.ask.served.learnt(&learnt), time);
-            if let Err(e) = self.ask.requests.answered(answer) {
-                break Err(e);
-            }
-        };
-        seat.ask(member, Call::End)?;
-        self.end = Some(end);
-        Ok(seat.into_links())
-    }
-
-    fn prepare(&mut self) -> Result<(), Fault> {
-        Ok(())
-    }
-
-    fn commit(self) -> Result<ServeVerdict, Fault> {
-        self.end.unwrap_or_else(|| Err(Fault::internal(ASK, "the session had no end")))
     }
 }

@@ -39,7 +39,10 @@ impl<'q> Binder<'q> {
         let inner = self.expr(env, calls, expr);
         calls.room = around;
         let inner = inner?;
-        let inner = room.map_or(inner.clone(), |room| with_room(inner, room));
+        let inner = match room {
+            Some(room) => with_room(inner, room),
+            None => inner,
+        };
         let Some(ty) = self.cast_type(data_type, &inner, at)? else {
             return self.call("to_text", vec![inner], at);
         };

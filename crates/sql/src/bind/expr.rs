@@ -12,7 +12,7 @@ use super::{
 use crate::{
     Fault,
     error::{At, fault, refused_at, unsupported, widths},
-    logical::{Id, Ids, OrderKey, truth},
+    logical::{Id, Ids, truth},
 };
 use hushwire_compute::Comparison;
 use hushwire_fault::code;

@@ -81,7 +81,7 @@ impl Reader<'_> {
                 let text = String::from_utf8_lossy(bytes);
                 match ty {
                     // A text with a time is a time.
-                    ColumnType::Date if text.len() > 10 => {
+                    ColumnType::Date if text.contains(':') => {
                         let ty = ColumnType::Timestamp;
                         Ok(Expr::Literal(self.literal(&text, ty)?, ty))
                     }

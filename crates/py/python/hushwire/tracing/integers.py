@@ -135,7 +135,7 @@ def gcd(x1: Any, x2: Any) -> Array:
         both = infix("&", odd_a, odd_b)
         either = infix("|", odd_a, odd_b)
         low, high = each("min", a, b, scalar=wide), each("max", a, b, scalar=wide)
-        # Of two odd numbers, half their difference and the lesser one; else halves of even ones.
+        # For two odd numbers, half their difference and the lesser one; else halves of even ones.
         first = select(both, infix("-", high, low), a)
         second = select(both, low, b)
         scale = select(either, scale, shifted(scale, -1))
