@@ -55,6 +55,18 @@ pub(super) fn digest(key: &[u8; 32], text: &[u8], bytes: usize) -> Vec<u8> {
     blake3::keyed_hash(key, text).as_bytes()[..bytes].to_vec()
 }
 
+/// Why strings of a column are refused that have other letters than parties can compute with, and
+/// what to do.
+pub(super) fn other_letters(column: &str, known: Letters) -> (String, &'static str) {
+    let (known, functions) = match known {
+        Letters::Ascii => ("ASCII", "SUBSTRING, LPAD, RPAD or REVERSE"),
+        Letters::Latin => ("Latin-1", "UPPER or LOWER"),
+    };
+    let cause =
+        format!("column {column} has characters that are not {known}, and parties compute {functions} of it");
+    (cause, "take it of this table's columns alone, so that its owner does, before they meet those of others")
+}
+
 /// LOCAL: rows that are read at a time.
 const PIECE: usize = 1 << 12;
 
@@ -109,22 +121,7 @@ pub(super) fn read(
             let text = spelt.text;
             let limit = letters.iter().find(|(place, _)| *place == at).map(|(_, letters)| *letters);
             if let Some(limit) = limit.filter(|limit| !limit.hold(text)) {
-                let (known, functions, remedy) = match limit {
-                    Letters::Ascii => (
-                        "ASCII",
-                        "SUBSTRING, LPAD, RPAD or REVERSE",
-                        "take it of this table's columns alone, so that its owner does, before they meet those of others",
-                    ),
-                    Letters::Latin => (
-                        "Latin-1",
-                        "UPPER or LOWER",
-                        "take it of this table's columns alone, so that its owner does, before they meet those of others",
-                    ),
-                };
-                let cause = format!(
-                    "column {} has characters that are not {known}, and parties compute {functions} of it",
-                    column.name
-                );
+                let (cause, remedy) = other_letters(&column.name, limit);
                 return Err(wrong(cause, remedy));
             }
             if let ColumnType::Digest { bits } = column.ty {

@@ -3,7 +3,7 @@
 use super::{
     QueryTask,
     plan::of_query,
-    rows::{digest, read},
+    rows::{digest, other_letters, read},
 };
 use crate::{ComputeSession, Value, compute::Instead};
 use hushwire_compute::Tensor;
@@ -41,7 +41,7 @@ impl QueryTask {
             })?;
             taken.push(*slice);
         }
-        self.check_ascii(table, rows, &taken)?;
+        self.check_letters(table, rows, &taken)?;
         for key in &table.unique {
             let of: Vec<&ColumnSlice<'_>> = key.iter().map(|k| &taken[*k]).collect();
             if let Some(row) = repeated(rows, &of) {
@@ -77,7 +77,7 @@ impl QueryTask {
         let table = &self.query().tables()[at];
         let mut incoming = self.query().incoming(name, part).map_err(of_query)?;
         let take = |rows: &[Row]| incoming.take(rows).map_err(of_query);
-        read(table, (place, &Dialect::default()), &self.digest_key(), &self.query().ascii(name), take)?;
+        read(table, (place, &Dialect::default()), &self.digest_key(), &self.query().letters(name), take)?;
         let records = incoming.finish().map_err(of_query)?;
         Ok(records.into_iter().map(|(name, records)| (name, Value::Records(records))).collect())
     }
@@ -101,23 +101,15 @@ impl QueryTask {
         Some((texts.iter().flat_map(|text| digest(&key, text, width)).collect(), width))
     }
 
-    /// Checks that strings from which the query takes bytes have no characters of several.
-    fn check_ascii(&self, table: &Table, rows: usize, taken: &[ColumnSlice<'_>]) -> Result<(), Fault> {
-        for at in self.query().ascii(&table.name) {
+    /// Checks that strings with which parties compute have no other letters than those can.
+    fn check_letters(&self, table: &Table, rows: usize, taken: &[ColumnSlice<'_>]) -> Result<(), Fault> {
+        for (at, known) in self.query().letters(&table.name) {
             let ColumnValues::Texts(texts) = taken[at].values else { continue };
-            if let Some(row) = (0..rows).find(|row| taken[at].is_valid(*row) && !texts[*row].is_ascii()) {
-                let column = &table.schema.columns()[at].name;
-                let cause = format!(
-                    "column {column} has characters that are not ASCII, and the query takes SUBSTRING of it, which counts bytes"
-                );
-                let remedy = "ask by LIKE, whose _ is a character, or bring the part as a column of its own";
-                return Err(Fault::new(
-                    code::ROWS,
-                    format!("table {}, row {row}", table.name),
-                    cause,
-                    remedy,
-                )
-                .whole());
+            let holds = |text: &[u8]| std::str::from_utf8(text).is_ok_and(|text| known.hold(text));
+            if let Some(row) = (0..rows).find(|row| taken[at].is_valid(*row) && !holds(texts[*row])) {
+                let (cause, remedy) = other_letters(&table.schema.columns()[at].name, known);
+                let step = format!("table {}, row {row}", table.name);
+                return Err(Fault::new(code::ROWS, step, cause, remedy).whole());
             }
         }
         Ok(())
