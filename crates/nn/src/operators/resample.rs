@@ -79,7 +79,7 @@ impl Weights {
 }
 
 /// How the places of a longer or shorter axis are found.
-struct Places<'a> {
+struct Coordinates<'a> {
     coordinates: &'a str,
     rounding: &'a str,
     /// Whether neighbours lie farther apart where an axis gets shorter.
@@ -88,7 +88,7 @@ struct Places<'a> {
     excludes: bool,
 }
 
-impl Places<'_> {
+impl Coordinates<'_> {
     /// The place of an element among those before.
     fn of(&self, op: &Reading<'_>, axis: &Axis, i: usize) -> Result<f64, Fault> {
         let (i, n, m, scale) = (i as f64, axis.from as f64, axis.to as f64, axis.scale);
@@ -283,7 +283,7 @@ fn resize(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
         return Err(unknown());
     }
     let rounding = op.text("nearest_mode", if before { "floor" } else { "round_prefer_floor" })?;
-    let places = Places {
+    let places = Coordinates {
         coordinates: &coordinates,
         rounding: &rounding,
         filters: op.flag("antialias", false)?,
@@ -354,7 +354,8 @@ fn upsample(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     if scales.len() != lengths.len() || scales.iter().any(|scale| !(1.0..65536.0).contains(scale)) {
         return Err(op.error(format!("its scales are {scales:?}"), "give one of 1 or more for each axis"));
     }
-    let places = Places { coordinates: "asymmetric", rounding: "floor", filters: false, excludes: false };
+    let places =
+        Coordinates { coordinates: "asymmetric", rounding: "floor", filters: false, excludes: false };
     for (at, scale) in scales.iter().enumerate() {
         let (from, scale) = (lengths[at], f64::from(*scale));
         let axis = Axis { from, to: (from as f64 * scale).floor() as usize, scale, part: [0.0, 1.0] };
