@@ -25,5 +25,6 @@ benches! {
     infer
     tables
     tpch
+    service
     fpga
 }

@@ -3,7 +3,7 @@
 use crate::{
     bench::BenchArgs,
     circuit_cmd::CircuitArgs,
-    completions, compute_cmd, doctor, explain, job_cmd, keys, local_compute, local_files,
+    completions, compute_cmd, doctor, explain, help_cmd, init_cmd, job_cmd, keys, local_compute, local_files,
     log::LogArgs,
     man, oprf_cmd,
     options::{Between, CommonArgs},
@@ -34,6 +34,7 @@ Start here, in any directory:
     version = version::SHORT,
     long_version = version::long(),
     arg_required_else_help = true,
+    disable_help_subcommand = true,
     after_help = EXIT_CODES
 )]
 pub(crate) struct Cli {
@@ -85,10 +86,21 @@ pub(crate) enum Command {
     #[cfg(feature = "nn")]
     #[command(arg_required_else_help = true, after_help = crate::model_cmd::HELP)]
     Model(crate::model_cmd::ModelArgs),
+    /// Keep a model, and answer clients that ask one time after the other.
+    #[cfg(feature = "nn")]
+    #[command(arg_required_else_help = true, after_help = crate::serve_cmd::SERVE_HELP)]
+    ServeModel(Box<crate::serve_cmd::ServeModelArgs>),
+    /// Ask a model that is served for answers.
+    #[cfg(feature = "nn")]
+    #[command(arg_required_else_help = true, after_help = crate::serve_cmd::ASK_HELP)]
+    AskModel(Box<crate::serve_cmd::AskModelArgs>),
     /// Look at the files of a table before a query takes them.
     #[cfg(feature = "sql")]
     #[command(arg_required_else_help = true, after_help = crate::table_cmd::HELP)]
     Table(crate::table_cmd::TableArgs),
+    /// Set up this member: its key, a card for the others, and its file once their cards are there.
+    #[command(after_help = init_cmd::HELP)]
+    Init(init_cmd::InitArgs),
     /// Look at a job before taking part: its terms, and the digest by which an operator allows it.
     #[command(arg_required_else_help = true, after_help = job_cmd::HELP)]
     Job(job_cmd::JobArgs),
@@ -116,6 +128,9 @@ pub(crate) enum Command {
     /// Say what the code of an error means, and what to do about it.
     #[command(after_help = explain::HELP)]
     Explain(explain::ExplainArgs),
+    /// Show a page of the documentation in the terminal, or the help of a command.
+    #[command(after_help = help_cmd::HELP)]
+    Help(help_cmd::HelpArgs),
     /// Print the script with which a shell completes this command line.
     #[command(arg_required_else_help = true, after_help = completions::HELP)]
     Completions(completions::CompletionsArgs),
@@ -316,6 +331,8 @@ mod tests {
         of(&command, "", &mut found);
         found.sort_unstable();
         let named = [
+            #[cfg(feature = "nn")]
+            "ask-model",
             "circuit info",
             "circuit make-microcode",
             "client",
@@ -324,6 +341,7 @@ mod tests {
             "compute explain",
             "doctor",
             "explain",
+            "init",
             "job show",
             "keys init",
             "keys rotate",
@@ -343,6 +361,8 @@ mod tests {
             "ot recv",
             "ot send",
             "party",
+            #[cfg(feature = "nn")]
+            "serve-model",
             #[cfg(feature = "sql")]
             "table describe",
         ];

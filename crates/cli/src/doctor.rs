@@ -25,6 +25,7 @@ use std::{path::PathBuf, time::Duration};
 pub(crate) const HELP: &str = "\
 Examples:
   hushwire doctor --config party0.toml               on every host at about the same time
+  hushwire doctor --config party0.toml --explain     why each check matters
   hushwire doctor --config party0.toml --json -      for programs
 
 It checks this host (key, certificate, port, open files, CPU) and each peer of the file: address, pin, certificate, \
@@ -42,6 +43,9 @@ pub(crate) struct DoctorArgs {
     /// The time to wait for peers that are not there yet, in seconds
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=3600))]
     seconds: u16,
+    /// Say of every check why it matters, and not only of those that found something
+    #[arg(long)]
+    explain: bool,
     /// Write a report for programs to FILE; - is standard output, in place of the table
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -110,12 +114,12 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<(), Error> {
     let report = DoctorReport::new(&patient, checks);
     match (json, &args.json) {
         (Some(json), _) => {
-            let told = out::text(report.for_people());
+            let told = out::text(report.for_people(args.explain));
             json.write(report.for_programs()?.as_bytes())?;
             told?;
         }
         (None, Some(_)) => out::text(report.for_programs()?)?,
-        (None, None) => out::text(report.for_people())?,
+        (None, None) => out::text(report.for_people(args.explain))?,
     }
     match report.checks.iter().find(|check| check.verdict == Verdict::Fail) {
         None => Ok(()),

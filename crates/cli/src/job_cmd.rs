@@ -1,9 +1,9 @@
-//! `hushwire job`: what a job asks of its members, before any of them takes part.
+//! `hushwire job`: what a job asks of its members, before any of them takes part; and new jobs.
 
 use crate::{
     error::Error,
     files::{Replace, RunFiles, json_file, reads},
-    out,
+    job_new, out,
     run_report::deliver,
 };
 use clap::{Args, Subcommand};
@@ -16,6 +16,8 @@ Examples:
   hushwire job show job.toml                 what is computed, of whose data, and who learns what; and its digest
   hushwire job digest job.toml >> allowed.txt
                                              allows it, for --allow-file allowed.txt of `hushwire party` and `client`
+  hushwire job new query --sql 'SELECT SUM(n) AS s FROM t' --table t=t.csv@alice --to bob --out job.toml
+                                             writes a job file
 
 The digest covers the job's terms: the kind, the computation, the protocol, the inputs with their types and owners, and who learns \
 what. For a query these are the SQL, min-group, join-bound, tag-joins, the tables with columns, keys and owners, and the recipients. \
@@ -36,6 +38,9 @@ enum JobCommand {
         after_help = "Example:\n  hushwire party job.toml --config party0.toml --allow $(hushwire job digest job.toml)"
     )]
     Digest(DigestArgs),
+    /// Write a job file from a query, a computation, or the keys of two files.
+    #[command(arg_required_else_help = true, after_help = job_new::HELP)]
+    New(job_new::NewArgs),
     /// Show the terms of a job, one in a line, and their digest.
     #[command(after_help = "Example:\n  hushwire job show job.toml --json -")]
     Show(ShowArgs),
@@ -77,6 +82,7 @@ struct TermsReport<'a> {
 /// Prints what was asked for.
 pub(crate) fn run(args: &JobArgs) -> Result<(), Error> {
     match &args.command {
+        JobCommand::New(args) => job_new::run(args),
         JobCommand::Digest(args) => out::line(Job::read(&args.job)?.terms()?.0.digest()),
         JobCommand::Show(args) => {
             let mut files = RunFiles::new(args.replace.force);

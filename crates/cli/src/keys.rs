@@ -262,6 +262,17 @@ fn made(name: &str, days: u32) -> Result<Identity, Error> {
     Identity::generate_for(name, Validity::lasting(lifetime)).map_err(|e| Error::internal("making a key", e))
 }
 
+/// Makes a key in a file that is not there yet; its pin.
+pub(crate) fn make(path: &Path, name: &str, days: u32) -> Result<Pin, Error> {
+    let identity = made(name, days)?;
+    if !keep(path, &identity.to_pem())?.commit_new()? {
+        let cause =
+            format!("{} is there already, and a key that is lost cannot be made again", path.display());
+        return Err(Error::refused(cause, "run the command again, which takes it"));
+    }
+    Ok(identity.pin())
+}
+
 /// Writes a secret that only its owner may read, at once or not at all.
 fn keep(path: &Path, pem: &str) -> Result<NewFile, Error> {
     let new = NewFile::create(path, 0o600)?;

@@ -19,7 +19,7 @@ use hushwire::job::{
     ComputationSource, Fault, InferJob, InferTask, Inferred, InputPlace, Job, Linear, Link, Member,
     OutputPlace, Protocol, RunValues, Task, Words, array_in, inferred_lines, model_in, read_array, samples,
 };
-use hushwire_nn::{Array, Floats, Labels, Network, Numbers, OUTPUT, Samples, Secure, judged};
+use hushwire_nn::{Array, Floats, Labels, Network, Numbers, OUTPUT, Samples, Secure, judged_by};
 use serde::Serialize;
 use std::{
     fmt::Write,
@@ -242,8 +242,9 @@ pub(crate) fn run(args: &LocalInferArgs) -> Result<(), Error> {
     let room = room.join().map_err(|_| Error::internal("looking for values that wrap", "it panicked"))?;
     let learnt = ended.iter().map(|process| &process.outcome.learnt).find(|learnt| learnt.lengths.is_some());
     let learnt = learnt.cloned().unwrap_or_default();
-    let found =
-        room?.map_or_else(|| off(&aside, numbers, &learnt, written.as_deref()), |told| Ok(Some(told)))?;
+    let (told, floats) = room?;
+    let by_floats = || off(&aside, numbers, &learnt, &floats, written.as_deref());
+    let found = told.map_or_else(by_floats, |told| Ok(Some(told)))?;
     // What is off on the input itself matters more than what is off on samples.
     let warnings: Vec<Warned> = found.or(off_on_samples).into_iter().collect();
     warnings.iter().for_each(Warned::note);
@@ -271,20 +272,19 @@ pub(crate) fn run(args: &LocalInferArgs) -> Result<(), Error> {
 /// A model's file, its network, the inputs from which scales come, and the inputs.
 type Aside = (PathBuf, Arc<Network>, Samples, Vec<Array>);
 
-/// The warning about values that wrap on this input: in floating point, which takes about as long
-/// as a fast run.
+/// The warning about values that wrap on this input, and the values in floating point.
 fn overflow(
     model: &Path,
     network: &Network,
     secure: &Secure,
     arrays: &[Array],
     samples: &Samples,
-) -> Result<Option<Warned>, Error> {
+) -> Result<(Option<Warned>, Floats), Error> {
     let of_model = |e: Fault| of_file(model, e);
     let floats = Floats::new(network, arrays, false).map_err(of_model)?;
     let greatest = samples.greatest(network, secure);
     let rooms = secure.rooms(network, greatest, samples.headroom(), &floats).map_err(of_model)?;
-    Ok(wrapped(network.layers.iter().map(|layer| layer.name.as_str()).zip(rooms)))
+    Ok((wrapped(network.layers.iter().map(|layer| layer.name.as_str()).zip(rooms)), floats))
 }
 
 /// The warning about an output that is not near that in floating point. One that is too large to
@@ -293,6 +293,7 @@ fn off(
     aside: &Aside,
     numbers: Numbers,
     learnt: &Inferred,
+    floats: &Floats,
     file: Option<&Path>,
 ) -> Result<Option<Warned>, Error> {
     let (model, network, samples, arrays) = aside;
@@ -306,7 +307,8 @@ fn off(
     let more = learnt.more.iter().take_while(|(_, elements)| !elements.is_empty());
     let mut all = vec![found];
     all.extend(more.map(|(lengths, elements)| Array::new(lengths, elements.clone())));
-    let finding = judged(network, numbers, samples, arrays, &all).map_err(|e| of_file(model, e))?;
+    let finding =
+        judged_by(network, numbers, samples, arrays, &all, Some(floats)).map_err(|e| of_file(model, e))?;
     Ok(finding.as_ref().map(Warned::of))
 }
 

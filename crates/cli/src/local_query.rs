@@ -120,19 +120,7 @@ impl LocalQueryArgs {
     /// The tables, whose types and row counts are those of the files.
     fn declared(&self, given: &mut [Given], schema: &[QueryTable]) -> Result<QueryTables, Error> {
         let mut found = QueryTables::new(given, schema, &self.types, self.pad)?;
-        let tables = &mut found.tables;
-        let mut keyed: Vec<&str> = vec![];
-        for text in &self.key {
-            let form = || Error::Usage(format!("--key {text:?}: write table=column, or table=column,column"));
-            let (name, columns) = text.split_once('=').ok_or_else(form)?;
-            let table = tables.iter_mut().find(|table| table.name == name);
-            let table = table.ok_or_else(|| Error::Usage(format!("--key: there is no table {name}")))?;
-            if keyed.contains(&name) {
-                log::note!("note: table {name} has one key: {text} takes the place of the --key before it");
-            }
-            keyed.push(name);
-            table.key = columns.split(',').map(|column| column.trim().to_owned()).collect();
-        }
+        found.set_keys(&self.key)?;
         Ok(found)
     }
 

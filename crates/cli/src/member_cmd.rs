@@ -50,7 +50,7 @@ pub(crate) fn client(args: &MemberArgs) -> Result<(), Error> {
 }
 
 /// The member that a file belongs to, after its transport and other warnings have been checked.
-fn checked(args: &MemberArgs, file: &MemberFile) -> Result<hushwire::job::Member, Error> {
+pub(crate) fn checked(args: &MemberArgs, file: &MemberFile) -> Result<hushwire::job::Member, Error> {
     check_transport(args, file.transport)?;
     file.warnings.iter().for_each(log::warn);
     Ok(file.me.clone())
@@ -58,7 +58,7 @@ fn checked(args: &MemberArgs, file: &MemberFile) -> Result<hushwire::job::Member
 
 /// Returns what this member read or planned. After an error the others are told, before it ends,
 /// that it cannot take part.
-fn or_excuse<T>(
+pub(crate) fn or_excuse<T>(
     ready: Result<T, Error>,
     config: &MemberConfig,
     plan: Option<&Agreement>,
@@ -122,7 +122,7 @@ impl Visitor for Planned<'_> {
 }
 
 /// Adds the jobs that the command line allows.
-fn allowing(args: &MemberArgs, mut config: MemberConfig) -> Result<MemberConfig, Error> {
+pub(crate) fn allowing(args: &MemberArgs, mut config: MemberConfig) -> Result<MemberConfig, Error> {
     for path in &args.allow_file {
         let allowed = Allowed::read(path).map_err(Error::Job);
         config.allow(or_excuse(allowed, &config, None)?);

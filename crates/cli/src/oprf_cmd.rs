@@ -9,9 +9,10 @@ use crate::{
     error::Error,
     files::{Replace, RunFiles, is_stream, reads, unnamed},
     log, out, progress,
+    read_args::ReadArgs,
 };
 use clap::{Args, Subcommand};
-use hushwire::job::{Fault, Stamp, read_once, refuse_once, size};
+use hushwire::job::{Dialect, Fault, Stamp, read_once, refuse_once, size};
 use hushwire_fault::{Who, code};
 use hushwire_files::{Access, FileError, Rows, check_output, is_parquet, write_parquet, write_rows};
 use hushwire_psi::{
@@ -74,8 +75,8 @@ enum OprfCommand {
 /// The keys of a file.
 #[derive(Args)]
 struct KeyArgs {
-    /// The file, CSV whose first line names its columns, or (called .parquet) Parquet; of
-    /// publish, - is CSV by standard input
+    /// The file, CSV or other text, also .gz and .zst, or Parquet or Arrow by its name; of publish,
+    /// - is text on standard input
     #[arg(long = "in", value_name = "FILE")]
     input: PathBuf,
     /// The column with the keys; given several times, the columns that make a key together
@@ -85,6 +86,8 @@ struct KeyArgs {
     /// email, phone:+49, exact
     #[arg(long, value_name = "FORM", default_value = "trim")]
     normalise: Vec<String>,
+    #[command(flatten)]
+    read: ReadArgs,
 }
 
 #[derive(Args)]
@@ -141,7 +144,25 @@ impl KeyArgs {
     /// The terms by which results differ, in words.
     fn named(&self) -> String {
         let (columns, forms) = (&self.key, &self.normalise);
-        format!("keys {columns:?} in the forms {forms:?} of {}", crate::files::absolute(&self.input))
+        let input = crate::files::absolute(&self.input);
+        let options = self.dialect().map(|dialect| dialect.options()).unwrap_or_default();
+        let read = if options.is_empty() { String::new() } else { format!(", read with {options:?}") };
+        format!("keys {columns:?} in the forms {forms:?} of {input}{read}")
+    }
+
+    /// The dialect of the file.
+    fn dialect(&self) -> Result<Dialect, Error> {
+        self.read.dialect("", &[])
+    }
+
+    /// The rows of the file.
+    fn rows(&self) -> Result<Rows<'static>, Error> {
+        let dialect = self.dialect()?;
+        let rows = match is_stream(&self.input) {
+            true => Rows::with(&self.input, std::io::stdin(), &dialect),
+            false => Rows::open_all(std::slice::from_ref(&self.input), &dialect),
+        };
+        rows.map_err(of_file)
     }
 
     fn spec(&self) -> Result<KeySpec, Error> {
@@ -161,14 +182,12 @@ impl KeyArgs {
     }
 
     /// The different keys of the file, and the forms in which they are.
-    fn read(&self) -> Result<(Set<[u8; 32]>, String), Error> {
+    fn read_set(&self) -> Result<(Set<[u8; 32]>, String), Error> {
         let spec = self.spec()?;
         let forms: Vec<_> = spec.columns().iter().map(|column| column.normal.agreed()).collect();
-        let keys = match is_stream(&self.input) {
-            true => TableKeys::from_csv(&self.input, std::io::stdin().lock(), &spec),
-            false => TableKeys::read(&self.input, &spec),
-        };
-        let keys = keys.map_err(of_file)?;
+        let mut rows = self.rows()?;
+        let keys = TableKeys::from_rows(&self.input, &mut rows, &spec).map_err(of_file)?;
+        rows.remarks().iter().for_each(|remark| log::note!("note: {remark}"));
         let LeftOut { empty, malformed, first_malformed } = keys.left_out();
         if empty > 0 {
             log::note!("{empty} of {} rows have no key", keys.rows());
@@ -194,6 +213,7 @@ fn of_file(e: impl Into<PsiError>) -> Error {
 }
 
 fn publish_list(args: &PublishArgs) -> Result<(), Error> {
+    args.keys.dialect()?;
     let mut files = RunFiles::new(args.replace.force);
     reads(&mut files, "the set", &args.keys.input);
     let there = args.secret.exists();
@@ -204,7 +224,7 @@ fn publish_list(args: &PublishArgs) -> Result<(), Error> {
     let job = format!("list under {}, {}", crate::files::absolute(&args.secret), args.keys.named());
     let stream = is_stream(&args.out);
     let out = if stream { unnamed()? } else { files.create("with --out", &args.out, &job, 0o644)? };
-    let (set, forms) = args.keys.read()?;
+    let (set, forms) = args.keys.read_set()?;
     // What nobody's key is in would say of every key that it is missing.
     let rows = set.by_row().count();
     if rows > 0 && set.items().is_empty() {
@@ -261,6 +281,7 @@ fn publish_list(args: &PublishArgs) -> Result<(), Error> {
 }
 
 fn query(args: &QueryArgs) -> Result<(), Error> {
+    let dialect = args.keys.dialect()?;
     for (option, path) in [("--in", &args.keys.input), ("--list", &args.list)] {
         if is_stream(path) {
             let what = format!("{option} -: a query reads it more than once; name a file");
@@ -281,10 +302,10 @@ fn query(args: &QueryArgs) -> Result<(), Error> {
     let as_parquet = out.is_some() && is_parquet(&args.out);
     check_output(&args.out).map_err(of_file)?;
     if !as_parquet {
-        Rows::open(&args.keys.input).and_then(|mut rows| rows.select_all()).map_err(of_file)?;
+        args.keys.rows()?.select_all().map_err(of_file)?;
     }
     let stamp = Stamp::of(&args.keys.input);
-    let (set, forms) = args.keys.read()?;
+    let (set, forms) = args.keys.read_set()?;
     if list.forms() != forms {
         let cause = format!("the list has keys in the form {}, and these would be in {forms}", list.forms());
         return Err(Error::Usage(format!("--normalise: {cause}")));
@@ -306,7 +327,7 @@ fn query(args: &QueryArgs) -> Result<(), Error> {
     let flags = set.flags(&found);
     let write = |to: &mut dyn std::io::Write| {
         let path: &Path = &args.keys.input;
-        write_rows(path, &mut stamp.rows(path)?, &flags, to)
+        write_rows(path, &mut stamp.rows(path, &dialect)?, &flags, to)
     };
     match out {
         None => {
@@ -319,7 +340,7 @@ fn query(args: &QueryArgs) -> Result<(), Error> {
             let written = match as_parquet {
                 false => write(&mut to),
                 true => stamp
-                    .rows(&args.keys.input)
+                    .rows(&args.keys.input, &dialect)
                     .and_then(|mut rows| write_parquet(&args.keys.input, &mut rows, &flags, false, &mut to)),
             };
             written.map_err(|e| match e.access {

@@ -174,6 +174,23 @@ impl QueryTables {
         Ok(found)
     }
 
+    /// Sets the keys that `--key` names.
+    pub(crate) fn set_keys(&mut self, keys: &[String]) -> Result<(), Error> {
+        let mut keyed: Vec<&str> = vec![];
+        for text in keys {
+            let form = || Error::Usage(format!("--key {text:?}: write table=column, or table=column,column"));
+            let (name, columns) = text.split_once('=').ok_or_else(form)?;
+            let table = self.tables.iter_mut().find(|table| table.name == name);
+            let table = table.ok_or_else(|| Error::Usage(format!("--key: there is no table {name}")))?;
+            if keyed.contains(&name) {
+                log::note!("note: table {name} has one key: {text} takes the place of the --key before it");
+            }
+            keyed.push(name);
+            table.key = columns.split(',').map(|column| column.trim().to_owned()).collect();
+        }
+        Ok(())
+    }
+
     /// Gives columns without any value the types of their partners in the query.
     pub(crate) fn take_partners(&mut self, sql: &str) {
         let is_guess =

@@ -15,7 +15,7 @@ use serde::de::DeserializeOwned;
 use std::{
     io::{BufRead, BufReader},
     os::unix::process::ExitStatusExt,
-    process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio},
+    process::{Child, ChildStdin, ChildStdout, ExitStatus, Stdio},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         mpsc::{self, Receiver, RecvTimeoutError, Sender},
@@ -95,7 +95,6 @@ impl Supervisor {
     /// Starts a process of this program for each name and arguments.
     fn of(phase: &'static str, members: impl Iterator<Item = (String, [String; 3])>) -> Result<Self, Error> {
         let wrong = |e: std::io::Error| Error::internal("starting a party", e);
-        let program = std::env::current_exe().map_err(wrong)?;
         let (sender, events) = mpsc::channel();
         let mut supervisor = Self {
             parties: vec![],
@@ -110,7 +109,7 @@ impl Supervisor {
             owner_runs: false,
         };
         for (party, (who, args)) in members.enumerate() {
-            let mut command = Command::new(&program);
+            let mut command = crate::again().map_err(wrong)?;
             command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped());
             let mut child = command.spawn().map_err(wrong)?;
             let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {

@@ -3,6 +3,7 @@
 use crate::{
     error::Error,
     files::{Replace, RunFiles, is_stream, json_file, reads, stream},
+    job_new::quoted,
     read_args::{self, ReadArgs},
     run_report::deliver,
 };
@@ -10,7 +11,7 @@ use clap::{Args, Subcommand};
 use hushwire::job::{
     ColumnSurvey, Depth, Dialect, FoundForm, InferredTable, InputPlace, Misfit, declaration, survey,
 };
-use hushwire_files::matching;
+use hushwire_files::{FileFormat, matching};
 use serde::Serialize;
 use std::{collections::BTreeMap, fmt::Write, path::PathBuf};
 
@@ -43,8 +44,8 @@ enum TableCommand {
 
 #[derive(Args)]
 struct DescribeArgs {
-    /// The files, CSV and other text, also .gz and .zst, or Parquet; - is text on standard input; *
-    /// and ? in a name are several files
+    /// The files, CSV and other text, also .gz and .zst, Parquet or Arrow; - is text on standard
+    /// input; * and ? in a name are several files
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
     /// The table's name in the schema [default: the first file's]
@@ -76,7 +77,7 @@ struct TableReport {
     /// Whether there may be more rows, which were not looked at.
     sampled: bool,
     format: &'static str,
-    /// The character between fields; null of Parquet.
+    /// The character between fields; null of Parquet and Arrow.
     separator: Option<char>,
     /// Whether the first line has the names.
     header: bool,
@@ -218,8 +219,8 @@ fn describe(args: &DescribeArgs) -> Result<(), Error> {
 
 fn report(name: &str, paths: &[PathBuf], table: &InferredTable, sample: Option<u64>) -> TableReport {
     let form = table.form.clone();
-    let FoundForm { parquet, separator, named, packed } =
-        form.unwrap_or(FoundForm { parquet: false, separator: ',', named: true, packed: false });
+    let none = FoundForm { format: FileFormat::Text, separator: ',', named: true, packed: false };
+    let FoundForm { format, separator, named, packed } = form.unwrap_or(none);
     let rows = table.rows.iter().sum();
     let mut options: BTreeMap<&str, &str> = BTreeMap::new();
     let mut words: Vec<&str> = vec![];
@@ -249,8 +250,12 @@ fn report(name: &str, paths: &[PathBuf], table: &InferredTable, sample: Option<u
         files: paths.iter().map(|path| path.display().to_string()).collect(),
         rows,
         sampled: sample.is_some_and(|most| rows >= most),
-        format: if parquet { "parquet" } else { "text" },
-        separator: (!parquet).then_some(separator),
+        format: match format {
+            FileFormat::Text => "text",
+            FileFormat::Parquet => "parquet",
+            FileFormat::Arrow => "arrow",
+        },
+        separator: (format == FileFormat::Text).then_some(separator),
         header: named,
         compressed: packed,
         remarks: [table.remarks.clone(), quoted_names(table)].concat(),
@@ -283,6 +288,7 @@ fn text(report: &TableReport) -> String {
         let _ = writeln!(text, "{}", line.trim_end());
     };
     let form = match report.separator {
+        None if report.format == "arrow" => "Arrow".to_owned(),
         None => "Parquet".to_owned(),
         Some(separator) => {
             let between = match separator {
@@ -327,7 +333,6 @@ fn text(report: &TableReport) -> String {
 
 /// A schema, with the dialect in which the files are read.
 fn schema_text(name: &str, table: &InferredTable, dialect: &Dialect) -> String {
-    let quoted = |text: &str| toml_text(text);
     let columns: Vec<String> =
         table.columns.iter().map(|column| format!("    {},\n", quoted(&declaration(column)))).collect();
     let mut text = format!("[[tables]]\nname = {}\ncolumns = [\n{}]\n", quoted(name), columns.concat());
@@ -348,23 +353,6 @@ fn schema_text(name: &str, table: &InferredTable, dialect: &Dialect) -> String {
     text
 }
 
-/// A text of TOML.
-fn toml_text(text: &str) -> String {
-    let mut quoted = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => quoted.extend(['\\', c]),
-            '\t' => quoted.push_str("\\t"),
-            c if c.is_control() => {
-                // Writing to a string does not fail.
-                let _ = write!(quoted, "\\u{:04X}", u32::from(c));
-            }
-            c => quoted.push(c),
-        }
-    }
-    quoted + "\""
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -377,10 +365,5 @@ mod tests {
         {
             assert_eq!(table_name(Path::new(path)), name, "{path}");
         }
-    }
-
-    #[test]
-    fn texts_of_toml_are_quoted() {
-        assert_eq!(toml_text("a \"b\" \\ \t\u{1}"), "\"a \\\"b\\\" \\\\ \\t\\u0001\"");
     }
 }

@@ -40,6 +40,7 @@ mod range;
 mod record;
 mod rectify;
 mod remarks;
+pub mod sums;
 mod tensor;
 #[doc(hidden)]
 pub mod test_support;

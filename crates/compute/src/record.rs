@@ -166,6 +166,15 @@ impl Tensor {
     pub fn from_records(scalar: Scalar, lengths: &[usize], records: &[u8]) -> Self {
         let mut tensor = Tensor::zeros(scalar, lengths);
         assert_eq!(records.len(), tensor.len() * scalar.record(), "a record for each element");
+        if scalar.bits() <= 64 {
+            let (record, mask) = (scalar.record(), mask(scalar.bits()) as u64);
+            for (word, bytes) in tensor.words_mut().iter_mut().zip(records.chunks_exact(record)) {
+                let mut whole = [0; 8];
+                whole[..record].copy_from_slice(bytes);
+                *word = u64::from_le_bytes(whole) & mask;
+            }
+            return tensor;
+        }
         for (i, record) in records.chunks_exact(scalar.record()).enumerate() {
             let words = tensor.element_mut(i);
             for (word, bytes) in words.iter_mut().zip(record.chunks(8)) {
@@ -184,6 +193,14 @@ impl Tensor {
     pub fn records(&self) -> Vec<u8> {
         let (scalar, record) = (self.scalar(), self.scalar().record());
         let mut records = Vec::with_capacity(self.len() * record);
+        if scalar.bits() <= 64 {
+            for word in self.words() {
+                let mut whole = word.to_le_bytes();
+                scalar.extend(&mut whole[..record]);
+                records.extend_from_slice(&whole[..record]);
+            }
+            return records;
+        }
         for i in 0..self.len() {
             let start = records.len();
             records.extend(self.element(i).iter().flat_map(|word| word.to_le_bytes()).take(record));

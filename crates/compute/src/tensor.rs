@@ -17,6 +17,11 @@ const fn stride(scalar: Scalar) -> usize {
     scalar.bits().div_ceil(64)
 }
 
+/// The number of elements, where it can be counted.
+fn product(lengths: &[usize]) -> Option<usize> {
+    lengths.iter().try_fold(1usize, |n, length| n.checked_mul(*length))
+}
+
 /// The mask of the lowest `bits` bits, at most 128.
 pub(crate) const fn mask(bits: usize) -> u128 {
     if bits >= 128 { u128::MAX } else { (1 << bits) - 1 }
@@ -29,8 +34,7 @@ impl Tensor {
     /// If there are more than the machine can count.
     #[must_use]
     pub fn zeros(scalar: Scalar, lengths: &[usize]) -> Self {
-        let elements =
-            lengths.iter().try_fold(1usize, |n, l| n.checked_mul(*l)).expect("elements can be counted");
+        let elements = product(lengths).expect("elements can be counted");
         Tensor { scalar, lengths: lengths.to_vec(), words: vec![0; elements * stride(scalar)] }
     }
 
@@ -40,6 +44,12 @@ impl Tensor {
     /// If their number does not fit the lengths, or the scalar is wider.
     #[must_use]
     pub fn from_words(scalar: Scalar, lengths: &[usize], elements: impl IntoIterator<Item = u128>) -> Self {
+        if stride(scalar) == 1 {
+            let mask = mask(scalar.bits()) as u64;
+            let words: Vec<u64> = elements.into_iter().map(|element| element as u64 & mask).collect();
+            assert_eq!(Some(words.len()), product(lengths), "as many elements as the shape has");
+            return Tensor { scalar, lengths: lengths.to_vec(), words };
+        }
         let mut tensor = Tensor::zeros(scalar, lengths);
         let mut count = 0;
         for (i, element) in elements.into_iter().enumerate() {
@@ -98,6 +108,11 @@ impl Tensor {
     #[must_use]
     pub fn words(&self) -> &[u64] {
         &self.words
+    }
+
+    /// All words, to be overwritten by elements of the scalar.
+    pub(crate) fn words_mut(&mut self) -> &mut [u64] {
+        &mut self.words
     }
 
     /// The words of one element.

@@ -1,7 +1,7 @@
 //! Windows over the last two axes, for convolutions and pooling: the elements that contribute to
 //! each element of the result.
 
-use crate::{ComputeError, Dim, Reduction, Shape, typing::Operands};
+use crate::{ComputeError, Dim, Reduction, Shape, sums::PlainConvolution, typing::Operands};
 use core::fmt::Write;
 
 /// The steps and padding of a window.
@@ -77,12 +77,6 @@ impl Windows {
     }
 }
 
-/// The windows along one axis whose element `i` lies among the `n` elements, of `count` windows.
-fn met(n: usize, i: usize, stride: usize, before: usize, count: usize) -> core::ops::Range<usize> {
-    let end = (n + before).saturating_sub(i).div_ceil(stride).min(count);
-    before.saturating_sub(i).div_ceil(stride).min(end)..end
-}
-
 /// Which products make each element of a convolution of `[n, channels, rows, columns]` with kernels
 /// `[out, channels / groups, rows, columns]`.
 #[derive(Clone, Copy, Debug)]
@@ -121,38 +115,25 @@ impl Convolution {
         })
     }
 
-    /// The elements of the result, where words hold one element each: weight after weight over the
-    /// rows of a plane, with sums that wrap.
-    pub(crate) fn words(&self, x: &[u64], kernels: &[u64]) -> Vec<u64> {
+    /// The elements of the result, where words hold one element of `bits` bits each.
+    pub(crate) fn words(&self, bits: usize, x: &[u64], kernels: &[u64]) -> Vec<u64> {
         let Windows { plane: [rows, columns], size: [height, width], steps } = self.windows;
-        let [down, across] = self.windows.count().unwrap_or([1; 2]);
-        let ([stride, step], [above, left, ..]) = (steps.strides, steps.padding);
-        let [stride, step, above, left] = [stride, step, above, left].map(|n| n as usize);
-        let (inner, per_group) = (self.channels / self.groups, self.outputs / self.groups);
+        let windows = self.windows.count().unwrap_or([1; 2]);
         let images = x.len() / (self.channels * rows * columns).max(1);
-        let mut out = vec![0u64; images * self.outputs * down * across];
-        for (plane, sums) in out.chunks_exact_mut(down * across).enumerate() {
-            let (image, output) = (plane / self.outputs, plane % self.outputs);
-            let first = image * self.channels + output / per_group * inner;
-            let taps = &kernels[output * inner * height * width..][..inner * height * width];
-            for (k, weight) in taps.iter().enumerate() {
-                let (channel, i, j) = (k / (height * width), k / width % height, k % width);
-                let x = &x[(first + channel) * rows * columns..][..rows * columns];
-                let (lines, places) =
-                    (met(rows, i, stride, above, down), met(columns, j, step, left, across));
-                if places.is_empty() {
-                    continue;
-                }
-                for line in lines {
-                    let from = (line * stride + i - above) * columns + places.start * step + j - left;
-                    let sums = &mut sums[line * across..][places.clone()];
-                    for (sum, x) in sums.iter_mut().zip(x[from..].iter().step_by(step)) {
-                        *sum = sum.wrapping_add(weight.wrapping_mul(*x));
-                    }
-                }
-            }
+        let plain = PlainConvolution {
+            images: [images, self.channels, rows, columns],
+            kernels: [self.outputs, self.channels / self.groups, height, width],
+            windows,
+            steps,
+            groups: self.groups,
+        };
+        if bits > 32 {
+            return plain.run(x, kernels, &vec![0; self.outputs]);
         }
-        out
+        // What is above the width is dropped in the end.
+        let [x, kernels] = [x, kernels].map(|of| of.iter().map(|word| *word as u32).collect::<Vec<_>>());
+        let made = plain.run(&x, &kernels, &vec![0; self.outputs]);
+        made.into_iter().map(u64::from).collect()
     }
 
     /// Most factors that an element has.

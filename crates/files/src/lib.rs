@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! rows      Rows         a table's files row by row: CSV or, with the feature `parquet`, Parquet
+//!                        and Arrow
 //! dialect   Dialect      separators, headers, marks and words of text files; values
 //! moment    DateFormat   dates and times in formats as %d.%m.%Y
 //! strict                 CSV as RFC 4180 defines it; deviations are errors with their place
@@ -11,11 +12,13 @@
 //! encoding, packed       text in other encodings than UTF-8, and compressed text
 //! result    write_rows   rows of a table as a result, CSV or Parquet
 //! parquet   Writer, …    Parquet files of flat tables, with the feature `parquet`
+//! arrow                  Arrow's files of flat tables, with the same feature
 //! npy       read, write  NumPy's array files
 //! new_file  NewFile      a file that appears under its name only when it is whole
 //! claim     Claim        the right of one run to write a path
 //! private_file           private keys, in files that nobody else may read
 //! input     open_input   a file or standard input
+//! zip       first_name   what a ZIP archive has in it, for errors
 //! mark      strip        the byte order mark in front of a text
 //! ```
 //!
@@ -23,6 +26,8 @@
 //! [`FileError`] has the file, the place in the file, the cause and the remedy.
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "parquet")]
+mod arrow;
 mod claim;
 mod dialect;
 mod encoding;
@@ -42,6 +47,7 @@ mod result;
 mod rows;
 mod sniff;
 mod strict;
+pub mod zip;
 
 pub use claim::{Claim, FileState};
 pub use dialect::{DIALECT_OPTIONS, Dialect, DialectOption};
@@ -56,7 +62,7 @@ pub use result::{
     MoreColumns, check_result, csv_line, write_columns, write_flags, write_parquet, write_parquet_columns,
     write_rows,
 };
-pub use rows::{FoundForm, Rows, check_input, check_output, is_parquet};
+pub use rows::{FileFormat, FoundForm, Rows, check_input, check_output, is_parquet};
 
 /// Whether a panic of this thread would now be caught and become an error that names a file. Hooks
 /// that end the process at a panic ask first.

@@ -4,6 +4,7 @@
 //! The format is that of NumPy's `numpy.lib.format`. Elements are stored one behind the other in
 //! the order of rows or of columns; numbers of either byte order are read.
 
+use crate::zip;
 use std::fmt;
 
 const MAGIC: &[u8; 6] = b"\x93NUMPY";
@@ -35,12 +36,35 @@ fn no_number(cause: impl Into<String>) -> NpyError {
     NpyError { cause: cause.into(), remedy: "save it as numbers: array.astype(\"float32\")" }
 }
 
+/// The error of bytes that are no array, which says what they are where that shows.
+fn other(bytes: &[u8]) -> NpyError {
+    let named = |cause: String, remedy| NpyError { cause, remedy };
+    match bytes {
+        [b'P', b'K', 3, 4, ..] => match zip::first_name(bytes) {
+            Some(name) if name.ends_with(b".npy") => {
+                let array = String::from_utf8_lossy(&name[..name.len() - 4]);
+                named(
+                    format!("it is an archive of arrays (.npz), the first of which is called {array:?}"),
+                    "save one array: numpy.save(\"x.npy\", numpy.load(\"x.npz\")[\"NAME\"])",
+                )
+            }
+            _ => {
+                named("it is a ZIP archive".to_owned(), "unpack it, and name the array's file that is in it")
+            }
+        },
+        [0x80, 2..=5, ..] => {
+            named("it is a Python pickle, which nobody should load".to_owned(), "save it with numpy.save")
+        }
+        _ => wrong("it does not begin as one does"),
+    }
+}
+
 /// Reads an array: the lengths of its axes, and its elements in the order of rows.
 ///
 /// # Errors
 /// The bytes are no array, or its elements are no numbers.
 pub fn read(bytes: &[u8]) -> Result<(Vec<usize>, Vec<f32>), NpyError> {
-    let rest = bytes.strip_prefix(MAGIC).ok_or_else(|| wrong("it does not begin as one does"))?;
+    let rest = bytes.strip_prefix(MAGIC).ok_or_else(|| other(bytes))?;
     let (length, rest) = match rest {
         [1, _, low, high, rest @ ..] => (usize::from(u16::from_le_bytes([*low, *high])), rest),
         [2 | 3, _, a, b, c, d, rest @ ..] => (u32::from_le_bytes([*a, *b, *c, *d]) as usize, rest),

@@ -138,6 +138,7 @@ pub fn check_result(path: &Path, rows: &mut Rows<'_>, all: bool, as_parquet: boo
     if rows.parquet().is_some() {
         return Ok(());
     }
+    rows.select_all()?;
     let names = names(rows);
     while rows.read()?.is_some() {
         utf8(path, rows, &names)?;
@@ -200,7 +201,7 @@ fn parquet(
     more: More<'_>,
     out: impl Write + Send,
 ) -> Result<(), FileError> {
-    use crate::parquet::{Copied, ParquetColumn, ParquetField, ParquetType, Writer};
+    use crate::parquet::{Copied, ParquetColumn, ParquetField, ParquetType, Writer, field_of};
     let all = matches!(more, More::Flags);
     if let Some(file) = rows.parquet() {
         let copied = match more {
@@ -211,10 +212,15 @@ fn parquet(
         let field = |row: usize, column: usize| copied.fields(row)[column].as_bytes();
         return file.copy(flags, Copied::With(copied.names(), &field), out);
     }
+    rows.select_all()?;
     let names = names(rows);
-    let mut columns: Vec<ParquetColumn> =
-        names.iter().map(|name| ParquetColumn::new(name, ParquetType::Text, false)).collect();
+    // Text declares no types.
+    let mut columns = match rows.columns() {
+        Some(columns) => columns.to_vec(),
+        None => names.iter().map(|name| ParquetColumn::new(name, ParquetType::Text, false)).collect(),
+    };
     let width = columns.len();
+    let kinds: Vec<Option<ParquetType>> = columns.iter().map(|column| column.kind).collect();
     if all {
         room_for_flags(path, rows)?;
         columns.push(ParquetColumn::new(FLAG, ParquetType::Boolean, false));
@@ -222,11 +228,15 @@ fn parquet(
     let theirs = if let More::Columns(beside) = &more { beside.names() } else { &[] };
     columns.extend(theirs.iter().map(|name| ParquetColumn::new(name, ParquetType::Text, false)));
     let mut table = Writer::new(out, &columns)?;
-    let (mut group, mut marks, mut at) = (vec![csv::ByteRecord::new(); GROUP], vec![], 0);
-    let mut put = |group: &[csv::ByteRecord], marks: &[bool]| {
-        table.group(group.len(), |row, column| match column {
-            column if column == width && all => ParquetField::Boolean(marks[row]),
-            column => ParquetField::Text(group[row].get(column).unwrap_or_default()),
+    let (mut group, mut marks, mut at) = (vec![(csv::ByteRecord::new(), vec![]); GROUP], vec![], 0);
+    let mut put = |group: &[(csv::ByteRecord, Vec<bool>)], marks: &[bool]| {
+        table.group(group.len(), |row, column| match (&group[row], column) {
+            (_, column) if column == width && all => ParquetField::Boolean(marks[row]),
+            ((_, nulls), column) if nulls.get(column) == Some(&true) => ParquetField::Null,
+            ((record, _), column) => {
+                let kind = kinds.get(column).copied().flatten().unwrap_or(ParquetType::Text);
+                field_of(kind, record.get(column).unwrap_or_default())
+            }
         })
     };
     let changed = || FileError::changed(path);
@@ -238,8 +248,10 @@ fn parquet(
             continue;
         }
         utf8(path, rows, &names)?;
-        let record = &mut group[marks.len()];
+        let (record, nulls) = &mut group[marks.len()];
         record.clone_from(rows.last());
+        nulls.clear();
+        nulls.extend((0..width).map(|at| rows.is_null(at)));
         if let More::Columns(beside) = &more {
             beside.fields(at - 1).iter().for_each(|field| record.push_field(field.as_bytes()));
         }

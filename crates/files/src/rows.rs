@@ -1,9 +1,7 @@
-//! The rows of a table's file. A file whose name ends in `.parquet` is Parquet, and needs the
-//! feature of that name; any other file is CSV ([`crate::strict`]). Values of Parquet are read as
-//! the text that CSV would have for them.
+//! The rows of a table's file. The end of its name says whether a file is Parquet or Arrow, for
+//! which the feature `parquet` is needed; any other file is CSV ([`crate::strict`]). Values of
+//! Parquet and Arrow are read as the text that CSV would have for them.
 
-#[cfg(feature = "parquet")]
-use crate::parquet;
 use crate::{
     Access, Dialect, FileError, FilePlace,
     dialect::{HeaderRow, Separator},
@@ -11,7 +9,12 @@ use crate::{
     mark,
     packed::unpacked,
     sniff,
-    strict::{Strict, broken, refused},
+    strict::{HEAD, Strict, broken, refused},
+};
+#[cfg(feature = "parquet")]
+use crate::{
+    arrow,
+    parquet::{self, ParquetColumn},
 };
 use std::{
     fs::File,
@@ -22,38 +25,79 @@ use std::{
 /// Whether a file's name says that it is Parquet.
 #[must_use]
 pub fn is_parquet(path: &Path) -> bool {
-    path.extension().is_some_and(|end| end.eq_ignore_ascii_case("parquet"))
+    FileFormat::of(path) == FileFormat::Parquet
 }
 
-/// Whether a file's name says that it is Parquet, and this build has none.
-fn lacks(path: &Path) -> bool {
-    !cfg!(feature = "parquet") && is_parquet(path)
+/// The format of a table's file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileFormat {
+    /// CSV and other text of a [`Dialect`].
+    Text,
+    /// Parquet: `.parquet`.
+    Parquet,
+    /// Arrow's file or stream: `.arrow`, `.arrows`, `.feather` and `.ipc`.
+    Arrow,
+}
+
+impl FileFormat {
+    /// The format that a file's name says.
+    #[must_use]
+    pub fn of(path: &Path) -> Self {
+        let is = |end: &str| path.extension().is_some_and(|own| own.eq_ignore_ascii_case(end));
+        match () {
+            () if is("parquet") => FileFormat::Parquet,
+            () if ["arrow", "arrows", "feather", "ipc"].into_iter().any(is) => FileFormat::Arrow,
+            () => FileFormat::Text,
+        }
+    }
+
+    /// The name in messages.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            FileFormat::Text => "text",
+            FileFormat::Parquet => "Parquet",
+            FileFormat::Arrow => "Arrow",
+        }
+    }
+
+    /// Whether this build does not have it.
+    fn is_missing(self) -> bool {
+        !cfg!(feature = "parquet") && self != FileFormat::Text
+    }
 }
 
 const BUILD: &str =
     "build it with `cargo build --release -p hushwire-cli --features parquet`, or take CSV instead";
 
-/// Refuses a file for a result in a format that this build does not have.
+/// Refuses a file for a result in a format that is not written, or that this build does not have.
 ///
 /// # Errors
-/// It is called Parquet, and the build has none.
+/// It is called Arrow; or Parquet, and the build has none.
 pub fn check_output(path: &Path) -> Result<(), FileError> {
-    if !lacks(path) {
-        return Ok(());
-    }
-    let cause = "it would be Parquet, and this hushwire was built without it";
-    Err(FileError { access: Access::Write, ..FileError::new(path, None, cause, BUILD) })
+    let (cause, remedy) = match FileFormat::of(path) {
+        FileFormat::Arrow => {
+            ("it would be Arrow, which is read and not written", "name a file that ends in .parquet or .csv")
+        }
+        format if format.is_missing() => {
+            ("it would be Parquet, and this hushwire was built without it", BUILD)
+        }
+        _ => return Ok(()),
+    };
+    Err(FileError { access: Access::Write, ..FileError::new(path, None, cause, remedy) })
 }
 
-/// The same of a file that is read.
+/// Refuses a file that is read, in a format that this build does not have.
 ///
 /// # Errors
-/// As [`check_output`].
+/// It is called Parquet or Arrow, and the build has neither.
 pub fn check_input(path: &Path) -> Result<(), FileError> {
-    if !lacks(path) {
+    let format = FileFormat::of(path);
+    if !format.is_missing() {
         return Ok(());
     }
-    Err(FileError::new(path, None, "it is Parquet, and this hushwire was built without it", BUILD))
+    let cause = format!("it is {}, and this hushwire was built without it", format.name());
+    Err(FileError::new(path, None, cause, BUILD))
 }
 
 /// The records of a file whose columns have names, each of one width; or of several files that
@@ -68,7 +112,7 @@ pub struct Rows<'a> {
     /// The file's first record, if it has no names in it and was not handed on yet.
     first: Option<(csv::ByteRecord, Option<u64>)>,
     record: csv::ByteRecord,
-    /// Which fields of the record are NULL: Parquet says so.
+    /// Which fields of the record are NULL: Parquet and Arrow say so.
     nulls: Vec<bool>,
     place: Option<FilePlace>,
     /// Files that follow, the next one last.
@@ -83,6 +127,8 @@ enum RowSource<'a> {
     Csv(Box<CsvSource<'a>>),
     #[cfg(feature = "parquet")]
     Parquet(Box<parquet::Rows>),
+    #[cfg(feature = "parquet")]
+    Arrow(Box<arrow::Rows>),
 }
 
 struct CsvSource<'a> {
@@ -93,7 +139,7 @@ struct CsvSource<'a> {
     packed: bool,
 }
 
-/// The columns whose fields Parquet decodes.
+/// The columns whose fields Parquet and Arrow decode.
 enum Chosen {
     Default,
     Names(Vec<String>),
@@ -103,8 +149,8 @@ enum Chosen {
 /// The form that a file turned out to have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundForm {
-    /// Whether it is Parquet; the rest is of text.
-    pub parquet: bool,
+    /// Its format; the rest is of text.
+    pub format: FileFormat,
     /// The separator of its fields.
     pub separator: char,
     /// Whether its first record has the columns' names.
@@ -118,7 +164,7 @@ impl Rows<'static> {
     ///
     /// # Errors
     /// The file cannot be read; its first line is not as RFC 4180 has it; or it is called Parquet
-    /// and is none, or this build reads none.
+    /// or Arrow and is neither, or this build reads none.
     pub fn open(path: &Path) -> Result<Self, FileError> {
         Self::open_all(&[path.to_owned()], &Dialect::default())
     }
@@ -127,13 +173,13 @@ impl Rows<'static> {
     /// rows of the first one come first.
     ///
     /// # Errors
-    /// As [`Rows::open`]; there is no file, or CSV and Parquet are mixed.
+    /// As [`Rows::open`]; there is no file, or formats are mixed.
     pub fn open_all(paths: &[PathBuf], dialect: &Dialect) -> Result<Self, FileError> {
         let Some((first, rest)) = paths.split_first() else {
             return Err(FileError::new(Path::new(""), None, "no file is named", "name one"));
         };
-        if let Some(odd) = rest.iter().find(|path| is_parquet(path) != is_parquet(first)) {
-            let cause = "the files of a table are all Parquet, or all text";
+        if let Some(odd) = rest.iter().find(|path| FileFormat::of(path) != FileFormat::of(first)) {
+            let cause = "the files of a table are all text, all Parquet or all Arrow";
             return Err(FileError::new(odd, None, cause, "write them in one format"));
         }
         check_input(first)?;
@@ -149,23 +195,47 @@ impl Rows<'static> {
         Ok(rows)
     }
 
-    /// Reads an open file, Parquet where `path` says so. Errors name `path`.
+    /// Reads an open file of the format that `path` says. Errors name `path`.
     ///
     /// # Errors
     /// As [`Rows::open`].
     pub fn of_file(path: &Path, file: File, dialect: &Dialect) -> Result<Self, FileError> {
         check_input(path)?;
         #[cfg(feature = "parquet")]
-        if is_parquet(path) {
-            let rows = parquet::Rows::new(path, file)?;
-            let header = rows.columns().iter().map(|column| &column.name).collect();
-            return Ok(Self::begun(path, RowSource::Parquet(Box::new(rows)), dialect, header));
+        match FileFormat::of(path) {
+            FileFormat::Text => {}
+            FileFormat::Parquet => {
+                let rows = Box::new(parquet::Rows::new(path, file)?);
+                return Ok(Self::of_columns(path, RowSource::Parquet(rows), dialect));
+            }
+            FileFormat::Arrow => {
+                let rows = Box::new(arrow::Rows::new(path, file)?);
+                return Ok(Self::of_columns(path, RowSource::Arrow(rows), dialect));
+            }
         }
         Rows::with(path, file, dialect)
     }
 }
 
+#[cfg(feature = "parquet")]
+impl RowSource<'_> {
+    /// The columns of a file that declares them; none of text.
+    fn columns(&self) -> Option<&[ParquetColumn]> {
+        match self {
+            RowSource::Csv(_) => None,
+            RowSource::Parquet(rows) => Some(rows.columns()),
+            RowSource::Arrow(rows) => Some(rows.columns()),
+        }
+    }
+}
+
 impl<'a> Rows<'a> {
+    #[cfg(feature = "parquet")]
+    fn of_columns(path: &Path, of: RowSource<'a>, dialect: &Dialect) -> Self {
+        let header = of.columns().unwrap_or_default().iter().map(|column| &column.name).collect();
+        Self::begun(path, of, dialect, header)
+    }
+
     /// Reads text of the default dialect from any source. Errors name `path`.
     ///
     /// # Errors
@@ -261,40 +331,45 @@ impl<'a> Rows<'a> {
     pub fn found(&self) -> FoundForm {
         match &self.of {
             RowSource::Csv(source) => FoundForm {
-                parquet: false,
+                format: FileFormat::Text,
                 separator: char::from(source.separator),
                 named: source.named,
                 packed: source.packed,
             },
             #[cfg(feature = "parquet")]
-            RowSource::Parquet(_) => FoundForm { parquet: true, separator: ',', named: true, packed: false },
+            RowSource::Parquet(_) | RowSource::Arrow(_) => {
+                let format = FileFormat::of(&self.path);
+                FoundForm { format, separator: ',', named: true, packed: false }
+            }
         }
+    }
+
+    /// Whether it is text, where an empty field and words of its dialect are how it writes NULL.
+    #[must_use]
+    pub fn is_text(&self) -> bool {
+        matches!(self.of, RowSource::Csv(_))
     }
 
     /// The types that a file declares for its columns, as SQL; a string's has no length. Text
     /// declares no type, and a column of a type that is not read has none.
     #[must_use]
     pub fn declared(&self) -> Vec<Option<String>> {
-        match &self.of {
-            RowSource::Csv(_) => vec![None; self.header.len()],
-            #[cfg(feature = "parquet")]
-            RowSource::Parquet(rows) => {
-                rows.columns().iter().map(|column| column.kind.map(|kind| kind.to_string())).collect()
-            }
+        #[cfg(feature = "parquet")]
+        if let Some(columns) = self.of.columns() {
+            return columns.iter().map(|column| column.kind.as_ref().map(ToString::to_string)).collect();
         }
+        vec![None; self.header.len()]
     }
 
     /// The names of the columns whose types are read.
     #[must_use]
     pub fn readable(&self) -> Vec<String> {
-        match &self.of {
-            RowSource::Csv(_) => self.names(),
-            #[cfg(feature = "parquet")]
-            RowSource::Parquet(rows) => {
-                let read = rows.columns().iter().filter(|column| column.kind.is_some());
-                read.map(|column| column.name.clone()).collect()
-            }
+        #[cfg(feature = "parquet")]
+        if let Some(columns) = self.of.columns() {
+            let read = columns.iter().filter(|column| column.kind.is_some());
+            return read.map(|column| column.name.clone()).collect();
         }
+        self.names()
     }
 
     /// The place of the column called so, from 0.
@@ -303,8 +378,8 @@ impl<'a> Rows<'a> {
     /// The file is empty, lacks the column, has it twice, or has values there that have no text.
     pub fn column(&self, name: &str) -> Result<usize, FileError> {
         #[cfg(feature = "parquet")]
-        if let RowSource::Parquet(rows) = &self.of {
-            return rows.place(name);
+        if let Some(columns) = self.of.columns() {
+            return parquet::place(&self.path, columns, name);
         }
         let path = &self.path;
         if self.header.is_empty() {
@@ -341,9 +416,9 @@ impl<'a> Rows<'a> {
         let places = names.iter().map(|name| self.column(name)).collect::<Result<Vec<_>, _>>()?;
         self.chosen = Chosen::Names(names.into_iter().map(str::to_owned).collect());
         #[cfg(feature = "parquet")]
-        if let RowSource::Parquet(rows) = &mut self.of {
+        if self.of.columns().is_some() {
             // Others are not even decoded.
-            rows.choose(&places)?;
+            self.choose(&places)?;
             return Ok((0..places.len()).collect());
         }
         Ok(places)
@@ -356,13 +431,29 @@ impl<'a> Rows<'a> {
     pub fn select_all(&mut self) -> Result<(), FileError> {
         self.chosen = Chosen::All;
         #[cfg(feature = "parquet")]
-        if let RowSource::Parquet(rows) = &mut self.of {
-            if let Some(column) = rows.columns().iter().find(|column| column.kind.is_none()) {
+        if let Some(columns) = self.of.columns() {
+            if let Some(column) = columns.iter().find(|column| column.kind.is_none()) {
                 let cause = format!("column {} is of a type that CSV cannot have", column.name);
-                let remedy = "name a file for the result that ends in .parquet, or leave the column out";
+                let remedy = match self.of {
+                    RowSource::Parquet(_) => {
+                        "name a file for the result that ends in .parquet, or leave the column out"
+                    }
+                    _ => "write the table without it, or bring it as Parquet",
+                };
                 return Err(FileError::new(&self.path, None, cause, remedy));
             }
-            rows.choose(&(0..self.header.len()).collect::<Vec<_>>())?;
+            self.choose(&(0..self.header.len()).collect::<Vec<_>>())?;
+        }
+        Ok(())
+    }
+
+    /// Chooses columns that have types.
+    #[cfg(feature = "parquet")]
+    fn choose(&mut self, places: &[usize]) -> Result<(), FileError> {
+        match &mut self.of {
+            RowSource::Csv(_) => {}
+            RowSource::Parquet(rows) => rows.choose(places)?,
+            RowSource::Arrow(rows) => rows.choose(places),
         }
         Ok(())
     }
@@ -411,10 +502,14 @@ impl<'a> Rows<'a> {
                 more
             }
             #[cfg(feature = "parquet")]
-            RowSource::Parquet(rows) => {
+            RowSource::Parquet(_) | RowSource::Arrow(_) => {
                 self.record.clear();
                 self.nulls.clear();
-                let row = rows.read()?;
+                let row = match &mut self.of {
+                    RowSource::Csv(_) => None,
+                    RowSource::Parquet(rows) => rows.read()?,
+                    RowSource::Arrow(rows) => rows.read()?,
+                };
                 if let Some((row, number)) = row {
                     for at in 0..row.len() {
                         // NULL is no key, as an empty field is none.
@@ -450,7 +545,7 @@ impl<'a> Rows<'a> {
             Chosen::All => next.select_all()?,
             Chosen::Names(names) => drop(next.select(names.iter().map(String::as_str))?),
         }
-        let is_text = matches!(next.of, RowSource::Csv(_));
+        let is_text = next.is_text();
         let order = || wanted.iter().map(|name| next.column(name)).collect::<Result<Vec<_>, _>>();
         self.order = if is_text && wanted != there { Some(order()?) } else { None };
         (self.path, self.of, self.first) = (next.path, next.of, next.first);
@@ -477,12 +572,18 @@ impl<'a> Rows<'a> {
         self.place
     }
 
+    /// The types of the columns of a file that declares them.
+    #[cfg(feature = "parquet")]
+    pub(crate) fn columns(&self) -> Option<&[ParquetColumn]> {
+        self.of.columns()
+    }
+
     /// The file, if it is Parquet.
     #[cfg(feature = "parquet")]
     pub(crate) fn parquet(&self) -> Option<&parquet::Rows> {
         match &self.of {
             RowSource::Parquet(rows) => Some(rows),
-            RowSource::Csv(_) => None,
+            RowSource::Csv(_) | RowSource::Arrow(_) => None,
         }
     }
 }
@@ -506,7 +607,8 @@ impl<'a> CsvSource<'a> {
         let text: Box<dyn Read + 'a> = Box::new(mark::strip_read(text).map_err(of)?);
         let quote = dialect.quote();
         let (separator, text) = match dialect.separator() {
-            Separator::Byte(byte) => (byte, text),
+            // The first bytes come together, by which formats are told apart.
+            Separator::Byte(byte) => (byte, peeked(text, HEAD).map_err(of)?.1),
             Separator::Auto => {
                 let (sample, text) = peeked(text, sniff::SAMPLE).map_err(of)?;
                 let is_whole = sample.len() < sniff::SAMPLE;

@@ -9,7 +9,7 @@
 //! An empty line holds no record. A record with its line end has [`RECORD`] bytes at most: a quote
 //! that is never closed would otherwise take the rest of a file, of any length, into memory.
 
-use crate::{FileError, FilePlace};
+use crate::{FileError, FilePlace, zip};
 use std::{
     collections::VecDeque,
     io::{self, Read},
@@ -58,8 +58,20 @@ pub(crate) enum DeviationKind {
     Parquet,
     /// gzip, zstd or bzip2.
     Packed,
-    /// A ZIP archive, which spreadsheets are.
+    /// A ZIP archive of no kind that is known here.
     Zip,
+    /// A spreadsheet, which is a ZIP archive, or one of Excel before 2007.
+    Spreadsheet,
+    /// A ZIP archive of NumPy arrays.
+    Npz,
+    /// A NumPy array.
+    Npy,
+    /// HDF5, as pandas' `to_hdf` writes it.
+    Hdf,
+    Sqlite,
+    Json,
+    /// A page of the web, as a download that needs a login gives it.
+    Html,
     /// Apache Arrow's file format.
     Arrow,
     /// UTF-16 without a byte order mark.
@@ -82,7 +94,14 @@ impl DeviationKind {
             DeviationKind::Utf16 => "it is UTF-16",
             DeviationKind::Parquet => "it is Parquet",
             DeviationKind::Packed => "it is compressed",
-            DeviationKind::Zip => "it is a spreadsheet or another ZIP archive",
+            DeviationKind::Zip => "it is a ZIP archive",
+            DeviationKind::Spreadsheet => "it is a spreadsheet",
+            DeviationKind::Npz => "it is an archive of NumPy arrays",
+            DeviationKind::Npy => "it is a NumPy array",
+            DeviationKind::Hdf => "it is an HDF5 file",
+            DeviationKind::Sqlite => "it is an SQLite database",
+            DeviationKind::Json => "it is JSON",
+            DeviationKind::Html => "it is a page of the web, perhaps one that asks to log in",
             DeviationKind::Arrow => "it is an Arrow file",
             DeviationKind::Zeros => {
                 "it begins with zero bytes between letters, as UTF-16 without a mark does"
@@ -110,8 +129,14 @@ impl DeviationKind {
             DeviationKind::Utf16 => "leave the encoding to be found, or set utf-16le or utf-16be",
             DeviationKind::Parquet => "give it a name that ends in .parquet",
             DeviationKind::Packed => PACKED,
-            DeviationKind::Zip => "save the table as CSV",
-            DeviationKind::Arrow => "write it as Parquet or as CSV",
+            DeviationKind::Zip => "unpack it, and name the table's file that is in it",
+            DeviationKind::Spreadsheet => "open it, and save the sheet as CSV",
+            DeviationKind::Npz | DeviationKind::Npy => {
+                "write the array as CSV: numpy.savetxt(\"a.csv\", array, delimiter=\",\", header=\"x,y\", comments=\"\")"
+            }
+            DeviationKind::Hdf | DeviationKind::Sqlite | DeviationKind::Json => "save the table as CSV",
+            DeviationKind::Html => "fetch the file anew, and look at it before you name it here",
+            DeviationKind::Arrow => "give it a name that ends in .arrow",
             DeviationKind::Zeros => "set its encoding, utf-16le or utf-16be",
             DeviationKind::BadUtf16 => "fetch the file anew, or save it as UTF-8",
             DeviationKind::Damaged => "fetch the file anew, or compress it anew",
@@ -129,8 +154,20 @@ impl DeviationKind {
             () if begins(&[0x1f, 0x8b]) || begins(&[0x28, 0xb5, 0x2f, 0xfd]) || begins(b"BZh91") => {
                 Some(DeviationKind::Packed)
             }
-            () if begins(b"PK\x03\x04") => Some(DeviationKind::Zip),
-            () if begins(b"ARROW1\0\0") => Some(DeviationKind::Arrow),
+            () if begins(b"PK\x03\x04") => Some(Self::of_zip(head)),
+            () if begins(&[0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1]) => {
+                Some(DeviationKind::Spreadsheet)
+            }
+            // A stream begins with the length of its schema, behind four bytes.
+            () if begins(b"ARROW1\0\0") || matches!(head, [0xff, 0xff, 0xff, 0xff, _, _, 0, 0, ..]) => {
+                Some(DeviationKind::Arrow)
+            }
+            () if begins(b"\x93NUMPY") => Some(DeviationKind::Npy),
+            () if begins(b"\x89HDF\r\n\x1a\n") => Some(DeviationKind::Hdf),
+            () if begins(b"SQLite format 3\0") => Some(DeviationKind::Sqlite),
+            // As CSV each has a quote within a field that does not begin with one.
+            () if begins(b"{\"") || begins(b"[{\"") => Some(DeviationKind::Json),
+            () if is_html(head) => Some(DeviationKind::Html),
             () if matches!(
                 head,
                 [b' '..=b'~', 0, b' '..=b'~', 0, ..] | [0, b' '..=b'~', 0, b' '..=b'~', ..]
@@ -143,8 +180,32 @@ impl DeviationKind {
     }
 }
 
-/// Bytes at a file's beginning that tell its format.
-const HEAD: usize = 8;
+/// Whether a file begins as HTML does, with the whole of a tag that no column is called.
+fn is_html(head: &[u8]) -> bool {
+    let head = head.trim_ascii_start().to_ascii_lowercase();
+    [&b"<!doctype html"[..], b"<html>", b"<html "].iter().any(|tag| head.starts_with(tag))
+}
+
+/// Bytes at a file's beginning that tell its format: a ZIP archive's up to the name of its first
+/// file.
+pub(crate) const HEAD: usize = 64;
+
+impl DeviationKind {
+    /// The kind of a ZIP archive, by the name of its first file.
+    fn of_zip(head: &[u8]) -> Self {
+        let name = zip::first_name(head).unwrap_or_default();
+        let begins = |with: &[u8]| name.starts_with(with);
+        match () {
+            () if name.ends_with(b".npy") => DeviationKind::Npz,
+            () if begins(b"[Content_Types].xml") || begins(b"_rels/") || begins(b"xl/") => {
+                DeviationKind::Spreadsheet
+            }
+            // OpenDocument has its type, uncompressed, in a file of that name.
+            () if name == b"mimetype" => DeviationKind::Spreadsheet,
+            () => DeviationKind::Zip,
+        }
+    }
+}
 
 /// The remedy for packings that this build does not unpack: bzip2 and others never, zstd without
 /// Parquet.

@@ -69,12 +69,23 @@ fn what_no_csv_has_is_refused_where_it_stands() {
             b"\x1f\x8b\x08\"\r",
             "its compressed bytes are damaged, or end early; fetch the file anew, or compress it anew",
         ),
-        (b"ARROW1\0\0", "it is an Arrow file; write it as Parquet or as CSV"),
+        (b"ARROW1\0\0", "it is an Arrow file; give it a name that ends in .arrow"),
+        (b"\xff\xff\xff\xff\x78\x01\0\0", "it is an Arrow file; give it a name that ends in .arrow"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "it is a spreadsheet; open it, and save the sheet as CSV"),
+        (b"\x89HDF\r\n\x1a\n", "it is an HDF5 file; save the table as CSV"),
+        (b"SQLite format 3\0", "it is an SQLite database; save the table as CSV"),
+        (b"{\"id\": 1}\n", "it is JSON; save the table as CSV"),
+        (b"[{\"id\": 1}]\n", "it is JSON; save the table as CSV"),
+        (
+            b"\n<!DOCTYPE html>\n<html>",
+            "it is a page of the web, perhaps one that asks to log in; fetch the file anew, and look at it before you name \
+             it here",
+        ),
         (
             b"i\0d\0\n\0",
             "it begins with zero bytes between letters, as UTF-16 without a mark does; set its encoding, utf-16le or utf-16be",
         ),
-        (b"PK\x03\x04\r\"", "it is a spreadsheet or another ZIP archive; save the table as CSV"),
+        (b"PK\x03\x04\r\"", "it is a ZIP archive; unpack it, and name the table's file that is in it"),
     ] {
         assert_eq!(refused(csv).to_string(), format!("cannot read a.csv: {message}"));
         if csv.starts_with(b"\x1f\x8b") {
@@ -83,6 +94,21 @@ fn what_no_csv_has_is_refused_where_it_stands() {
         let marked = [b"\xef\xbb\xbf", csv].concat();
         assert_eq!(refused(&marked).to_string(), format!("cannot read a.csv: {message}"));
     }
+    // A ZIP archive's first file tells what it is.
+    for (name, cause) in [
+        ("[Content_Types].xml", "it is a spreadsheet; open it"),
+        ("mimetype", "it is a spreadsheet; open it"),
+        ("weights.npy", "it is an archive of NumPy arrays; write the array as CSV"),
+        ("sales.csv", "it is a ZIP archive; unpack it"),
+    ] {
+        let mut archive = b"PK\x03\x04".to_vec();
+        archive.resize(26, 0);
+        archive.extend([name.len() as u8, 0, 0, 0]);
+        archive.extend(name.bytes().chain(*b"1,2\n"));
+        let error = refused(&archive).to_string();
+        assert!(error.starts_with(&format!("cannot read a.csv: {cause}")), "{name}: {error}");
+    }
+    assert!(refused(b"\x93NUMPY\x01\0").to_string().contains("it is a NumPy array; write the array as CSV"));
     // Columns may be called like a format.
     assert!(count(b"PAR1,PK\n1,2\n", "PK").is_ok());
     let packed = refused(b"BZh91AY&SY").to_string();

@@ -122,6 +122,37 @@ impl Local {
             let remedy = format!("it has {}", known.join(", "));
             return Err(Fault::usage("starting the run", cause, remedy));
         }
+        let shares = self.shared_out(computation, &mut inputs);
+        let parties = self.parties.iter_mut().zip(shares);
+        let learnt = abreast(parties, |(party, inputs)| party.0.run(computation, &inputs))?;
+        Ok(learnt.into_iter().flatten().collect())
+    }
+
+    /// Runs a query: the rows of all owners go in, as
+    /// [`QueryTask::columns`](crate::job::QueryTask::columns) gives them, and the outputs come out
+    /// for [`QueryTask::result`](crate::job::QueryTask::result). Owners and those who learn the
+    /// result are the parties in turn.
+    ///
+    /// # Errors
+    /// An input is missing, or the run was cancelled. The session is of no more use then.
+    #[cfg(feature = "sql")]
+    pub fn ask(
+        &mut self,
+        query: &crate::job::QueryTask,
+        mut inputs: BTreeMap<String, Value>,
+    ) -> Result<BTreeMap<String, Tensor>, Fault> {
+        let shares = self.shared_out(query.query().computation(), &mut inputs);
+        let parties = self.parties.iter_mut().zip(shares);
+        let learnt = abreast(parties, |(party, inputs)| party.0.ask(query, &inputs))?;
+        Ok(learnt.into_iter().flatten().collect())
+    }
+
+    /// The inputs of each party, which acts for members in turn.
+    fn shared_out(
+        &mut self,
+        computation: &Computation,
+        inputs: &mut BTreeMap<String, Value>,
+    ) -> Vec<BTreeMap<String, Value>> {
         // All that is brought is this program's own.
         self.parties.iter_mut().for_each(|party| party.allow(u64::MAX));
         let mut shares = vec![BTreeMap::new(); self.parties.len()];
@@ -146,9 +177,7 @@ impl Local {
                 }
             }
         }
-        let parties = self.parties.iter_mut().zip(shares);
-        let learnt = abreast(parties, |(party, inputs)| party.0.run(computation, &inputs))?;
-        Ok(learnt.into_iter().flatten().collect())
+        shares
     }
 
     /// A handle that ends the session from another thread, also within a run.

@@ -1,8 +1,8 @@
 //! All members of a job in this process.
 
 use crate::job::{
-    Common, Fault, InputPlace, Member, Observer, Outcome, OutputPlace, Outputs, Prepared, PsiTask, Stats,
-    Task,
+    Cancel, Common, Fault, InputPlace, Member, Observer, Outcome, OutputPlace, Outputs, Prepared, PsiTask,
+    Stats, Task,
     aes_ctr::{AesCtrJob, AesCtrPlaces, Iv, Said, share_file},
     first_error,
 };
@@ -33,6 +33,7 @@ pub struct LocalJob<'a, T: Task> {
     shape: Shape,
     backend: Backend,
     observer: Observer,
+    cancel: Cancel,
     /// The first value that is nobody's.
     wrong: Option<Fault>,
 }
@@ -51,6 +52,7 @@ impl<'a, T: Task> LocalJob<'a, T> {
             shape: Shape::NONE,
             backend: Backend::best(),
             observer: Arc::new(|_| {}),
+            cancel: Cancel::new(),
             wrong: None,
         }
     }
@@ -90,6 +92,13 @@ impl<'a, T: Task> LocalJob<'a, T> {
         self
     }
 
+    /// The handle that ends the run from another thread.
+    #[must_use]
+    pub fn cancelled_by(mut self, cancel: Cancel) -> Self {
+        self.cancel = cancel;
+        self
+    }
+
     /// The place of one member's input.
     #[must_use]
     pub fn bring(mut self, member: Member, name: &str, place: InputPlace) -> Self {
@@ -113,13 +122,15 @@ impl<'a, T: Task> LocalJob<'a, T> {
         T::Part: Send,
         T::Learnt: Send,
     {
-        let (task, observer) = (self.task, self.observer.clone());
+        let (task, observer, cancel) = (self.task, self.observer.clone(), self.cancel.clone());
         let LocalMembers { members, places } = self.members()?;
         let mut opened = vec![];
         // Owners first: they make the directories of their keys.
         for member in members.into_iter().rev() {
             let me = member.name().clone();
-            opened.insert(0, (me, member.start()?.open(task)?));
+            cancel.check()?;
+            // Every member ends at once, whomever it waits for.
+            opened.insert(0, (me, member.start()?.with_cancel(cancel.clone()).open(task)?));
         }
         opened[0].1.listen(observer);
         let peers: Vec<_> = opened.iter().map(|(_, member)| member.peer()).collect();

@@ -107,6 +107,12 @@ impl Member {
         self.config.cancel.clone()
     }
 
+    /// Ends with this handle, as other members of the program do.
+    pub(crate) fn with_cancel(mut self, cancel: Cancel) -> Self {
+        self.config.cancel = cancel;
+        self
+    }
+
     /// A listener to the run's events.
     #[must_use]
     pub fn observer(mut self, observer: Observer) -> Self {

@@ -1,17 +1,20 @@
 //! A neural network on an input, by all members in this process.
 
 use crate::job::{
-    ComputationSource, Fault, InferJob, InferTask, InputPlace, Member, Protocol, RunValues, network_in,
-    samples,
+    Cancel, ComputationSource, Fault, InferJob, InferTask, InputPlace, Member, Observer, Protocol, RunValues,
+    network_in, samples,
 };
 use crate::{Local, LocalJob};
 use hushwire_nn::{Array, Members, Secure, Wanted, npy};
+use std::sync::Arc;
 
 /// An inference that is put together: [`Local::model`] begins it, [`run`](Self::run) runs it.
 pub struct LocalModel {
     protocol: Protocol,
     model: InputPlace,
     input: Array,
+    cancel: Cancel,
+    observer: Observer,
 }
 
 impl Local {
@@ -24,7 +27,13 @@ impl Local {
     /// owner and client alone. Security: semi-honest. `docs/models.md` lists the operators.
     #[must_use]
     pub fn model(onnx: &[u8], input: &Array) -> LocalModel {
-        LocalModel { protocol: Protocol::Rep3, model: InputPlace::memory(onnx), input: input.clone() }
+        LocalModel {
+            protocol: Protocol::Rep3,
+            model: InputPlace::memory(onnx),
+            input: input.clone(),
+            cancel: Cancel::new(),
+            observer: Arc::new(|_| {}),
+        }
     }
 }
 
@@ -34,6 +43,20 @@ impl LocalModel {
     #[must_use]
     pub fn two(mut self) -> Self {
         self.protocol = Protocol::Two;
+        self
+    }
+
+    /// The handle that ends the run from another thread.
+    #[must_use]
+    pub fn cancelled_by(mut self, cancel: Cancel) -> Self {
+        self.cancel = cancel;
+        self
+    }
+
+    /// A listener to the run's events.
+    #[must_use]
+    pub fn observer(mut self, observer: Observer) -> Self {
+        self.observer = observer;
         self
     }
 
@@ -67,6 +90,8 @@ impl LocalModel {
         })?;
         let input = InputPlace::memory(npy::write(&self.input));
         let ended = LocalJob::new(&task)
+            .cancelled_by(self.cancel)
+            .observer(self.observer)
             .bring(owner, "model", self.model)
             .bring(client.clone(), "input", input)
             .run()?;

@@ -14,6 +14,16 @@ use std::{
 #[derive(Debug)]
 pub struct LocalPlaces(Option<PathBuf>, Process);
 
+/// LOCAL: the longest path of a directory in which a party's socket has a name: 108 bytes with a
+/// zero at the end, without `/hushwire-0123456789abcdef/party7`.
+const LONGEST: usize = 107 - 33;
+
+/// The directory for temporary files, or `/tmp` where that one's path is too long for sockets in
+/// it.
+fn short_enough(temporary: PathBuf) -> PathBuf {
+    if temporary.as_os_str().len() <= LONGEST { temporary } else { PathBuf::from("/tmp") }
+}
+
 impl LocalPlaces {
     /// Places for a transport.
     ///
@@ -25,7 +35,7 @@ impl LocalPlaces {
         }
         // Random, and nothing that is secret.
         let name = SessionId::fresh().map_err(|e| Fault::internal("naming a directory", e))?;
-        let path = std::env::temp_dir().join(format!("hushwire-{}", &name.to_string()[..16]));
+        let path = short_enough(std::env::temp_dir()).join(format!("hushwire-{}", &name.to_string()[..16]));
         let made = DirBuilder::new().mode(0o700).create(&path);
         made.map_err(|e| Fault::io("make the directory", &path, &e))?;
         Ok(Self(Some(path), Process::here()))
@@ -48,5 +58,25 @@ impl Drop for LocalPlaces {
             // Nothing is left to tell of a failure here.
             let _ = fs::remove_dir_all(dir);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hushwire_wire::Listener;
+
+    /// The longest path that is taken has room for every party's socket, and a longer one is left.
+    #[test]
+    fn sockets_have_names_under_long_paths() {
+        let dir = tempfile::tempdir().unwrap();
+        let fill = LONGEST - dir.path().as_os_str().len() - 1;
+        let path = dir.path().join("d".repeat(fill));
+        assert_eq!(short_enough(path.clone()), path);
+        assert_eq!(short_enough(dir.path().join("d".repeat(fill + 1))), PathBuf::from("/tmp"));
+        let inner = path.join("hushwire-0123456789abcdef");
+        fs::create_dir_all(&inner).unwrap();
+        let places = LocalPlaces(Some(inner), Process::here());
+        Listener::bind(&places.address("party7")).unwrap_or_else(|e| panic!("{e}"));
     }
 }

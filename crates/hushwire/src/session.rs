@@ -102,6 +102,22 @@ macro_rules! members {
                 self.0.run(computation, &named(inputs))
             }
 
+            /// Runs a query: what this member brings goes in, as
+            /// [`QueryTask::columns`](crate::job::QueryTask::columns) gives it, and what it learns
+            /// comes out for [`QueryTask::result`](crate::job::QueryTask::result). Owners and those
+            /// who learn the result are parties, or clients of the session.
+            ///
+            /// # Errors
+            /// As [`Self::run`]; the query's terms are not allowed.
+            #[cfg(feature = "sql")]
+            pub fn ask(
+                &mut self,
+                query: &crate::job::QueryTask,
+                inputs: &BTreeMap<String, Value>,
+            ) -> Result<BTreeMap<String, Tensor>, Fault> {
+                self.0.ask(query, inputs)
+            }
+
             /// A handle that ends the session from another thread, also within a run.
             #[must_use]
             pub fn cancel(&self) -> Cancel {

@@ -37,8 +37,9 @@ pub use draw::{DrawJob, DrawPart, DrawReport, DrawTask, Drawn};
 pub use infer::InferJob;
 #[cfg(feature = "nn")]
 pub use infer::{
-    InferPart, InferTask, Inferred, array_in, inferred_lines, model, model_in, network_given, network_in,
-    network_of, public_values, read_array, samples, stored_inference,
+    AHEAD, Answered, InferPart, InferTask, Inferred, Requests, ServeEvent, ServeObserver, ServeReport,
+    ServeTerms, array_in, ask_model, inferred_lines, model, model_in, network_given, network_in, network_of,
+    public_values, read_array, samples, serve_model, stored_inference,
 };
 pub use job::{Job, Visitor};
 pub use kind::{JobKind, Opened, Runs, Words};

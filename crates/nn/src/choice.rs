@@ -9,7 +9,7 @@
 //! ```
 
 use crate::{
-    Array, Fault, Inputs, Members, Network, NetworkReport, Numbers, Secure,
+    Array, Fault, Floats, Inputs, Members, Network, NetworkReport, Numbers, Secure,
     distance::{Distance, Judge},
     report::LayerReport,
     samples::Samples,
@@ -281,8 +281,23 @@ pub fn judged(
     input: &(impl Inputs + ?Sized),
     found: &(impl Inputs + ?Sized),
 ) -> Result<Option<Finding>, Fault> {
+    judged_by(network, numbers, samples, input, found, None)
+}
+
+/// As [`judged`], with the network's values on the input where they are known.
+///
+/// # Errors
+/// As [`judged`].
+pub fn judged_by(
+    network: &Network,
+    numbers: Numbers,
+    samples: &Samples,
+    input: &(impl Inputs + ?Sized),
+    found: &(impl Inputs + ?Sized),
+    floats: Option<&Floats>,
+) -> Result<Option<Finding>, Fault> {
     let (input, found) = (input.arrays(), found.arrays());
-    let distance = Distance::of_run(network, input, found)?;
+    let distance = Distance::of_run(network, input, found, floats)?;
     if distance.is_near() {
         return Ok(None);
     }

@@ -10,6 +10,7 @@ use crate::{
 };
 use hushwire_compute::evaluate;
 use hushwire_fault::code;
+use std::borrow::Cow;
 
 /// The error that a near result may have, as a part of the output's range.
 const NEAR: f64 = 0.01;
@@ -58,9 +59,18 @@ impl Distance {
     }
 
     /// The distance of a run's results on inputs: the greatest of all outputs.
-    pub(crate) fn of_run(network: &Network, inputs: &[Array], found: &[Array]) -> Result<Self, Fault> {
+    pub(crate) fn of_run(
+        network: &Network,
+        inputs: &[Array],
+        found: &[Array],
+        floats: Option<&Floats>,
+    ) -> Result<Self, Fault> {
         let (judged, axes) = network.judged();
-        let floats = Floats::new(&judged, inputs, false)?;
+        // The values behind places are no outputs.
+        let floats = match floats.filter(|_| axes.iter().all(Option::is_none)) {
+            Some(floats) => Cow::Borrowed(floats),
+            None => Cow::Owned(Floats::new(&judged, inputs, false)?),
+        };
         let mut all: Option<Distance> = None;
         for (k, found) in found.iter().enumerate().take(axes.len()) {
             let float = floats.value(judged.outputs[k].1);

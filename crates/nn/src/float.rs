@@ -6,6 +6,7 @@ use hushwire_fault::code;
 use std::sync::Arc;
 
 /// A network's values in floating point.
+#[derive(Clone)]
 pub struct Floats {
     /// The value of each layer; empty if it was not kept.
     values: Vec<Arc<Array>>,

@@ -48,7 +48,7 @@ mod windows;
 pub mod zoo;
 
 pub use array::Array;
-pub use choice::{Choice, Finding, Wanted, judged};
+pub use choice::{Choice, Finding, Wanted, judged, judged_by};
 pub use data::{DataReport, DataResult};
 pub use distance::Distance;
 pub use float::{Floats, Inputs};

@@ -16,6 +16,8 @@ pub struct PolicyDraft<'a> {
     pub data: &'a BTreeMap<String, String>,
     /// The keys that results may be sealed to.
     pub recipients: &'a [KeyId],
+    /// The pin of each client.
+    pub clients: &'a BTreeMap<String, String>,
     /// The values of each parameter: a range, or texts.
     pub parameters: &'a BTreeMap<String, Result<String, Vec<String>>>,
     /// Rows of a group, at least.
@@ -59,6 +61,11 @@ pub fn draft(of: &PolicyDraft<'_>) -> String {
     }
     let recipients: Vec<_> = of.recipients.iter().map(ToString::to_string).collect();
     line("recipients", &list(&recipients));
+    if !of.clients.is_empty() {
+        let clients: Vec<_> =
+            of.clients.iter().map(|(name, pin)| format!("{} = {}", quoted(name), quoted(pin))).collect();
+        line("clients", &format!("{{ {} }}", clients.join(", ")));
+    }
     if let Some(least) = of.min_group {
         line("min-group", &least.to_string());
     }

@@ -16,7 +16,13 @@ pub fn explain(rule: &AllowRule, ran: usize) -> String {
         });
     }
     let recipients: Vec<_> = rule.recipients.iter().map(ToString::to_string).collect();
-    lines.push(format!("Results are sealed to {}.", recipients.join(" or ")));
+    lines.push(match recipients[..] {
+        [] => "No result is sealed: the terms say which parties and clients learn something.".to_owned(),
+        _ => format!("Results are sealed to {}.", recipients.join(" or ")),
+    });
+    for (client, pins) in &rule.clients {
+        lines.push(format!("The client {client:?} has the pin {}.", pins.join(" or ")));
+    }
     if let Some(least) = rule.min_rows {
         lines.push(format!("Each data set has at least {least} rows."));
     }

@@ -28,8 +28,11 @@ pub struct AllowRule {
     pub tenant: String,
     /// The data sets that may be taken for each table or input.
     pub data: BTreeMap<String, DataRule>,
-    /// The keys that results may be sealed to.
+    /// The keys that results may be sealed to; none where the parties and the clients alone learn
+    /// something.
     pub recipients: Vec<KeyId>,
+    /// The pins of certificates that each client of the job may have.
+    pub clients: BTreeMap<String, Vec<String>>,
     /// Rows of each data set, at least.
     pub min_rows: Option<u64>,
     /// Rows of a group of a result, at least: the job's terms demand as many.
@@ -207,6 +210,15 @@ impl PolicyFile {
     }
 }
 
+const PIN: &str = "write what `hushwire keys pin` prints for the client's key";
+
+/// `sha256:` and 64 digits, in lower case.
+fn pin_text(text: &str) -> Result<String, String> {
+    let digits = text.strip_prefix("sha256:").unwrap_or_default();
+    let good = digits.len() == 64 && digits.bytes().all(|b| b.is_ascii_hexdigit());
+    if good { Ok(text.to_ascii_lowercase()) } else { Err("it is no pin of a certificate".to_owned()) }
+}
+
 fn block(mut section: Section<'_>) -> Result<AllowRule, Fault> {
     let parsed = |value: TomlValue<'_>, remedy: &str, parse: &dyn Fn(&str) -> Option<u64>| {
         let text = value.plain()?;
@@ -256,6 +268,14 @@ fn block(mut section: Section<'_>) -> Result<AllowRule, Fault> {
             parameters.insert(parameter, rule);
         }
     }
+    let mut clients = BTreeMap::new();
+    if let Some(value) = section.take("clients") {
+        for (client, value) in value.section()?.rest() {
+            let pins = if value.text().is_ok() { vec![value] } else { value.list()? };
+            let pins = pins.iter().map(|pin| pin.parsed(pin_text, PIN)).collect::<Result<Vec<_>, _>>()?;
+            clients.insert(client, pins);
+        }
+    }
     let any = 0..=u64::MAX >> 1;
     let (mut memory, mut seconds, mut parallel) = (None, None, None);
     if let Some(value) = section.take("max") {
@@ -271,6 +291,7 @@ fn block(mut section: Section<'_>) -> Result<AllowRule, Fault> {
         tenant,
         data,
         recipients,
+        clients,
         min_rows: section.number("min-rows", any.clone())?,
         min_group: section.number("min-group", any.clone())?,
         parameters,
@@ -291,9 +312,6 @@ fn block(mut section: Section<'_>) -> Result<AllowRule, Fault> {
     };
     if rule.window.is_some() && rule.runs.is_none() {
         return Err(section.error("`window` has no `runs` to count", "add `runs`, or leave `window` out"));
-    }
-    if rule.recipients.is_empty() {
-        return Err(section.error("`recipients` names no key", "name the keys that results may be sealed to"));
     }
     section.finish()?;
     Ok(rule)

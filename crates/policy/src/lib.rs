@@ -22,4 +22,4 @@ pub use draft::{PolicyDraft, draft};
 pub use explain::explain;
 pub use file::{AllowRule, DataRule, ParameterRule, PolicyFile};
 pub use moment::{moment_text, read_moment};
-pub use rules::{Denial, PastRun, PolicyLimits, RunData, RunRequest, Verdict, verdict};
+pub use rules::{Denial, PastRun, PolicyLimits, RunData, RunHistory, RunRequest, Verdict, verdict};

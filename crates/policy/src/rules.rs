@@ -17,6 +17,8 @@ pub struct RunRequest<'a> {
     pub data: &'a BTreeMap<String, RunData>,
     /// The keys that its results are sealed to.
     pub recipients: &'a [KeyId],
+    /// The pin of each client that takes part.
+    pub clients: &'a BTreeMap<String, String>,
     /// The value of each parameter.
     pub parameters: &'a BTreeMap<String, String>,
     /// The rows of a group of a result that its terms demand, at least.
@@ -47,6 +49,19 @@ pub struct RunData {
 pub struct PastRun {
     /// When it was counted, in seconds since 1970.
     pub at: u64,
+}
+
+/// The earlier runs of the same terms on the same lines of data sets. A store counts them where
+/// they are: there may be very many.
+pub trait RunHistory {
+    /// The number of those that were counted at `moment` or later, in seconds since 1970.
+    fn since(&self, moment: u64) -> u64;
+}
+
+impl RunHistory for [PastRun] {
+    fn since(&self, moment: u64) -> u64 {
+        self.iter().filter(|run| run.at >= moment).count() as u64
+    }
 }
 
 /// The limits of a run.
@@ -107,10 +122,15 @@ impl Verdict {
     }
 }
 
-/// Whether one of the blocks allows a run, at `now` in seconds since 1970. `history` has every
-/// earlier run of these terms on these lines that was counted.
+/// Whether one of the blocks allows a run, at `now` in seconds since 1970. `history` has the
+/// earlier runs of these terms on these lines that were counted.
 #[must_use]
-pub fn verdict(policies: &[AllowRule], request: &RunRequest<'_>, history: &[PastRun], now: u64) -> Verdict {
+pub fn verdict(
+    policies: &[AllowRule],
+    request: &RunRequest<'_>,
+    history: &(impl RunHistory + ?Sized),
+    now: u64,
+) -> Verdict {
     let mut nearest: Option<Vec<Denial>> = None;
     let ours = policies.iter().enumerate().filter(|(_, rule)| rule.digest == request.digest);
     for (by, rule) in ours {
@@ -129,7 +149,12 @@ pub fn verdict(policies: &[AllowRule], request: &RunRequest<'_>, history: &[Past
     }))
 }
 
-fn denials(rule: &AllowRule, request: &RunRequest<'_>, history: &[PastRun], now: u64) -> Vec<Denial> {
+fn denials(
+    rule: &AllowRule,
+    request: &RunRequest<'_>,
+    history: &(impl RunHistory + ?Sized),
+    now: u64,
+) -> Vec<Denial> {
     let mut denials = vec![];
     let mut deny = |rule, passes, why: fmt::Arguments<'_>| {
         denials.push(Denial { rule, why: why.to_string(), passes });
@@ -145,10 +170,21 @@ fn denials(rule: &AllowRule, request: &RunRequest<'_>, history: &[PastRun], now:
     let stranger = request.recipients.iter().find(|key| !rule.recipients.contains(key));
     match stranger {
         Some(key) => deny("recipients", false, format_args!("results may not be sealed to {key}")),
-        None if request.recipients.is_empty() => {
+        // A rule without keys is for terms by which parties and clients alone learn something.
+        None if request.recipients.is_empty() && !rule.recipients.is_empty() => {
             deny("recipients", false, format_args!("the run names nobody who gets results"));
         }
         None => {}
+    }
+    for (client, pin) in request.clients {
+        match rule.clients.get(client) {
+            Some(pins) if pins.contains(pin) => {}
+            Some(_) => deny("clients", false, format_args!("client {client:?} may not have the pin {pin}")),
+            None => deny("clients", false, format_args!("it has no rule for client {client:?}")),
+        }
+    }
+    for client in rule.clients.keys().filter(|client| !request.clients.contains_key(*client)) {
+        deny("clients", false, format_args!("the run gives client {client:?} no pin"));
     }
     if let Some(least) = rule.min_rows {
         for (table, data) in request.data.iter().filter(|(_, data)| data.rows < least) {
@@ -169,7 +205,7 @@ fn denials(rule: &AllowRule, request: &RunRequest<'_>, history: &[PastRun], now:
     parameters(rule, request, &mut deny);
     if let Some(most) = rule.runs {
         let since = rule.window.map_or(0, |window| (now + 1).saturating_sub(window));
-        let counted = history.iter().filter(|run| run.at >= since).count() as u64;
+        let counted = history.since(since);
         if counted >= most {
             let within = rule.window.map_or(String::new(), |window| format!(" within {}", span(window)));
             let passes = rule.window.is_some() && most > 0;

@@ -22,6 +22,7 @@ name = "mean stay by ward"
 tenant = "heart-study"
 data = {{ stays = "line:{}", wards = "owner:{}", codes = "id:{}" }}
 recipients = ["{}"]
+clients = {{ alice = "sha256:{}" }}
 min-rows = 500
 min-group = 10
 parameters = {{ since = "2020-01-01..2026-12-31", ward = ["A", "B"], share = "-0.5..1.25", level = [1, 2] }}
@@ -37,6 +38,7 @@ max = {{ memory = "4GiB", seconds = 3600, parallel = 2 }}
         owner(),
         BlakeName::of(b"codes").digits(),
         key(),
+        "ab".repeat(32),
     )
 }
 
@@ -54,6 +56,7 @@ struct Asked {
     tenant: String,
     data: BTreeMap<String, RunData>,
     recipients: Vec<KeyId>,
+    clients: BTreeMap<String, String>,
     parameters: BTreeMap<String, String>,
     min_group: Option<u64>,
     memory: Option<u64>,
@@ -80,6 +83,7 @@ fn asked() -> Asked {
         tenant: "heart-study".to_owned(),
         data: [("stays", stays), ("wards", wards), ("codes", codes)].map(|(k, v)| (k.to_owned(), v)).into(),
         recipients: vec![key()],
+        clients: BTreeMap::from([("alice".to_owned(), format!("sha256:{}", "ab".repeat(32)))]),
         parameters: parameters.map(|(k, v)| (k.to_owned(), v.to_owned())).into(),
         min_group: Some(10),
         memory: Some(4 << 30),
@@ -95,12 +99,13 @@ fn ask(policies: &[AllowRule], asked: &Asked) -> Verdict {
         tenant: &asked.tenant,
         data: &asked.data,
         recipients: &asked.recipients,
+        clients: &asked.clients,
         parameters: &asked.parameters,
         min_group: asked.min_group,
         memory: asked.memory,
         running: asked.running,
     };
-    verdict(policies, &request, &asked.history, asked.now)
+    verdict(policies, &request, &asked.history[..], asked.now)
 }
 
 /// The rules that deny.
@@ -121,7 +126,7 @@ fn a_run_that_every_rule_allows_is_allowed_within_the_limits() {
 #[test]
 fn each_rule_denies_on_its_own() {
     type Change = fn(&mut Asked);
-    let changes: [(&str, Change); 30] = [
+    let changes: [(&str, Change); 33] = [
         ("digest", |a| a.digest = BlakeName::of(b"other terms")),
         ("tenant", |a| a.tenant = "heart".to_owned()),
         ("data", |a| a.data.get_mut("stays").expect("it").line = BlakeName::of(b"other")),
@@ -135,6 +140,9 @@ fn each_rule_denies_on_its_own() {
         ("data", |a| a.data.get_mut("stays").expect("it").expires = Some(a.now)),
         ("recipients", |a| a.recipients.push(KeyId([8; 16]))),
         ("recipients", |a| a.recipients.clear()),
+        ("clients", |a| a.clients.clear()),
+        ("clients", |a| _ = a.clients.insert("bob".to_owned(), format!("sha256:{}", "ab".repeat(32)))),
+        ("clients", |a| _ = a.clients.insert("alice".to_owned(), format!("sha256:{}", "cd".repeat(32)))),
         ("min-rows", |a| a.data.get_mut("wards").expect("it").rows = 499),
         ("min-group", |a| a.min_group = Some(9)),
         ("min-group", |a| a.min_group = None),
@@ -248,8 +256,8 @@ fn a_file_is_read_strictly() {
         assert!(fault.remedy().contains(remedy), "{from}: {fault}");
         assert!(fault.to_string().contains("policy.toml, line "), "{fault}");
     }
-    let none = whole().replace(&format!("[\"{}\"]", key()), "[]");
-    assert!(parse(&none).is_err(), "nobody gets results");
+    let none = whole().replacen("sha256:a", "sha256:x", 1);
+    assert!(parse(&none).expect_err("it is no pin").remedy().contains("hushwire keys pin"));
 }
 
 #[test]
@@ -274,6 +282,7 @@ fn words_name_every_rule() {
         "owner:",
         "id:",
         "key:",
+        "alice",
         "500 rows",
         "fewer than 10",
         "2020-01-01",
@@ -292,6 +301,18 @@ fn words_name_every_rule() {
     }
 }
 
+/// A computation from which parties and clients alone learn something has no key in its rule, and
+/// such a rule serves no run that seals results.
+#[test]
+fn a_rule_without_keys_is_for_runs_that_seal_nothing() {
+    let rules = rules(&whole().replace(&format!("[\"{}\"]", key()), "[]"));
+    let mut asked = asked();
+    assert_eq!(denying(&rules, &asked), ["recipients"]);
+    asked.recipients.clear();
+    assert_eq!(denying(&rules, &asked), [""; 0]);
+    assert!(explain(&rules[0], 0).contains("No result is sealed"));
+}
+
 #[test]
 fn a_draft_is_a_file_that_allows_its_proposal() {
     let mut asked = asked();
@@ -308,6 +329,7 @@ fn a_draft_is_a_file_that_allows_its_proposal() {
         tenant: "heart-study",
         data: &data.collect(),
         recipients: &[key()],
+        clients: &asked.clients.clone(),
         parameters: &parameters.into(),
         min_group: Some(10),
         runs: 1,

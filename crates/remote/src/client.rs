@@ -4,7 +4,11 @@ use crate::{file::PartyPlace, pinned::Pinned};
 use hushwire_fault::{Code, Fault, PartyId, code};
 use hushwire_seal::BlakeName;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
-use std::{io::Read, thread, time::Duration};
+use std::{
+    io::{BufRead, BufReader, Read},
+    thread,
+    time::Duration,
+};
 use ureq::{
     Agent, Body, Error,
     http::{Method, Request, Response, StatusCode, header},
@@ -73,7 +77,8 @@ impl PartyClient {
     /// # Errors
     /// TLS cannot be set up.
     pub fn new(party: u8, place: &PartyPlace) -> Result<Self, Fault> {
-        let tls = hushwire_wire::pinned_client(vec![place.pin]);
+        let pins = std::iter::once(place.pin).chain(place.next_pin);
+        let tls = hushwire_wire::pinned_client(pins.collect());
         let tls = tls.map_err(|e| Fault::internal("setting up TLS", e))?;
         let config = Agent::config_builder()
             .http_status_as_error(false)
@@ -128,14 +133,14 @@ impl PartyClient {
         method: &Method,
         path: &str,
         body: &Sent<'_>,
-        key: Option<&str>,
+        headers: &[(&str, &str)],
     ) -> Result<Response<Body>, Error> {
         let mut request = Request::builder()
             .method(method)
             .uri(format!("{}{path}", self.url))
             .header(header::AUTHORIZATION, format!("Bearer {}", self.token.as_str()));
-        if let Some(key) = key {
-            request = request.header("Idempotency-Key", key);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
         }
         match body {
             Sent::Nothing => self.agent.run(request.body(())?),
@@ -153,14 +158,14 @@ impl PartyClient {
         method: &Method,
         path: &str,
         body: &Sent<'_>,
-        key: Option<&str>,
+        headers: &[(&str, &str)],
         most: u64,
     ) -> Result<Answer, Fault> {
         // The service knows other requests again; a token would be given twice.
         let again = if path == TOKENS { &AGAIN[..0] } else { &AGAIN };
         let mut waits = again.iter();
         loop {
-            let asked = self.send(method, path, body, key).and_then(|mut response| {
+            let asked = self.send(method, path, body, headers).and_then(|mut response| {
                 let (status, headers) = (response.status(), response.headers());
                 let digest = headers.get("hushwire-digest").and_then(|value| value.to_str().ok());
                 let digest = digest.map(str::to_owned);
@@ -214,15 +219,54 @@ impl PartyClient {
     /// # Errors
     /// The party refuses, or does not answer.
     pub fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Fault> {
-        self.read(&self.ask(&Method::GET, path, &Sent::Nothing, None, JSON)?)
+        self.read(&self.ask(&Method::GET, path, &Sent::Nothing, &[], JSON)?)
+    }
+
+    /// Follows the events at a path: hands on the data of each, as text, until `take` says that it
+    /// is enough or nothing more comes. It hears an empty text where the party says that it is
+    /// there.
+    ///
+    /// # Errors
+    /// The party refuses, or the connection ended.
+    pub fn events(&self, path: &str, mut take: impl FnMut(&str) -> bool) -> Result<(), Fault> {
+        let mut response =
+            self.send(&Method::GET, path, &Sent::Nothing, &[]).map_err(|e| self.unreached(&e))?;
+        let status = response.status().as_u16();
+        if !(200..300).contains(&status) {
+            let mut body = vec![];
+            let read = response.body_mut().with_config().limit(JSON).reader().read_to_end(&mut body);
+            read.map_err(|e| self.odd(e))?;
+            return self.judged(Answer { status, body, digest: None }).map(drop);
+        }
+        let reader = response.body_mut().with_config().limit(u64::MAX).reader();
+        for line in BufReader::new(reader).lines() {
+            let line = line.map_err(|e| self.unreached(&Error::Io(e)))?;
+            let data = line.strip_prefix("data:").map(str::trim_start);
+            let data = data.or_else(|| line.starts_with(':').then_some(""));
+            if data.is_some_and(|data| !take(data)) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// The same party for another thread.
+    #[must_use]
+    pub fn twin(&self) -> Self {
+        Self {
+            agent: self.agent.clone(),
+            url: self.url.clone(),
+            token: self.token.clone(),
+            party: self.party,
+        }
     }
 
     /// Bytes at a path, whose digest is the one that came with them.
     ///
     /// # Errors
     /// As [`get`](Self::get), or the bytes have another digest.
-    pub fn bytes(&self, path: &str) -> Result<Vec<u8>, Fault> {
-        let answer = self.ask(&Method::GET, path, &Sent::Nothing, None, SHARE)?;
+    pub fn bytes(&self, path: &str, headers: &[(&str, &str)]) -> Result<Vec<u8>, Fault> {
+        let answer = self.ask(&Method::GET, path, &Sent::Nothing, headers, SHARE)?;
         if answer.digest != Some(BlakeName::of(&answer.body).digits()) {
             return Err(self.odd("bytes with another digest than they have"));
         }
@@ -235,7 +279,8 @@ impl PartyClient {
     /// As [`get`](Self::get).
     pub fn post(&self, path: &str, body: &impl Serialize, key: Option<&str>) -> Result<Answer, Fault> {
         let body = serde_json::to_vec(body).map_err(|e| Fault::internal("writing a request", e))?;
-        self.ask(&Method::POST, path, &Sent::Json(body), key, JSON)
+        let key = key.map(|key| ("Idempotency-Key", key));
+        self.ask(&Method::POST, path, &Sent::Json(body), key.as_slice(), JSON)
     }
 
     /// Puts JSON.
@@ -244,7 +289,7 @@ impl PartyClient {
     /// As [`get`](Self::get).
     pub fn put(&self, path: &str, body: &impl Serialize) -> Result<Answer, Fault> {
         let body = serde_json::to_vec(body).map_err(|e| Fault::internal("writing a request", e))?;
-        self.ask(&Method::PUT, path, &Sent::Json(body), None, JSON)
+        self.ask(&Method::PUT, path, &Sent::Json(body), &[], JSON)
     }
 
     /// Puts bytes.
@@ -252,7 +297,7 @@ impl PartyClient {
     /// # Errors
     /// As [`get`](Self::get).
     pub fn put_bytes(&self, path: &str, bytes: &[u8]) -> Result<Answer, Fault> {
-        self.ask(&Method::PUT, path, &Sent::Bytes(bytes), None, JSON)
+        self.ask(&Method::PUT, path, &Sent::Bytes(bytes), &[], JSON)
     }
 
     /// Deletes what is at a path.
@@ -260,7 +305,7 @@ impl PartyClient {
     /// # Errors
     /// As [`get`](Self::get).
     pub fn delete(&self, path: &str) -> Result<Answer, Fault> {
-        self.ask(&Method::DELETE, path, &Sent::Nothing, None, JSON)
+        self.ask(&Method::DELETE, path, &Sent::Nothing, &[], JSON)
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::{DataFile, PartyPlace, Service, ServiceFile, Submission, put, submit, wait};
 use hushwire_fault::{Fault, code};
 use hushwire_seal::{
-    BlakeName, OpenKey, Person, SealTo, StoredColumn,
+    BlakeName, OpenKey, Person, SealTo, SignKey, SignedStatement, Statement, StoredColumn,
     dataset::{DataDescription, OpenedData},
 };
 use hushwire_wire::Identity;
@@ -55,7 +55,7 @@ fn party(says: Arc<Says>) -> PartyPlace {
             let _ = answer(StreamOwned::new(session, stream), &*says);
         }
     });
-    PartyPlace { url, pin: identity.pin(), token: "hw_token".to_owned().into() }
+    PartyPlace { url, pin: identity.pin(), next_pin: None, token: "hw_token".to_owned().into() }
 }
 
 fn answer(stream: StreamOwned<ServerConnection, std::net::TcpStream>, says: &Says) -> std::io::Result<()> {
@@ -105,6 +105,27 @@ fn alike(says: impl Fn(u8, &Heard) -> Option<(u16, Vec<u8>)> + Send + Sync + 'st
     service((0..3).map(one).collect())
 }
 
+/// What the parties say of themselves, by keys of their own.
+fn statements(keys: &[SealTo; 3], signers: &[SignKey; 3]) -> Vec<Value> {
+    let said = |(party, (key, signer)): (u8, (&SealTo, &SignKey))| {
+        let said = Statement {
+            format: Statement::format(),
+            group: "demo".to_owned(),
+            parties: 3,
+            party,
+            pin: String::new(),
+            protocol: "rep3".to_owned(),
+            seal_to: key.clone(),
+            next: None,
+            sign: signer.public(),
+            since: 1,
+        };
+        let signed = SignedStatement::sign(said, signer).unwrap_or_else(|e| panic!("{e}"));
+        serde_json::to_value(signed).expect("JSON")
+    };
+    (0u8..).zip(keys.iter().zip(signers)).map(said).collect()
+}
+
 fn refused(result: Result<Value, Fault>) -> Fault {
     result.err().unwrap_or_else(|| panic!("it had to fail"))
 }
@@ -123,6 +144,12 @@ fn a_party_is_asked_with_its_token_and_known_by_its_pin() {
     let error = refused(stranger.get("/v1/x"));
     assert_eq!(error.code(), code::SERVICE);
     assert!(error.to_string().starts_with("party 1") && error.remedy().contains("new pin"), "{error}");
+    // While its key is rotated, either certificate does.
+    let mut pin = place.pin;
+    pin.0[0] ^= 1;
+    let place = PartyPlace { next_pin: Some(pin), ..place };
+    let known = super::PartyClient::new(1, &place).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(known.get::<Value>("/v1/x").ok(), Some(json!({})));
 }
 
 #[test]
@@ -145,6 +172,7 @@ fn errors_of_a_party_keep_their_code_and_name_it() {
     let nobody = PartyPlace {
         url: "https://127.0.0.1:1".to_owned(),
         pin: hushwire_wire::Pin([0; 32]),
+        next_pin: None,
         token: String::new().into(),
     };
     let client = super::PartyClient::new(0, &nobody).unwrap_or_else(|e| panic!("{e}"));
@@ -174,17 +202,14 @@ type Kept = Arc<Mutex<BTreeMap<String, Vec<u8>>>>;
 /// A group whose parties keep what they are given, and whose party 1 hangs up once.
 fn keeping(keys: &[SealTo; 3]) -> (Service, Kept) {
     let kept = Arc::new(Mutex::new(BTreeMap::new()));
-    let (keys, store) = (keys.clone(), kept.clone());
+    let (said, store) = (statements(keys, &[0; 3].map(|_: u8| SignKey::generate())), kept.clone());
     let service = alike(move |i, heard| {
         let mut words = heard.line.split_whitespace();
         let (method, path) = (words.next()?, words.next()?);
         let mut store = store.lock().ok()?;
         let at = format!("{i} {path}");
         match (method, path) {
-            ("GET", "/v1/group") => {
-                let parties = (0u8..).zip(&keys).map(|(i, key)| json!({ "index": i, "seal_to": key }));
-                says(&json!({ "group": "demo", "party": i, "parties": parties.collect::<Vec<_>>() }))
-            }
+            ("GET", "/v1/group") => says(&json!({ "group": "demo", "party": i, "statements": said })),
             ("POST", "/v1/datasets") => {
                 let new: Value = serde_json::from_slice(&heard.body).ok()?;
                 let manifest: Value = serde_json::from_str(new["manifest"].as_str()?).ok()?;
@@ -295,11 +320,16 @@ fn a_seal_that_fails_leaves_nothing() {
 #[test]
 fn a_party_that_gives_another_key_for_its_peer_is_named() {
     let keys = [0; 3].map(|_: u8| OpenKey::generate().public());
-    let other = OpenKey::generate().public();
+    let signers = [0; 3].map(|_: u8| SignKey::generate());
+    let honest = statements(&keys, &signers);
+    let mut forged = statements(
+        &[0; 3].map(|_: u8| OpenKey::generate().public()),
+        &[0; 3].map(|_: u8| SignKey::generate()),
+    );
+    forged[1..].clone_from_slice(&honest[1..]);
     let service = alike(move |i, _| {
-        let key = |at: u8| if (i, at) == (2, 0) { &other } else { &keys[usize::from(at)] };
-        let parties = (0u8..3).map(|at| json!({ "index": at, "seal_to": key(at) }));
-        says(&json!({ "group": "demo", "party": i, "parties": parties.collect::<Vec<_>>() }))
+        let said = if i == 2 { &forged } else { &honest };
+        says(&json!({ "group": "demo", "party": i, "statements": said }))
     });
     let error = service.keys().err().unwrap_or_else(|| panic!("the keys differ"));
     assert_eq!(error.code(), code::UNSAFE);
@@ -313,6 +343,11 @@ fn a_job_is_one_at_all_parties_and_awaited_at_all() {
         if heard.line.starts_with("POST") {
             assert!(heard.headers.to_ascii_lowercase().contains("idempotency-key: k1"), "{}", heard.headers);
             return says(&json!({ "id": "7f3a" }));
+        }
+        if heard.line.contains("/events") {
+            // One event, a sign of life, and then the connection ends.
+            let event = json!({ "id": "7f3a", "state": "ready" });
+            return Some((200, format!("event: state\ndata: {event}\n\n: still here\n\n").into_bytes()));
         }
         let mut times = times.lock().ok()?;
         *times += 1;
@@ -328,7 +363,7 @@ fn a_job_is_one_at_all_parties_and_awaited_at_all() {
     let mut heard = vec![];
     let views = wait(&service, &id, Some(Duration::from_secs(20)), |view| heard.push(view["state"].clone()));
     assert!(views.unwrap_or_else(|e| panic!("{e}")).iter().all(|view| view["state"] == "committed"));
-    assert_eq!(heard, ["ready", "committed"]);
+    assert_eq!(heard, ["ready", "committed"], "an event, and what was asked for after that");
     let differing = alike(|i, _| says(&json!({ "id": format!("{}", i / 2) })));
     let error = submit(&differing, &Submission::default(), "k1").err().map(|e| e.to_string());
     assert!(error.as_ref().is_some_and(|e| e.starts_with("party 2")), "{error:?}");

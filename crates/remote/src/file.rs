@@ -21,6 +21,8 @@ pub struct PartyPlace {
     pub url: String,
     /// The pin of its certificate.
     pub pin: Pin,
+    /// The pin of its next certificate, while its key is rotated.
+    pub next_pin: Option<Pin>,
     /// The token that it gave this person; empty where it gave none.
     pub token: Zeroizing<String>,
 }
@@ -65,14 +67,14 @@ impl ServiceFile {
             };
             let url = url.parsed(https, "write it as \"https://party0.example:7443\"")?;
             let pin = party.need("pin", "`pin = \"sha256:…\"`")?;
-            let pin = pin.parsed(
-                |text| text.parse::<Pin>().map_err(|e| e.cause()),
-                "copy what `hushwire keys pin` prints at the party",
-            )?;
+            let parse = |text: &str| text.parse::<Pin>().map_err(|e| e.cause());
+            let remedy = "copy what `hushwire keys pin` prints at the party";
+            let pin = pin.parsed(parse, remedy)?;
+            let next_pin = party.parsed("next-pin", parse, remedy)?;
             let token = party.take("token").map(|token| token.text().map(str::to_owned)).transpose()?;
             let token = Zeroizing::new(token.unwrap_or_default());
             party.finish()?;
-            parties.push(PartyPlace { url, pin, token });
+            parties.push(PartyPlace { url, pin, next_pin, token });
         }
         top.finish()?;
         Ok(Self { group, parties })
@@ -84,10 +86,13 @@ impl ServiceFile {
     /// It cannot be written.
     pub fn write(&self, path: &Path) -> Result<(), Fault> {
         let mut text = Zeroizing::new(format!("group = {:?}\n", self.group));
-        for PartyPlace { url, pin, token } in &self.parties {
+        for PartyPlace { url, pin, next_pin, token } in &self.parties {
             // A string takes everything.
             let _ =
                 write!(text, "\n[[parties]]\nurl = {url:?}\npin = \"{pin}\"\ntoken = {:?}\n", token.as_str());
+            if let Some(next) = next_pin {
+                let _ = writeln!(text, "next-pin = \"{next}\"");
+            }
         }
         NewFile::create(path, 0o600)?.write(text.as_bytes())
     }
@@ -104,6 +109,7 @@ mod tests {
         let party = |i: u8| PartyPlace {
             url: format!("https://127.0.0.1:{}", 7443 + u16::from(i)),
             pin: Pin([i; 32]),
+            next_pin: (i == 1).then_some(Pin([7; 32])),
             token: format!("hw_{i}").into(),
         };
         let file = ServiceFile { group: "demo".to_owned(), parties: vec![party(0), party(1), party(2)] };
@@ -111,6 +117,7 @@ mod tests {
         let read = ServiceFile::read(&path).unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(read.group, "demo");
         for (i, party) in read.parties.iter().enumerate() {
+            assert_eq!(party.next_pin, (i == 1).then_some(Pin([7; 32])));
             assert_eq!((party.pin, party.token.as_str()), (Pin([i as u8; 32]), format!("hw_{i}").as_str()));
             assert_eq!(party.url, file.parties[i].url);
         }

@@ -1,19 +1,20 @@
 //! Jobs: submitted to all parties under one key, awaited at all, and their results opened from
 //! three shares.
 
-use crate::Service;
+use crate::{PartyClient, Service};
 use hushwire_fault::{Code, Fault, code};
-use hushwire_kinds::{ComputationSource, Job, OpenedResult};
+use hushwire_kinds::{CircuitSource, ComputationSource, Job, OpenedResult};
 use hushwire_seal::{
-    BlakeName, KeyId, Person, SealTo,
+    BlakeName, KeyId, Person, SealTo, challenge,
     result::{self, ResultPlace},
 };
 use hushwire_session::SealedShare;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::{
     collections::BTreeMap,
     path::Path,
+    sync::mpsc,
     thread,
     time::{Duration, Instant},
 };
@@ -21,7 +22,7 @@ use std::{
 /// LOCAL: how often a job is asked about, at first and later.
 const LOOK: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(2));
 /// States that a job does not leave, but for `committed`, whose results may be fetched.
-const ENDS: [&str; 4] = ["committed", "delivered", "failed", "cancelled"];
+pub(crate) const ENDS: [&str; 4] = ["committed", "delivered", "failed", "cancelled"];
 
 /// A job as it is submitted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -41,6 +42,9 @@ pub struct Submission {
     /// The keys that results are sealed to, by the recipients' names in the job.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub recipients: BTreeMap<String, String>,
+    /// The pins of the job's clients, who take part while it runs.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub clients: BTreeMap<String, String>,
     /// Jobs of a higher number start earlier.
     pub priority: i64,
 }
@@ -75,7 +79,7 @@ pub fn submit(service: &Service, submission: &Submission, key: &str) -> Result<(
     Ok((id, views.into_iter().next().unwrap_or_default()))
 }
 
-fn text<'v>(view: &'v Value, field: &str) -> &'v str {
+pub(crate) fn text<'v>(view: &'v Value, field: &str) -> &'v str {
     view.get(field).and_then(Value::as_str).unwrap_or_default()
 }
 
@@ -94,6 +98,13 @@ pub fn wait(
     const STEP: &str = "waiting for a job";
     let path = format!("/v1/jobs/{id}");
     let (begun, mut pause, mut last) = (Instant::now(), LOOK.0, Value::Null);
+    // Party 0 tells each change at once. Where it does not, or when it has told the end, all are
+    // asked, again and again.
+    let end = limit.map(|limit| begun + limit);
+    follow(&service.parties()[0], &format!("{path}/events"), end, |view| {
+        progress(&view);
+        last = view;
+    });
     loop {
         let views: Vec<Value> = service.get(&path)?;
         if views[0] != last {
@@ -115,8 +126,30 @@ pub fn wait(
     }
 }
 
+/// LOCAL: a party tells every 15 s that it is there; one that is silent for longer is not.
+const SILENT: Duration = Duration::from_secs(40);
+
+/// Follows a job's events until its end, or `until`, or as long as they come.
+fn follow(party: &PartyClient, path: &str, until: Option<Instant>, mut take: impl FnMut(Value)) {
+    let (send, events) = mpsc::channel::<String>();
+    let (twin, path) = (party.twin(), path.to_owned());
+    // It ends with the connection, or with the process: reading cannot be interrupted.
+    thread::spawn(move || drop(twin.events(&path, |data| send.send(data.to_owned()).is_ok())));
+    loop {
+        let left = until.map_or(SILENT, |until| until.saturating_duration_since(Instant::now()).min(SILENT));
+        let Ok(data) = events.recv_timeout(left) else { return };
+        if let Ok(view) = serde_json::from_str::<Value>(&data) {
+            let ended = ENDS.contains(&text(&view, "state"));
+            take(view);
+            if ended {
+                return;
+            }
+        }
+    }
+}
+
 /// The error that a job ended with, as its party tells it.
-fn failed(view: &Value) -> Fault {
+pub(crate) fn failed(view: &Value) -> Fault {
     let state = text(view, "state");
     let cause = view.get("cause").unwrap_or(&Value::Null);
     let code: Option<Code> = text(cause, "code").parse().ok();
@@ -142,20 +175,36 @@ pub struct Fetched {
     pub opened: OpenedResult,
 }
 
+/// A party's challenge about a result.
+#[derive(Deserialize)]
+struct Challenge {
+    challenge: String,
+}
+
 /// A job as a party has it.
-fn job_of(proposal: &Value) -> Result<Job, Fault> {
+pub(crate) fn job_of(proposal: &Value) -> Result<Job, Fault> {
     let mut job = Job::parse(text(proposal, "job"), Path::new("job.toml"))?;
     let files = proposal.get("files").unwrap_or(&Value::Null);
+    let text_of =
+        |path: &Path| files.get(&*path.to_string_lossy()).and_then(Value::as_str).map(str::to_owned);
     let brought = |source: &mut ComputationSource| {
         if let ComputationSource::File(path) = source
-            && let Some(text) = files.get(&*path.to_string_lossy()).and_then(Value::as_str)
+            && let Some(text) = text_of(path)
         {
-            *source = ComputationSource::Text(text.to_owned());
+            *source = ComputationSource::Text(text);
         }
     };
     match &mut job {
         Job::Compute(job) => brought(&mut job.computation),
         Job::Infer(job) => brought(&mut job.network),
+        Job::Circuit(job) => {
+            if let CircuitSource::File(path) = &job.circuit
+                && let Some(text) = text_of(path)
+            {
+                let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+                job.circuit = CircuitSource::Text(name, text);
+            }
+        }
         _ => {}
     }
     Ok(job)
@@ -193,7 +242,13 @@ pub fn fetch(service: &Service, id: &str, output: Option<&str>, person: &Person)
         return Err(service.parties()[0].odd("a job whose terms have another digest than it says"));
     }
     let path = format!("/v1/jobs/{id}/results/{output}");
-    let sealed = service.each(|party| party.bytes(&path))?;
+    let sealed = service.each(|party| {
+        let place = ResultPlace { job: id, attempt, output: &output, party: party.party() };
+        let asked: Challenge = party.read(&party.post(&format!("{path}/challenge"), &json!({}), None)?)?;
+        let challenge = hex::decode(&asked.challenge).map_err(|e| party.odd(e))?;
+        let proof = hex::encode(&challenge::answer(person, &place, &challenge)?[..]);
+        party.bytes(&path, &[("Hushwire-Proof", proof.as_str())])
+    })?;
     let key = result::key_id(&sealed[0])?;
     let mut shares = vec![];
     for (party, sealed) in (0u8..).zip(&sealed) {

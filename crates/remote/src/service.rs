@@ -2,7 +2,7 @@
 
 use crate::{PartyClient, ServiceFile};
 use hushwire_fault::{Fault, PartyId, code};
-use hushwire_seal::{BlakeName, SealTo};
+use hushwire_seal::{BlakeName, SealTo, SignedStatement, Statement};
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
 use std::path::Path;
@@ -18,24 +18,62 @@ pub struct Service {
 struct GroupView {
     group: String,
     party: u8,
-    parties: Vec<GroupParty>,
+    statements: Vec<SignedStatement>,
 }
 
-#[derive(Deserialize)]
-struct GroupParty {
-    index: u8,
-    seal_to: Option<SealTo>,
+const STEP: &str = "asking for the parties' keys";
+
+/// What each party says of itself, once nobody contradicts it.
+fn compared(group: &str, views: &[GroupView]) -> Result<Vec<Statement>, Fault> {
+    let by = |at: usize| PartyId(at as u8);
+    let mut own: Vec<Statement> = vec![];
+    for (at, view) in views.iter().enumerate() {
+        if view.group != group || usize::from(view.party) != at {
+            let cause = format!(
+                "it is party {} of the group {:?}, and the file says party {at} of {group:?}",
+                view.party, view.group
+            );
+            return Err(Fault::usage(STEP, cause, "correct the file of the service").by(by(at)));
+        }
+        // A party is the one to say what its own key is.
+        let mut said = view.statements.iter().map(SignedStatement::statement);
+        let said = said.find(|said| usize::from(said.party) == at).ok_or_else(|| {
+            let remedy = "see `hushwire service status` at each party";
+            Fault::new(code::SERVICE, STEP, "it does not say its key", remedy).by(by(at))
+        })?;
+        if said.group != group || usize::from(said.parties) != views.len() {
+            let cause = format!("it says of itself that it is one of {} of {:?}", said.parties, said.group);
+            return Err(Fault::usage(STEP, cause, "correct the file of the service").by(by(at)));
+        }
+        own.push(said.clone());
+    }
+    for (at, view) in views.iter().enumerate() {
+        for said in view.statements.iter().map(SignedStatement::statement) {
+            let Some(theirs) = own.get(usize::from(said.party)) else { continue };
+            // An earlier statement of the same signer is one that was not replaced yet.
+            if said.sign != theirs.sign || (said.since == theirs.since && said.seal_to != theirs.seal_to) {
+                let cause = format!("it hands on a statement of party {} by another key", said.party);
+                let remedy = "use nothing of it, and ask both operators";
+                return Err(Fault::new(code::UNSAFE, STEP, cause, remedy).by(by(at)));
+            }
+        }
+        if view.statements.len() < views.len() {
+            let remedy = "wait until the parties have met; see `hushwire service status` at each of them";
+            return Err(Fault::new(code::SERVICE, STEP, "it has not heard all others yet", remedy).by(by(at)));
+        }
+    }
+    Ok(own)
 }
 
 impl Service {
     /// The group of a file.
     ///
     /// # Errors
-    /// The file has other than three parties, or TLS cannot be set up.
+    /// The file has other than two to eight parties, or TLS cannot be set up.
     pub fn new(file: &ServiceFile) -> Result<Self, Fault> {
         let count = file.parties.len();
-        if count != 3 {
-            let cause = format!("the file has {count} parties, and the service has three");
+        if !(2..=8).contains(&count) {
+            let cause = format!("the file has {count} parties, and a group has two to eight");
             return Err(Fault::usage("reaching the service", cause, "list them all, party 0 first"));
         }
         let parties = (0u8..).zip(&file.parties).map(|(i, place)| PartyClient::new(i, place));
@@ -69,7 +107,7 @@ impl Service {
     pub fn party(&self, party: u8) -> Result<&PartyClient, Fault> {
         self.parties.get(usize::from(party)).ok_or_else(|| {
             let cause = format!("the group has no party {party}");
-            Fault::usage("reaching the service", cause, "name party 0, 1 or 2")
+            Fault::usage("reaching the service", cause, "name one of its parties")
         })
     }
 
@@ -118,50 +156,95 @@ impl Service {
             .by(PartyId(other as u8)))
     }
 
-    /// The keys that data sets are sealed to, which all parties know alike: a party cannot give
-    /// another key as its peer's.
+    /// The parties' statements about themselves, in order. Each party gives its own, and the others
+    /// hand on what they heard of it: a party cannot give another key as its peer's.
     ///
     /// # Errors
-    /// The parties differ, are of another group, or have not heard each other yet.
-    pub fn keys(&self) -> Result<[SealTo; 3], Fault> {
-        const STEP: &str = "asking for the parties' keys";
+    /// A statement is not signed, or is of another party or group; two parties hand on statements
+    /// of one party by two keys; the parties have not heard each other yet.
+    pub fn statements(&self) -> Result<Vec<Statement>, Fault> {
         let views: Vec<GroupView> = self.get("/v1/group")?;
-        let mut keys: [Option<SealTo>; 3] = [None, None, None];
-        for (at, view) in views.iter().enumerate() {
-            if view.group != self.group || usize::from(view.party) != at {
-                let cause = format!(
-                    "it is party {} of the group {:?}, and the file says party {at} of {:?}",
-                    view.party, view.group, self.group
-                );
-                return Err(
-                    Fault::usage(STEP, cause, "correct the file of the service").by(PartyId(at as u8))
-                );
-            }
-            // A party is the one to say what its own key is.
-            let own = view.parties.iter().find(|party| usize::from(party.index) == at);
-            keys[at] = own.and_then(|party| party.seal_to.clone());
-        }
-        for (at, view) in views.iter().enumerate() {
-            for other in &view.parties {
-                let Some(own) = keys.get(usize::from(other.index)) else { continue };
-                if other.seal_to.is_some() && other.seal_to != *own {
-                    let cause = format!("it knows another key of party {} than party {0} has", other.index);
-                    let remedy = "wait until the parties have heard of a rotation; else ask both operators";
-                    return Err(Fault::new(code::UNSAFE, STEP, cause, remedy).by(PartyId(at as u8)));
-                }
-            }
-        }
-        match keys {
-            [Some(a), Some(b), Some(c)] => Ok([a, b, c]),
-            _ => {
-                let remedy = "see `hushwire service status` at each party";
-                Err(Fault::new(code::SERVICE, STEP, "a party does not say its key", remedy))
-            }
-        }
+        compared(&self.group, &views)
+    }
+
+    /// The keys that data sets are sealed to.
+    ///
+    /// # Errors
+    /// As [`statements`](Self::statements), or the group has other than three parties.
+    pub fn keys(&self) -> Result<[SealTo; 3], Fault> {
+        let keys: Vec<SealTo> = self.statements()?.into_iter().map(|said| said.seal_to).collect();
+        let count = keys.len();
+        keys.try_into().map_err(|_| {
+            let cause = format!("the group has {count} parties, and data sets are shared among three");
+            Fault::usage(STEP, cause, "name values of a party under `[inputs]` of its config")
+        })
     }
 
     /// The name of a draft of data, in the paths of requests.
     pub(crate) fn data_path(id: &BlakeName) -> String {
         format!("/v1/datasets/{}", id.digits())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hushwire_seal::{OpenKey, SignKey};
+
+    /// A party's own statement.
+    fn said(party: u8, key: &SignKey, since: u64) -> SignedStatement {
+        let said = Statement {
+            format: Statement::format(),
+            group: "heart".to_owned(),
+            parties: 3,
+            party,
+            pin: String::new(),
+            protocol: "rep3".to_owned(),
+            seal_to: OpenKey::generate().public(),
+            next: None,
+            sign: key.public(),
+            since,
+        };
+        SignedStatement::sign(said, key).unwrap_or_else(|e| panic!("{e}"))
+    }
+
+    fn views(all: [[&SignedStatement; 3]; 3]) -> Vec<GroupView> {
+        let view = |(party, statements): (u8, [&SignedStatement; 3])| GroupView {
+            group: "heart".to_owned(),
+            party,
+            statements: statements.map(Clone::clone).to_vec(),
+        };
+        (0..).zip(all).map(view).collect()
+    }
+
+    #[test]
+    fn a_party_cannot_give_another_key_as_its_peers() {
+        let keys = [0, 1, 2].map(|_: u8| SignKey::generate());
+        let [a, b, c] = [0, 1, 2].map(|party: u8| said(party, &keys[usize::from(party)], 10));
+        let honest = views([[&a, &b, &c]; 3]);
+        let own = compared("heart", &honest).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(own[1].seal_to, b.statement().seal_to);
+
+        // Party 2 has not heard of a rotation at party 1 yet.
+        let newer = said(1, &keys[1], 11);
+        let behind = views([[&a, &newer, &c], [&a, &newer, &c], [&a, &b, &c]]);
+        let own = compared("heart", &behind).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(own[1].seal_to, newer.statement().seal_to, "what party 1 says of itself counts");
+
+        // Party 2 hands on a statement of party 1 that it has signed itself.
+        let forged = said(1, &keys[2], 12);
+        let error = compared("heart", &views([[&a, &b, &c], [&a, &b, &c], [&a, &forged, &c]]));
+        let error = error.err().unwrap_or_else(|| panic!("it is forged"));
+        assert!(error.code() == code::UNSAFE && error.to_string().starts_with("party 2"), "{error}");
+
+        // Party 1 says one thing to the client and another to its peers, at one time.
+        let double = said(1, &keys[1], 10);
+        let error = compared("heart", &views([[&a, &b, &c], [&a, &double, &c], [&a, &b, &c]])).err();
+        assert_eq!(error.map(|e| e.code()), Some(code::UNSAFE));
+
+        assert!(compared("lungs", &honest).is_err(), "another group");
+        let mut lost = views([[&a, &b, &c]; 3]);
+        lost[0].statements.pop();
+        assert_eq!(compared("heart", &lost).err().map(|e| e.code()), Some(code::SERVICE));
     }
 }

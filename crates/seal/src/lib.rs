@@ -8,6 +8,8 @@
 //! manifest  Manifest           what a data set is, signed by its owner
 //! dataset   Dealer, OpenedData  shares of a data set, sealed to three parties
 //! result    seal, open         a party's share of an output, sealed to its recipient
+//! challenge challenge, answer  the proof that whoever fetches a result has its key
+//! statement SignedStatement    what a party says of itself, signed
 //! audit     Log, verify        a chain of entries
 //! ```
 //!
@@ -19,6 +21,7 @@
 mod aead;
 pub mod audit;
 mod canon;
+pub mod challenge;
 pub mod dataset;
 mod envelope;
 mod error;
@@ -29,6 +32,7 @@ mod master;
 mod name;
 mod person;
 pub mod result;
+mod statement;
 
 pub use canon::{canonical, from_canonical};
 pub use error::SealError;
@@ -37,6 +41,7 @@ pub use manifest::{Manifest, PART_ROWS, SchemaColumn, SignedManifest, StoredColu
 pub use master::MasterKey;
 pub use name::BlakeName;
 pub use person::{Card, Person};
+pub use statement::{SignedStatement, Statement};
 
 /// The domains of Ed25519 signatures: a domain keeps those of one use from being another's.
 pub mod domain {
@@ -46,8 +51,6 @@ pub mod domain {
     pub const POLICY: &str = "hushwire policy v1";
     /// An operator's verdict about a proposal.
     pub const VERDICT: &str = "hushwire verdict v1";
-    /// The description of a group, by each party.
+    /// The statement of a party about itself.
     pub const GROUP: &str = "hushwire group v1";
-    /// The proof that whoever fetches a result has its key.
-    pub const FETCH: &str = "hushwire fetch v1";
 }

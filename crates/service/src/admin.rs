@@ -3,12 +3,14 @@
 use crate::{
     access::{self, CallerRole, OPERATORS},
     audit,
+    blobs::Blobs,
+    clock,
     config::Config,
-    keys::PartyKeys,
+    keys::{self, KeyState, KeyView, PartyKeys},
     party::Party,
-    records::results,
+    records::{peers, results},
     serve::runtime,
-    store::{self, Store},
+    store::{self, Store, Upgrade},
 };
 use hushwire_fault::{Fault, code};
 use hushwire_seal::MasterKey;
@@ -77,7 +79,7 @@ pub(crate) fn init(dir: &Path, party: u8, group: &str, host: &str) -> Result<Mad
     new_private(&file, &config)?;
     new_private(&dir.join(format!("party{party}.pem")), &identity.to_pem())?;
     MasterKey::create(&dir.join(format!("party{party}.master")))?;
-    let store = Store::open(&dir.join(format!("party{party}.db")))?;
+    let store = Store::open(&dir.join(format!("party{party}.db")), Upgrade::Newest)?;
     let token = access::draw()?;
     let drawn = token.clone();
     runtime()?.block_on(store.run("token", move |c| {
@@ -147,14 +149,20 @@ pub(crate) fn doctor(file: &Path) -> Result<Vec<PartyCheck>, Fault> {
     );
     let sound = store::connect(&config.store).and_then(|c| {
         store::sound(&c, &config.store)?;
-        audit::verify(&c).map_err(Fault::from)
+        let schema = store::schema(&c).map_err(|e| Fault::from(store::StoreError::Sql(e)))?;
+        Ok((schema, audit::verify(&c).map_err(Fault::from)?.seq))
     });
     check(
         "store".to_owned(),
         sound
-            .map(|head| format!("sound; audit log of {} entries holds", head.seq))
+            .map(|(schema, seq)| format!("sound, of schema {schema}; audit log of {seq} entries holds"))
             .map_err(|e| e.to_string()),
     );
+    check("party keys".to_owned(), own_keys(&config).map_err(|e| e.to_string()));
+    check("blobs".to_owned(), whole_blobs(&config).map_err(|e| e.to_string()));
+    if let Some(dir) = &config.policies {
+        check("policies".to_owned(), signed_policies(dir, &config.operators));
+    }
     if let Ok(identity) = identity {
         let https = Https::new(&identity);
         let runtime = runtime()?;
@@ -170,15 +178,54 @@ pub(crate) fn doctor(file: &Path) -> Result<Vec<PartyCheck>, Fault> {
                 ))
             };
             check(format!("party {}", peer.party), found);
+            let name = crate::peers::name(&config.group);
+            let there = runtime.block_on(crate::peers::reaches(&peer.address, &tls, &name));
+            let found = there.map(|()| "is reached, with its pin".to_owned()).map_err(|e| {
+                format!("cannot be reached at {}: {e}; see that it runs, and that nothing on the way takes TLS apart", peer.address)
+            });
+            check(format!("party port of {}", peer.party), found);
         }
     }
     Ok(checks)
 }
 
-/// The content of a party's own store.
+/// Whether the master key opens the keys of the store.
+fn own_keys(config: &Config) -> Result<String, Fault> {
+    let c = store::connect(&config.store)?;
+    let opened = keys::check(&c, &MasterKey::read(&config.master_key)?)?;
+    Ok(format!("{opened} open under the master key"))
+}
+
+/// Whether there is every blob that the store names, and room for more.
+fn whole_blobs(config: &Config) -> Result<String, Fault> {
+    let names = results::blobs(&store::connect(&config.store)?).map_err(Fault::from)?;
+    if let Some(lost) = names.iter().find(|name| !config.blobs.join(name).is_file()) {
+        let cause = format!(
+            "{} of the store's {} blobs is not there",
+            config.blobs.join(lost).display(),
+            names.len()
+        );
+        return Err(Fault::new(code::STORE, "looking for blobs", cause, "restore it from a backup"));
+    }
+    let free = Blobs::open(&config.blobs)?.free().map_err(|e| Fault::io("use", &config.blobs, &e))?;
+    Ok(format!("{} are there, and {} are free", names.len(), hushwire_session::size::show(free)))
+}
+
+/// Whether every policy of the watched directory has the signature of an operator.
+fn signed_policies(dir: &Path, operators: &[String]) -> Result<String, String> {
+    let files = crate::policy_dir::read(dir).map_err(|e| format!("{}: {e}", dir.display()))?;
+    for (stem, (text, signature)) in &files {
+        let signed = crate::policy_dir::signed(stem, text, signature).map_err(|e| e.to_string())?;
+        signed.check(&format!("{stem}.toml"), operators).map_err(|e| e.to_string())?;
+    }
+    Ok(format!("{} in {}, all signed", files.len(), dir.display()))
+}
+
+/// The content of a party's own store, and whether its service runs.
 pub(crate) fn status(file: &Path) -> Result<Value, Fault> {
     let config = Config::read(file)?;
     let c = store::connect(&config.store)?;
+    let wrong = |e: rusqlite::Error| Fault::from(store::StoreError::Sql(e));
     let counted = |sql: &str| -> Result<Value, Fault> {
         let read = || -> rusqlite::Result<Value> {
             let mut statement = c.prepare(sql)?;
@@ -186,17 +233,64 @@ pub(crate) fn status(file: &Path) -> Result<Value, Fault> {
                 .query_map([], |row| Ok((row.get::<_, String>(0)?, json!(row.get::<_, i64>(1)?))))?;
             Ok(Value::Object(rows.collect::<Result<_, _>>()?))
         };
-        read().map_err(|e| Fault::from(store::StoreError::Sql(e)))
+        read().map_err(wrong)
     };
+    let number = |sql: &str| c.query_row(sql, [], |row| row.get::<_, Option<i64>>(0)).map_err(wrong);
+    let identity = read_private_key(&config.key).ok().and_then(|pem| Identity::from_pem(&pem).ok());
+    let running = match &identity {
+        Some(identity) => {
+            let tls = Https::new(identity).client(vec![identity.pin()]);
+            let tls = tls.map_err(|e| Fault::internal("setting up TLS", e))?;
+            runtime()?.block_on(crate::peers::probe(&config.url, &tls, "/healthz"))
+        }
+        None => false,
+    };
+    let blobs = blob_bytes(&config.blobs);
+    let oldest = number("SELECT min(created) FROM jobs WHERE state IN ('submitted', 'ready', 'running')")?;
+    let heard = heard(&c).map_err(Fault::from)?;
     Ok(json!({
         "group": config.group,
         "party": config.party,
         "url": config.url,
+        "running": running,
+        "release": env!("CARGO_PKG_VERSION"),
+        "schema": store::schema(&c).map_err(wrong)?,
+        "pin": identity.map(|identity| identity.pin().to_string()),
         "jobs": counted("SELECT state, count(*) FROM jobs GROUP BY state")?,
+        "oldest-open-job": oldest.map(clock::text),
+        "open-attempts": counted(
+            "SELECT state, count(*) FROM attempts WHERE state IN ('reserved', 'started', 'prepared') GROUP BY state",
+        )?,
+        "runs": number("SELECT count(*) FROM runs WHERE refunded = 0")?,
         "datasets": counted("SELECT state, count(*) FROM datasets GROUP BY state")?,
         "proposals": counted("SELECT state, count(*) FROM proposals GROUP BY state")?,
+        "policies": number("SELECT count(*) FROM policies WHERE active = 1")?,
+        "tokens": counted("SELECT role, count(*) FROM tokens WHERE revoked IS NULL GROUP BY role")?,
+        "keys": keys::list(&c).map_err(Fault::from)?,
+        "peers": heard,
+        "store-bytes": fs::metadata(&config.store).map_or(0, |meta| meta.len()),
+        "blobs": blobs.0,
+        "blob-bytes": blobs.1,
         "audit": audit::head(&c).map_err(Fault::from)?.to_string(),
     }))
+}
+
+/// The number of blobs, and their bytes.
+fn blob_bytes(dir: &Path) -> (u64, u64) {
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+    let files = entries.filter_map(|entry| entry.metadata().ok()).filter(fs::Metadata::is_file);
+    files.fold((0, 0), |(count, bytes), meta| (count + 1, bytes + meta.len()))
+}
+
+/// What was heard of the other parties last.
+fn heard(c: &rusqlite::Connection) -> store::Stored<Vec<Value>> {
+    let mut statement = c.prepare("SELECT party, release, last_seen, audit_seq FROM peers ORDER BY party")?;
+    let rows = statement.query_map([], |row| {
+        let (party, release, seen, seq): (u8, String, i64, i64) =
+            (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
+        Ok(json!({ "party": party, "release": release, "last-seen": clock::text(seen), "audit-entries": seq }))
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
 }
 
 /// Copies the store and all blobs that it names into a new directory, while the service runs.
@@ -258,14 +352,39 @@ pub(crate) fn restore(file: &Path, from: &Path) -> Result<Value, Fault> {
 /// Makes a new key to which data sets are sealed from now on.
 pub(crate) fn rotate(file: &Path) -> Result<Value, Fault> {
     let config = Config::read(file)?;
-    let (store, master) = (Store::open(&config.store)?, MasterKey::read(&config.master_key)?);
-    let id = runtime()?.block_on(async {
-        let id = PartyKeys::rotate(&store, &master).await?;
+    // The service may run, and of the release before.
+    let store = Store::open(&config.store, Upgrade::Keep)?;
+    let master = MasterKey::read(&config.master_key)?;
+    let (id, state) = runtime()?.block_on(async {
+        let (id, state) = PartyKeys::rotate(&store, &master).await?;
         let name = id.clone();
         store.run("key", move |c| audit::append(c, "keys rotate", "key", &name, json!({}))).await?;
-        Ok::<_, Fault>(id)
+        Ok::<_, Fault>((id, state))
     })?;
-    Ok(
-        json!({ "key": id, "then": "restart the service: data sets are sealed to the new key, and old ones stay readable" }),
-    )
+    let then = match state {
+        KeyState::Pending => {
+            "the service takes it up within seconds: it is pending until all other parties know of it, and then \
+             data sets are sealed to it; `keys list` shows the state"
+        }
+        _ => "data sets are sealed to it",
+    };
+    Ok(json!({ "key": id, "state": state, "then": then }))
+}
+
+/// The keys that data sets are sealed to, or were.
+pub(crate) fn list_keys(file: &Path) -> Result<Vec<KeyView>, Fault> {
+    let c = store::connect(&Config::read(file)?.store)?;
+    keys::list(&c).map_err(Fault::from)
+}
+
+/// Takes another party's audit log as it is from now on: its operator restored it from a backup.
+pub(crate) fn accept_log(file: &Path, party: u8) -> Result<Value, Fault> {
+    let config = Config::read(file)?;
+    if !config.peers.iter().any(|peer| peer.party == party) {
+        let cause = format!("the config has no other party {party}");
+        return Err(Fault::usage("accepting an audit log", cause, "name one of [[peers]]"));
+    }
+    let store = Store::open(&config.store, Upgrade::Keep)?;
+    runtime()?.block_on(store.run("peer", move |c| peers::accept(c, party)))?;
+    Ok(json!({ "party": party, "then": "the service compares its log from what it says next" }))
 }

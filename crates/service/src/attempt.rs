@@ -3,7 +3,7 @@
 use crate::{
     blobs::Blobs,
     clock,
-    order::{FromWorker, Made, OrderedData, Prepared, ToWorker, WorkerOrder},
+    order::{FromWorker, Made, OrderedData, OrderedShelf, Prepared, ToWorker, WorkerOrder},
     party::Party,
     peers,
     records::{
@@ -11,17 +11,31 @@ use crate::{
         attempts::{self, AttemptRow, Decision, Measured},
         datasets::{self, DatasetRow},
         jobs::{self, JobRow},
+        material,
         results::NewOutput,
     },
     workers::Worker,
 };
 use hushwire_fault::{Fault, code};
+use hushwire_kinds::Job;
 use hushwire_policy::PolicyLimits;
-use hushwire_session::{Member, Peer};
-use hushwire_wire::HandOver;
+use hushwire_session::{
+    InputPlace, Member, Peer, ShelfOwner,
+    toml_file::{Section, Source},
+};
+use hushwire_wire::{HandOver, Pin};
 use serde::{Deserialize, Serialize};
-use std::{collections::BTreeMap, io, path::PathBuf, sync::Arc, time::Duration};
-use tokio::{sync::mpsc, time::timeout};
+use std::{
+    collections::BTreeMap,
+    io,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+use tokio::{
+    sync::{OwnedSemaphorePermit, mpsc},
+    time::timeout,
+};
 use zeroize::Zeroizing;
 
 /// LOCAL: how long a party waits for room of its own before it says that it is busy.
@@ -31,6 +45,10 @@ const START: Duration = Duration::from_secs(120);
 /// LOCAL: how long a party waits between two questions to the decider.
 const ASK: [Duration; 4] =
     [Duration::from_millis(100), Duration::from_millis(300), Duration::from_secs(1), Duration::from_secs(3)];
+
+/// The remedy of a limit of a policy.
+pub(crate) const LARGER: &str =
+    "make the job smaller, or ask this party's operator for a policy with a higher limit";
 
 /// Party 0's request that a party takes part in an attempt.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -65,9 +83,26 @@ pub(crate) async fn reserve(party: &Arc<Party>, id: &str, asked: &Reserve) -> Re
 }
 
 async fn try_reserve(party: &Arc<Party>, id: &str, asked: &Reserve) -> Result<Option<Peer>, Fault> {
+    match book(party, id, asked).await? {
+        Some(booked) => begin(party, booked).await.map(Some),
+        None => Ok(None),
+    }
+}
+
+/// An attempt that is reserved in the store, and has no worker yet.
+pub(crate) struct Booked {
+    job: JobRow,
+    k: u32,
+    limits: PolicyLimits,
+    slot: OwnedSemaphorePermit,
+}
+
+/// Reserves an attempt in the store, where the run is counted; none where there is no room.
+pub(crate) async fn book(party: &Arc<Party>, id: &str, asked: &Reserve) -> Result<Option<Booked>, Fault> {
     if party.draining() {
         return Err(Fault::of(code::DRAINING, &[]).during("reserving an attempt"));
     }
+    party.trusts_logs()?;
     let name = id.to_owned();
     let job = party.store.run("read", move |c| jobs::known(c, &name)).await?;
     if job.body_hash != asked.body_hash {
@@ -86,16 +121,32 @@ async fn try_reserve(party: &Arc<Party>, id: &str, asked: &Reserve) -> Result<Op
     });
     let limits = limits.await?;
     party.changed(id);
+    Ok(Some(Booked { job, k, limits, slot }))
+}
+
+/// Starts the worker of a reserved attempt. Gives how the others know it.
+pub(crate) async fn begin(party: &Arc<Party>, booked: Booked) -> Result<Peer, Fault> {
+    let Booked { job, k, limits, slot } = booked;
+    let most = limits.seconds.map(Duration::from_secs);
     let order = order(party, &job, k, limits).await?;
     let dir = order.results.clone();
     let (hand, handed) = HandOver::pair().map_err(|e| Fault::internal("starting a worker", e))?;
     // Connections of this attempt go to its worker until the attempt is released.
-    party.reception.route(&order.greeting, move |stream, first| hand.give(&stream, &first));
-    let (worker, peer) = Worker::start(order, handed).await?;
+    let greeting = order.greeting.clone();
+    party.reception.route(&greeting, move |stream, first| hand.give(&stream, &first));
+    let (worker, peer) = match Worker::start(order, handed).await {
+        Ok(started) => started,
+        Err(e) => {
+            party.reception.unroute(&greeting);
+            // The sweep takes what is left.
+            let _ = std::fs::remove_dir_all(&dir);
+            return Err(e);
+        }
+    };
     let (orders, hears) = mpsc::channel(8);
-    party.runs(id, k, orders, slot);
-    tokio::spawn(attend(party.clone(), job.id, k, worker, hears, dir));
-    Ok(Some(peer))
+    party.runs(&job.id, k, orders, slot);
+    tokio::spawn(attend(party.clone(), Attended { job: job.id, k, dir, most }, worker, hears));
+    Ok(peer)
 }
 
 /// Everything that the worker of an attempt needs.
@@ -119,17 +170,48 @@ async fn order(party: &Arc<Party>, job: &JobRow, k: u32, limits: PolicyLimits) -
     let recipients = recipients.map(|(name, text)| Ok((name.clone(), admission::seal_to(name, text)?)));
     let recipients = recipients.collect::<Result<_, Fault>>()?;
     let results = party.blobs.attempt(&job.id, k).map_err(|e| Fault::io("use", &config.blobs, &e))?;
+    let inputs = own_inputs(&read, config.party, &config.inputs);
     Ok(WorkerOrder {
         job: read,
         party: config.party,
-        label: format!("service {} {} {k}", config.group, job.id),
+        label: label(&config.group, &job.id, k),
         greeting: greeting(&config.group, &job.id, k),
         memory: limits.memory.map_or(config.memory, |most| most.min(config.memory)),
-        inputs: config.inputs.clone(),
+        of_policy: limits.memory.is_some_and(|most| most <= config.memory),
+        inputs,
+        keys: config.keys.clone(),
+        shelf: config.shelf.as_deref().map(|dir| shelf(party, dir)).transpose()?,
         results,
         attempt: (job.id.clone(), k),
         data,
         recipients,
+    })
+}
+
+/// The inputs of a party's config that a job takes from it: the config has those of all jobs, and a
+/// worker gets no more than it needs.
+fn own_inputs(job: &Job, party: u8, all: &BTreeMap<String, InputPlace>) -> BTreeMap<String, InputPlace> {
+    if all.is_empty() {
+        return BTreeMap::new();
+    }
+    // The lines by which a member rehearses a job name its inputs.
+    let lines = job.lines_for(&Member::Party(party)).join("\n");
+    let source = Source::new(Path::new("inputs"), &lines);
+    let names = source.sections().ok().and_then(|mut top| top.take("inputs")?.section().ok());
+    let names = names.map(Section::rest).unwrap_or_default();
+    names.into_iter().filter_map(|(name, _)| Some((name.clone(), all.get(&name)?.clone()))).collect()
+}
+
+/// The party's preprocessing, which was made under the parties' own keys.
+fn shelf(party: &Party, dir: &Path) -> Result<OrderedShelf, Fault> {
+    let mut pins: BTreeMap<u8, Pin> =
+        party.config.peers.iter().filter_map(|peer| Some((peer.party, *peer.pins.first()?))).collect();
+    pins.insert(party.config.party, party.identity.pin());
+    let owner = ShelfOwner::of(&party.identity, pins.into_values().collect())?;
+    Ok(OrderedShelf {
+        dir: dir.to_path_buf(),
+        key: Zeroizing::new(hex::encode(owner.key())),
+        pins: owner.pins().iter().map(ToString::to_string).collect(),
     })
 }
 
@@ -146,27 +228,38 @@ fn ordered(party: &Party, row: &DatasetRow, blobs: &[String]) -> Result<OrderedD
     })
 }
 
+/// The label of an attempt's session.
+pub(crate) fn label(group: &str, job: &str, k: u32) -> String {
+    format!("service {group} {job} {k}")
+}
+
 /// The name in the greetings of an attempt's session.
-fn greeting(group: &str, job: &str, k: u32) -> String {
+pub(crate) fn greeting(group: &str, job: &str, k: u32) -> String {
     format!("a-{job}-{k}.{}", peers::label(group))
 }
 
-/// Attends to a worker until the decision.
-async fn attend(
-    party: Arc<Party>,
+/// An attempt that is attended to.
+struct Attended {
     job: String,
     k: u32,
-    mut worker: Worker,
-    mut orders: mpsc::Receiver<ToWorker>,
+    /// Where its worker leaves outputs.
     dir: PathBuf,
-) {
+    /// How long it may compute, by the policy.
+    most: Option<Duration>,
+}
+
+/// Attends to a worker until the decision.
+async fn attend(party: Arc<Party>, of: Attended, mut worker: Worker, mut orders: mpsc::Receiver<ToWorker>) {
+    let Attended { job, k, dir, most } = of;
     let (mut met, begun) = (false, tokio::time::Instant::now());
+    let mut until = None;
     loop {
         tokio::select! {
             order = orders.recv() => match order {
                 Some(ToWorker::Bye | ToWorker::Cancel) | None => break,
                 Some(order) => {
                     met = true;
+                    until = most.map(|most| tokio::time::Instant::now() + most);
                     worker.tell(&order).await;
                 }
             },
@@ -174,6 +267,16 @@ async fn attend(
             () = tokio::time::sleep_until(begun + START), if !met => {
                 let cause = format!("the attempt was not started within {} s", START.as_secs());
                 let late = Fault::new(code::WORKER, "waiting for the start", cause, "it is tried again by itself");
+                report(&party, &job, k, Err(late.by(party.me())));
+                drop(orders.recv().await);
+                break;
+            }
+            () = tokio::time::sleep_until(until.unwrap_or(begun)), if until.is_some() => {
+                // Nothing more is computed, whatever the decider does.
+                worker.stop();
+                let seconds = most.unwrap_or_default().as_secs();
+                let cause = format!("the attempt took longer than the {seconds} s of `max.seconds` in this party's policy");
+                let late = Fault::new(code::POLICY_DENIES, "computing", cause, LARGER);
                 report(&party, &job, k, Err(late.by(party.me())));
                 drop(orders.recv().await);
                 break;
@@ -197,6 +300,12 @@ async fn attend(
                         continue;
                     }
                     Ok(FromWorker::Ready(_)) => continue,
+                    Ok(FromWorker::Uses(file)) => {
+                        let id = job.clone();
+                        let marked = party.store.run("material", move |c| material::mark(c, &file, &id, k)).await;
+                        worker.tell(&ToWorker::Used(marked.err())).await;
+                        continue;
+                    }
                     Ok(FromWorker::Prepared(prepared)) => keep(&party, &job, k, &dir, *prepared).await,
                     Ok(FromWorker::Failed(e)) | Err(e) => Err(e),
                 };
@@ -214,13 +323,7 @@ async fn attend(
 }
 
 /// Keeps the outputs of a worker: they are on the disk, and rows name them.
-async fn keep(
-    party: &Arc<Party>,
-    job: &str,
-    k: u32,
-    dir: &std::path::Path,
-    made: Prepared,
-) -> Result<(), Fault> {
+async fn keep(party: &Arc<Party>, job: &str, k: u32, dir: &Path, made: Prepared) -> Result<(), Fault> {
     let (blobs, dir, outputs) = (party.blobs.clone(), dir.to_path_buf(), made.outputs);
     let adopt =
         move || outputs.iter().map(|made| adopt(&blobs, &dir, made)).collect::<io::Result<Vec<NewOutput>>>();
@@ -244,7 +347,7 @@ async fn keep(
     }
 }
 
-fn adopt(blobs: &Blobs, dir: &std::path::Path, made: &Made) -> io::Result<NewOutput> {
+fn adopt(blobs: &Blobs, dir: &Path, made: &Made) -> io::Result<NewOutput> {
     let (blob, bytes) = blobs.adopt(&dir.join(&made.file))?;
     Ok(NewOutput { output: made.output.clone(), blob, bytes, recipient: made.recipient.clone() })
 }
@@ -256,7 +359,16 @@ pub(crate) async fn start(party: &Arc<Party>, id: &str, k: u32, mut all: Vec<Pee
         peer.address = of.map(|of| of.address.clone());
     }
     let name = id.to_owned();
-    let started = party.store.run("started", move |c| attempts::start(c, &name, k)).await?;
+    let started = party.store.run("started", move |c| {
+        let job = jobs::known(c, &name)?;
+        Ok((attempts::start(c, &name, k)?, job.body.clients))
+    });
+    let (started, clients) = started.await?;
+    for (name, pin) in clients {
+        let pin = pin.parse().map_err(|e| Fault::internal("starting an attempt", e))?;
+        all.push(Peer { member: Member::Client(name), address: None, pin });
+    }
+    party.meets(id, k, &all);
     let worker = party.worker(id, k).filter(|_| started);
     let late = || {
         let cause = "it is not reserved here any more";

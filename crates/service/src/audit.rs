@@ -1,7 +1,10 @@
 //! The audit log: rows of the store, chained as `hushwire-seal` says. An entry is written in the
 //! transaction of what it is about.
 
-use crate::{clock, store::Stored};
+use crate::{
+    clock, failpoint,
+    store::{self, Stored},
+};
 use hushwire_fault::{Fault, code};
 use hushwire_seal::{
     BlakeName,
@@ -10,7 +13,8 @@ use hushwire_seal::{
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::{Map, Value};
 
-fn name(text: &str) -> rusqlite::Result<BlakeName> {
+/// The hash that a text is.
+pub(crate) fn name(text: &str) -> rusqlite::Result<BlakeName> {
     text.parse().map_err(|_| {
         let odd = format!("{text:?} is no hash").into();
         rusqlite::Error::FromSqlConversionFailure(0, rusqlite::types::Type::Text, odd)
@@ -35,6 +39,7 @@ pub(crate) fn append(c: &Connection, actor: &str, action: &str, object: &str, de
     let (actor, action, object) = (actor.to_owned(), action.to_owned(), object.to_owned());
     let event = AuditEvent { at: clock::now().unsigned_abs(), actor, action, object, detail };
     let entry = AuditEntry::link(&head(c)?, event)?;
+    failpoint::pass(|| "audit.append".to_owned()).map_err(|e| store::disk(&e))?;
     c.prepare_cached(
         "INSERT INTO audit(seq, at, actor, action, object, detail, prev, hash) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
     )?
@@ -62,6 +67,12 @@ fn of(row: &Row<'_>) -> rusqlite::Result<AuditEntry> {
         prev: name(&row.get::<_, String>(6)?)?,
         hash: name(&row.get::<_, String>(7)?)?,
     })
+}
+
+/// The hash of an entry, where there is one of that number.
+pub(crate) fn hash(c: &Connection, seq: i64) -> Stored<Option<BlakeName>> {
+    let mut statement = c.prepare_cached("SELECT hash FROM audit WHERE seq = ?1")?;
+    Ok(statement.query_row([seq], |row| name(&row.get::<_, String>(0)?)).optional()?)
 }
 
 /// Entries from a number on.

@@ -81,6 +81,7 @@ impl Blobs {
 
     /// Removes a blob that no row names any more.
     pub(crate) fn remove(&self, name: &str) -> io::Result<()> {
+        failpoint::pass(|| "blob.erase".to_owned())?;
         match fs::remove_file(self.path(name)) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
             other => other,

@@ -9,7 +9,7 @@ pub(crate) const DAY: i64 = 86_400_000;
 /// Milliseconds since 1970.
 pub(crate) fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX).saturating_add(crate::failpoint::clock_offset())
 }
 
 /// As `2026-11-28T20:15:00Z`, to the second.

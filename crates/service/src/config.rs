@@ -1,8 +1,9 @@
 //! The config file of a party, read strictly.
 
+use crate::store::Upgrade;
 use hushwire_fault::Fault;
 use hushwire_session::{
-    InputPlace, address, input_place, size,
+    InputPlace, KeyPlaces, address, input_place, size,
     toml_file::{Section, Source, TomlValue},
 };
 use hushwire_wire::Pin;
@@ -14,6 +15,8 @@ use std::{
 
 /// LOCAL: how long results are kept, by default.
 const KEEP: Duration = Duration::from_secs(30 * 86_400);
+/// LOCAL: how often parties greet each other, by default.
+const GREET: Duration = Duration::from_secs(5);
 /// LOCAL: the memory of a worker, by default.
 const MEMORY: u64 = 2 << 30;
 
@@ -48,10 +51,20 @@ pub(crate) struct Config {
     pub(crate) attempts: u32,
     /// How long running attempts have after SIGTERM.
     pub(crate) drain: Duration,
+    /// How often parties greet each other.
+    pub(crate) greet: Duration,
     /// Keys whose signature under a policy counts.
     pub(crate) operators: Vec<String>,
     /// The party's own inputs, by name.
     pub(crate) inputs: BTreeMap<String, InputPlace>,
+    /// The party's settings for encryptions.
+    pub(crate) keys: KeyPlaces,
+    /// The directory of preprocessing for authenticated garbling, where it keeps any.
+    pub(crate) shelf: Option<PathBuf>,
+    /// The directory of signed policies that is watched, where there is one.
+    pub(crate) policies: Option<PathBuf>,
+    /// Whether the store is brought to the newest schema; not of the file.
+    pub(crate) upgrade: Upgrade,
     /// The other parties.
     pub(crate) peers: Vec<PeerParty>,
 }
@@ -97,11 +110,15 @@ impl Config {
         let memory = memory.transpose()?.unwrap_or(MEMORY);
         let attempts = top.number("attempts", 1..=20)?.unwrap_or(3) as u32;
         let drain = top.take("drain").map(|v| v.duration()).transpose()?.unwrap_or(Duration::from_secs(600));
+        let greet = top.take("greet").map(|v| v.duration()).transpose()?.unwrap_or(GREET);
         let operators = match top.take("operators") {
             Some(list) => list.list()?.iter().map(|v| v.parsed(hex_key, HEX)).collect::<Result<_, _>>()?,
             None => vec![],
         };
         let inputs = top.take("inputs").map_or(Ok(BTreeMap::new()), places)?;
+        let keys = top.take("aes-ctr").map(|value| KeyPlaces::from_section(value.section()?)).transpose()?;
+        let shelf = top.take("authgarble").map(shelf).transpose()?;
+        let policies = top.take("policies").map(|value| value.path()).transpose()?;
         let peers = match top.take("peers") {
             Some(list) => list.sections()?.into_iter().map(peer).collect::<Result<Vec<_>, _>>()?,
             None => return Err(top.lacks("peers", "[[peers]] with party, url, address and pin")),
@@ -140,8 +157,13 @@ impl Config {
             memory,
             attempts,
             drain,
+            greet,
             operators,
             inputs,
+            keys: keys.unwrap_or_default(),
+            shelf,
+            policies,
+            upgrade: Upgrade::Newest,
             peers,
         })
     }
@@ -196,6 +218,14 @@ fn days(text: &str) -> Result<Duration, String> {
 fn places(value: TomlValue<'_>) -> Result<BTreeMap<String, InputPlace>, Fault> {
     let all = value.section()?.rest().into_iter();
     all.map(|(name, value)| Ok((name, input_place(value.section()?)?))).collect()
+}
+
+/// The table `[authgarble]`.
+fn shelf(value: TomlValue<'_>) -> Result<PathBuf, Fault> {
+    let mut section = value.section()?;
+    let path = section.need("shelf", "shelf = \"shelf0\"")?.path()?;
+    section.finish()?;
+    Ok(path)
 }
 
 fn peer(mut section: Section<'_>) -> Result<PeerParty, Fault> {

@@ -2,8 +2,9 @@
 //!
 //! With the feature `failpoints`, the variable `HUSHWIRE_FAILPOINTS` holds a list as
 //! `store.after.prepared=kill,blob.fsync=enospc@2`: what happens at a point, and at which of its
-//! passes (the first by default). Without the feature no point does anything, and the variable is
-//! not read.
+//! passes (the first by default). `full` is a disk that is full from then on, the others happen
+//! once. `HUSHWIRE_CLOCK` names a file with the milliseconds by which this process's clock is
+//! wrong. Without the feature no point does anything, and the variables are not read.
 
 use std::io;
 
@@ -17,8 +18,15 @@ pub(crate) fn pass(_point: impl FnOnce() -> String) -> io::Result<()> {
     Ok(())
 }
 
+/// The milliseconds by which a test sets the clock wrong.
+#[cfg(not(feature = "failpoints"))]
+#[inline]
+pub(crate) fn clock_offset() -> i64 {
+    0
+}
+
 #[cfg(feature = "failpoints")]
-pub(crate) use armed::pass;
+pub(crate) use armed::{clock_offset, pass};
 
 #[cfg(feature = "failpoints")]
 mod armed {
@@ -49,6 +57,14 @@ mod armed {
         })
     }
 
+    pub(crate) fn clock_offset() -> i64 {
+        static FILE: OnceLock<Option<std::path::PathBuf>> = OnceLock::new();
+        let file = FILE.get_or_init(|| std::env::var_os("HUSHWIRE_CLOCK").map(Into::into));
+        // The test may write it at this moment, and no file is no offset.
+        let text = file.as_ref().and_then(|file| std::fs::read_to_string(file).ok());
+        text.and_then(|text| text.trim().parse().ok()).unwrap_or(0)
+    }
+
     pub(crate) fn pass(point: impl FnOnce() -> String) -> io::Result<()> {
         let mut all = armed().lock().unwrap_or_else(PoisonError::into_inner);
         if all.is_empty() {
@@ -60,7 +76,7 @@ mod armed {
             all[at].left -= 1;
             return Ok(());
         }
-        let Armed { action, .. } = all.remove(at);
+        let action = if all[at].action == "full" { "enospc".to_owned() } else { all.remove(at).action };
         drop(all);
         match action.as_str() {
             // As a power cut would: nothing is unwound, nothing is flushed.

@@ -290,6 +290,8 @@ pub(crate) fn status(fault: &Fault) -> StatusCode {
         code::NOT_FOUND => StatusCode::NOT_FOUND,
         code::CONFLICT => StatusCode::CONFLICT,
         code::QUOTA => StatusCode::TOO_MANY_REQUESTS,
+        // The request can be read, and what it says does not hold.
+        code::SEAL_SIGNATURE | code::PARAMETER => StatusCode::UNPROCESSABLE_ENTITY,
         code::BODY => StatusCode::PAYLOAD_TOO_LARGE,
         code::NOT_KEPT => StatusCode::GONE,
         code::STORE if full() => StatusCode::INSUFFICIENT_STORAGE,

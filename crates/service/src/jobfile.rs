@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, path::Path};
 
 const STEP: &str = "reading the job";
 
-/// Reads a job whose computations' texts, by their names in it, are in `files`.
+/// Reads a job whose texts of computations and circuits, by their names in it, are in `files`.
 ///
 /// # Errors
 /// A line does not make sense, or the job names a file that it does not bring.
@@ -15,7 +15,9 @@ pub(crate) fn read(text: &str, files: &BTreeMap<String, String>) -> Result<Job, 
     match &mut job {
         Job::Circuit(job) => {
             if let CircuitSource::File(path) = &job.circuit {
-                return Err(stranger(path));
+                let text = files.get(&*path.to_string_lossy()).ok_or_else(|| stranger(path))?;
+                let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+                job.circuit = CircuitSource::Text(name, text.clone());
             }
         }
         Job::Compute(job) => {
@@ -26,12 +28,7 @@ pub(crate) fn read(text: &str, files: &BTreeMap<String, String>) -> Result<Job, 
             }
         }
         Job::Infer(job) => brought(&mut job.network, files)?,
-        Job::Query(_) | Job::Psi(_) => {}
-        Job::AesCtr(_) => {
-            let cause = "the service does not encrypt files: the owner of the file is online for that";
-            let remedy = "run it with `hushwire party` and `hushwire client`";
-            return Err(Fault::new(code::JOB_FILE, STEP, cause, remedy));
-        }
+        Job::Query(_) | Job::Psi(_) | Job::AesCtr(_) | Job::Draw(_) => {}
         _ => return Err(Fault::internal(STEP, "its kind is none that the service knows")),
     }
     Ok(job)
@@ -49,8 +46,7 @@ fn brought(source: &mut ComputationSource, files: &BTreeMap<String, String>) -> 
 /// nobody's business.
 fn stranger(path: &Path) -> Fault {
     let cause = format!("the job names the file {}, which did not come with it", path.display());
-    let remedy = "send its text under `files`, by the name that the job has for it; circuits are built-in ones, and \
-                  public values are texts";
+    let remedy = "send its text under `files`, by the name that the job has for it; public values are texts";
     Fault::new(code::JOB_FILE, STEP, cause, remedy)
 }
 
@@ -68,6 +64,22 @@ mod tests {
         let files = BTreeMap::from([("sum.hwc".to_owned(), SUM.to_owned())]);
         let job = read(JOB, &files).unwrap_or_else(|e| panic!("{e}"));
         assert!(job.terms().is_ok());
+    }
+
+    #[test]
+    fn a_circuit_comes_with_its_job() {
+        let and = "1 3\n2 1 1\n1 1\n\n2 1 0 1 2 AND\n";
+        let job = "protocol = \"gmw\"\ncircuit-file = \"and.txt\"\n[[inputs]]\nfrom = \"party0\"\n[[inputs]]\nfrom = \
+                   \"party1\"\n[[outputs]]\nto = [\"party0\"]\n";
+        let files = BTreeMap::from([("and.txt".to_owned(), and.to_owned())]);
+        let read = read(job, &files).unwrap_or_else(|e| panic!("{e}"));
+        // It is the same job as one whose circuit is in a file.
+        let dir = tempfile::tempdir().expect("a directory");
+        std::fs::write(dir.path().join("and.txt"), and).expect("room");
+        let from_file = Job::parse(job, &dir.path().join("job.toml")).unwrap_or_else(|e| panic!("{e}"));
+        let digest =
+            |job: &Job| job.terms().map(|(terms, _)| terms.digest().to_string()).map_err(|e| e.to_string());
+        assert_eq!(digest(&read), digest(&from_file));
     }
 
     /// Not even whether there is such a file comes back.

@@ -1,68 +1,197 @@
-//! The keys of a party to which data sets are sealed: at rest they are sealed under the master key.
+//! The keys of a party: those that data sets are sealed to, and the one that signs what it says of
+//! itself. At rest they are sealed under the master key.
+//!
+//! A key that data sets are sealed to is *pending* until every other party knows of it, then
+//! *active*, and *expired* once the next one is active: it still opens what was sealed to it.
 
-use crate::{clock, store::Store};
+use crate::{
+    audit, clock,
+    store::{Store, Stored},
+};
 use hushwire_fault::Fault;
-use hushwire_seal::{Manifest, MasterKey, OpenKey, SealTo, dataset::OpenedData};
-use rusqlite::params;
+use hushwire_seal::{
+    KeyId, Manifest, MasterKey, OpenKey, SealTo, SignKey, SignedStatement, Statement, dataset::OpenedData,
+};
+use rusqlite::{Connection, params};
+use serde::Serialize;
+use serde_json::json;
+use std::sync::{PoisonError, RwLock, RwLockReadGuard};
+use zeroize::Zeroizing;
 
-/// The purpose of what the master key wraps.
+/// The purposes of what the master key wraps.
 const PURPOSE: &str = "party key";
+const SIGNS: &str = "party sign key";
+const STEP: &str = "opening the party's keys";
 
-/// A party's keys, the newest first: older ones open what was sealed to them. No `Debug`.
-pub(crate) struct PartyKeys(Vec<OpenKey>);
+/// The state of a key that data sets are sealed to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum KeyState {
+    /// Other parties may not know of it yet.
+    Pending,
+    /// Data sets are sealed to it.
+    Active,
+    /// It opens what was sealed to it.
+    Expired,
+}
+
+impl KeyState {
+    /// The state of a row; schema 1 called keys "old" that are expired.
+    fn of(text: &str) -> Self {
+        match text {
+            "pending" => Self::Pending,
+            "active" => Self::Active,
+            _ => Self::Expired,
+        }
+    }
+}
+
+/// A key without its secret, for people.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct KeyView {
+    pub(crate) id: String,
+    pub(crate) state: KeyState,
+    pub(crate) since: String,
+}
+
+/// A row of a key.
+struct KeyRow {
+    kind: String,
+    state: KeyState,
+    since: i64,
+    private: Vec<u8>,
+}
+
+/// A party's keys. No `Debug`.
+pub(crate) struct PartyKeys {
+    sign: SignKey,
+    open: RwLock<Vec<(KeyState, i64, OpenKey)>>,
+}
+
+/// The keys of a store as people see them, the newest first.
+pub(crate) fn list(c: &Connection) -> Stored<Vec<KeyView>> {
+    let mut statement = c.prepare(
+        "SELECT id, state, since FROM party_keys WHERE kind = 'seal' ORDER BY since DESC, rowid DESC",
+    )?;
+    let rows = statement.query_map([], |row| {
+        let state: String = row.get(1)?;
+        Ok(KeyView { id: row.get(0)?, state: KeyState::of(&state), since: clock::text(row.get(2)?) })
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
 
 impl PartyKeys {
-    /// Reads the keys of a store, or makes the first one.
+    /// Reads the keys of a store, or makes the first ones.
     pub(crate) async fn open(store: &Store, master: &MasterKey) -> Result<Self, Fault> {
-        let mut kept = Self::read(store).await?;
-        if kept.is_empty() {
+        let mut rows = rows(store).await?;
+        if !rows.iter().any(|row| row.kind == "seal") {
             Self::rotate(store, master).await?;
-            kept = Self::read(store).await?;
         }
-        let mut keys = vec![];
-        for wrapped in kept {
-            let bytes = master
-                .unwrap(PURPOSE, &wrapped)
-                .map_err(|e| Fault::from(e).during("opening the party's keys"))?;
-            let bytes: &[u8; 32] = bytes[..]
-                .try_into()
-                .map_err(|_| Fault::internal("opening the party's keys", "a key is short"))?;
-            keys.push(OpenKey::from_bytes(bytes));
+        if !rows.iter().any(|row| row.kind == "sign") {
+            let key = SignKey::generate();
+            let (id, wrapped) = (key.public().to_string(), master.wrap(SIGNS, key.expose()));
+            let kept = store.run("key", move |c| insert(c, &id, "sign", &wrapped, "active"));
+            kept.await?;
         }
-        Ok(Self(keys))
+        rows = self::rows(store).await?;
+        let sign = rows.iter().find(|row| row.kind == "sign");
+        let sign = sign.ok_or_else(|| Fault::internal(STEP, "the key that signs is not there"))?;
+        let sign = SignKey::from_seed(&*opened(master, SIGNS, &sign.private)?);
+        Ok(Self { sign, open: RwLock::new(seal_keys(&rows, master)?) })
     }
 
-    async fn read(store: &Store) -> Result<Vec<Vec<u8>>, Fault> {
-        let read = store.run("read", |c| {
-            let mut statement = c.prepare(
-                "SELECT private FROM party_keys WHERE kind = 'seal' ORDER BY since DESC, rowid DESC",
-            )?;
-            let rows = statement.query_map([], |row| row.get(0))?;
-            Ok(rows.collect::<Result<_, _>>()?)
-        });
-        read.await
+    /// Reads the keys again that data sets are sealed to: a command may have added one.
+    pub(crate) async fn reload(&self, store: &Store, master: &MasterKey) -> Result<(), Fault> {
+        let keys = seal_keys(&rows(store).await?, master)?;
+        *self.open.write().unwrap_or_else(PoisonError::into_inner) = keys;
+        Ok(())
     }
 
-    /// Adds a new key, to which data sets are sealed from now on. Gives its name.
-    pub(crate) async fn rotate(store: &Store, master: &MasterKey) -> Result<String, Fault> {
+    /// Whether the store has other keys, or other states of them, than were read.
+    pub(crate) async fn changed(&self, store: &Store) -> Result<bool, Fault> {
+        let there: Vec<_> = rows(store).await?.into_iter().filter(|row| row.kind == "seal").collect();
+        let keys = self.keys();
+        let same = |(row, (state, since, _)): (&KeyRow, &(KeyState, i64, OpenKey))| {
+            (row.state, row.since) == (*state, *since)
+        };
+        Ok(there.len() != keys.len() || !there.iter().zip(keys.iter()).all(same))
+    }
+
+    /// Adds a new key: at once active where it is the first one, and else pending. Gives its name
+    /// and state.
+    pub(crate) async fn rotate(store: &Store, master: &MasterKey) -> Result<(String, KeyState), Fault> {
         let key = OpenKey::generate();
         let (id, wrapped) = (key.public().id().to_string(), master.wrap(PURPOSE, key.expose()));
         let named = id.clone();
         let kept = store.run("key", move |c| {
-            c.execute("UPDATE party_keys SET state = 'old' WHERE kind = 'seal'", [])?;
-            c.execute(
-                "INSERT INTO party_keys(id, kind, public, private, state, since) VALUES (?1, 'seal', '', ?2, 'active', ?3)",
-                params![id, wrapped, clock::now()],
+            let active: i64 = c.query_row(
+                "SELECT count(*) FROM party_keys WHERE kind = 'seal' AND state = 'active'",
+                [],
+                |row| row.get(0),
             )?;
-            Ok(())
+            // The last one that was asked for is the one that comes next.
+            c.execute(
+                "UPDATE party_keys SET state = 'expired' WHERE kind = 'seal' AND state = 'pending'",
+                [],
+            )?;
+            let state = if active == 0 { "active" } else { "pending" };
+            insert(c, &id, "seal", &wrapped, state)?;
+            Ok(KeyState::of(state))
         });
-        kept.await?;
-        Ok(named)
+        Ok((named, kept.await?))
+    }
+
+    /// The pending key becomes the active one: every other party knows of it.
+    pub(crate) async fn activate(&self, store: &Store, id: KeyId) -> Result<(), Fault> {
+        let id = id.to_string();
+        let done = store.run("key", move |c| {
+            let now = clock::now();
+            c.execute(
+                "UPDATE party_keys SET state = 'expired' WHERE kind = 'seal' AND state = 'active'",
+                [],
+            )?;
+            c.execute(
+                "UPDATE party_keys SET state = 'active', since = max(?2, since + 1) WHERE kind = 'seal' AND id = ?1",
+                params![id, now],
+            )?;
+            audit::append(c, "daemon", "key active", &id, json!({}))
+        });
+        done.await
+    }
+
+    fn keys(&self) -> RwLockReadGuard<'_, Vec<(KeyState, i64, OpenKey)>> {
+        self.open.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn in_state(&self, state: KeyState) -> Option<SealTo> {
+        self.keys().iter().find(|key| key.0 == state).map(|key| key.2.public())
     }
 
     /// The key that data sets are sealed to.
     pub(crate) fn seal_to(&self) -> SealTo {
-        self.0[0].public()
+        self.in_state(KeyState::Active).unwrap_or_else(|| self.keys()[0].2.public())
+    }
+
+    /// The key that comes next, while other parties do not know of it.
+    pub(crate) fn pending(&self) -> Option<SealTo> {
+        self.in_state(KeyState::Pending)
+    }
+
+    /// When they changed last.
+    fn since(&self) -> u64 {
+        self.keys().iter().map(|key| key.1.unsigned_abs()).max().unwrap_or_default()
+    }
+
+    /// What this party says of itself, signed. The caller fills in what is no key.
+    pub(crate) fn sign(&self, of: Statement) -> Result<SignedStatement, Fault> {
+        let said = Statement {
+            seal_to: self.seal_to(),
+            next: self.pending(),
+            sign: self.sign.public(),
+            since: self.since(),
+            ..of
+        };
+        SignedStatement::sign(said, &self.sign).map_err(Fault::from)
     }
 
     /// Opens this party's envelope of a data set, by whichever key it is sealed to.
@@ -73,7 +202,7 @@ impl PartyKeys {
         envelope: &[u8],
     ) -> Result<OpenedData, Fault> {
         let mut first = None;
-        for key in &self.0 {
+        for (_, _, key) in self.keys().iter() {
             match OpenedData::new(key, manifest, party, envelope) {
                 Ok(opened) => return Ok(opened),
                 Err(e) => drop(first.get_or_insert(e)),
@@ -81,5 +210,117 @@ impl PartyKeys {
         }
         Err(first
             .map_or_else(|| Fault::internal("opening an envelope", "this party has no key"), Fault::from))
+    }
+}
+
+fn insert(c: &Connection, id: &str, kind: &str, wrapped: &[u8], state: &str) -> Stored<()> {
+    c.execute(
+        "INSERT INTO party_keys(id, kind, public, private, state, since) VALUES (?1, ?2, '', ?3, ?4, ?5)",
+        params![id, kind, wrapped, state, clock::now()],
+    )?;
+    Ok(())
+}
+
+async fn rows(store: &Store) -> Result<Vec<KeyRow>, Fault> {
+    store.run("read", read_rows).await
+}
+
+fn read_rows(c: &Connection) -> Stored<Vec<KeyRow>> {
+    let mut statement =
+        c.prepare("SELECT kind, state, since, private FROM party_keys ORDER BY since DESC, rowid DESC")?;
+    let rows = statement.query_map([], |row| {
+        let state: String = row.get(1)?;
+        let state = KeyState::of(&state);
+        Ok(KeyRow { kind: row.get(0)?, state, since: row.get(2)?, private: row.get(3)? })
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Whether the master key opens all keys of a store; how many there are.
+pub(crate) fn check(c: &Connection, master: &MasterKey) -> Result<usize, Fault> {
+    let rows = read_rows(c)?;
+    for row in &rows {
+        opened(master, if row.kind == "sign" { SIGNS } else { PURPOSE }, &row.private)?;
+    }
+    Ok(rows.len())
+}
+
+fn opened(master: &MasterKey, purpose: &str, wrapped: &[u8]) -> Result<Zeroizing<[u8; 32]>, Fault> {
+    let bytes = master.unwrap(purpose, wrapped).map_err(|e| Fault::from(e).during(STEP))?;
+    let mut key = Zeroizing::new([0; 32]);
+    if bytes.len() != key.len() {
+        return Err(Fault::internal(STEP, "a key is short"));
+    }
+    key.copy_from_slice(&bytes);
+    Ok(key)
+}
+
+fn seal_keys(rows: &[KeyRow], master: &MasterKey) -> Result<Vec<(KeyState, i64, OpenKey)>, Fault> {
+    let seal = rows.iter().filter(|row| row.kind == "seal");
+    seal.map(|row| {
+        let bytes = opened(master, PURPOSE, &row.private)?;
+        Ok((row.state, row.since, OpenKey::from_bytes(&bytes)))
+    })
+    .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn block<T>(of: impl Future<Output = Result<T, Fault>>) -> T {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
+        runtime.expect("a runtime").block_on(of).unwrap_or_else(|e| panic!("{e}"))
+    }
+
+    fn statement(keys: &PartyKeys) -> Statement {
+        let of = Statement {
+            format: Statement::format(),
+            group: "heart".to_owned(),
+            parties: 3,
+            party: 1,
+            pin: String::new(),
+            protocol: "rep3".to_owned(),
+            seal_to: keys.seal_to(),
+            next: None,
+            sign: keys.sign.public(),
+            since: 0,
+        };
+        keys.sign(of).unwrap_or_else(|e| panic!("{e}")).statement().clone()
+    }
+
+    #[test]
+    fn a_new_key_is_pending_then_active_and_the_old_one_still_opens() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let master = MasterKey::create(&dir.path().join("master")).unwrap_or_else(|e| panic!("{e}"));
+        let store = Store::open(&dir.path().join("store.db"), crate::store::Upgrade::Newest)
+            .unwrap_or_else(|e| panic!("{e}"));
+        block(async {
+            let keys = PartyKeys::open(&store, &master).await?;
+            let first = keys.seal_to();
+            assert!(keys.pending().is_none() && !keys.changed(&store).await?);
+            let before = statement(&keys);
+            // A command in another process adds one.
+            let (id, state) = PartyKeys::rotate(&store, &master).await?;
+            assert_eq!(state, KeyState::Pending);
+            assert!(keys.changed(&store).await?);
+            keys.reload(&store, &master).await?;
+            let next = keys.pending().unwrap_or_else(|| panic!("it is pending"));
+            assert_eq!((next.id().to_string(), keys.seal_to()), (id, first.clone()));
+            let said = statement(&keys);
+            assert!(said.since >= before.since && said.next.as_ref() == Some(&next));
+            keys.activate(&store, next.id()).await?;
+            keys.reload(&store, &master).await?;
+            assert_eq!((keys.seal_to(), keys.pending()), (next, None));
+            assert!(statement(&keys).since > said.since, "the later statement counts");
+            // The same signing key after a restart.
+            let again = PartyKeys::open(&store, &master).await?;
+            assert_eq!(statement(&again), statement(&keys));
+            let listed = store.run("read", list).await?;
+            let states: Vec<_> = listed.iter().map(|key| key.state).collect();
+            assert_eq!(states, [KeyState::Active, KeyState::Expired]);
+            assert!(again.keys().iter().any(|key| key.2.public() == first), "the old key is kept");
+            Ok(())
+        });
     }
 }

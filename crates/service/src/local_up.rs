@@ -93,9 +93,9 @@ fn private(path: &Path, text: &str) -> Result<(), Fault> {
 
 /// Starts the parties, says how to use them, and waits for SIGINT.
 pub(crate) fn run(parties: u8, dir: Option<&Path>, json: bool) -> Result<(), Fault> {
-    if parties != 3 {
-        let cause = format!("a group of {parties} parties has no sample data");
-        return Err(Fault::usage(STEP, cause, "leave --parties out, or give 3"));
+    if !(2..=8).contains(&parties) {
+        let cause = format!("there is no group of {parties} parties");
+        return Err(Fault::usage(STEP, cause, "give 2 to 8"));
     }
     let made = dir.is_none().then(tempfile::tempdir).transpose();
     let made = made.map_err(|e| Fault::io("make a directory in", &std::env::temp_dir(), &e))?;
@@ -170,6 +170,9 @@ fn group(dir: &Path, parties: u8, operator: &SignKey) -> Result<Vec<PathBuf>, Fa
              store = \"party{n}.db\"\nblobs = \"party{n}.blobs\"\noperators = [\"{}\"]\n",
             operator.public()
         );
+        if parties != 3 {
+            text += &sample::own_inputs(n, parties);
+        }
         for (other, (api, party, pin)) in
             known.iter().enumerate().filter(|(other, _)| *other != usize::from(n))
         {
@@ -209,7 +212,10 @@ async fn seed(files: &[PathBuf], operator: &SignKey, dir: &Path) -> Result<Up, F
         }
         tokens.insert(role.name().to_owned(), token);
     }
-    let sample = sample::put(&parties, operator, dir).await?;
+    let sample = match parties.len() {
+        3 => sample::put(&parties, operator, dir).await?,
+        _ => sample::put_own(&parties, operator, dir).await?,
+    };
     for (role, token) in &tokens {
         let mut text = "group = \"demo\"\n".to_owned();
         for party in &parties {
@@ -271,15 +277,16 @@ fn say(up: &Up, json: bool) -> Result<(), Fault> {
         text
     } else {
         let mut text = format!(
-            "{}\ntoken: {}\n\nThree parties are up, with their files in {}. Next:\n\n",
+            "{}\ntoken: {}\n\n{} parties are up, with their files in {}. Next:\n\n",
             up.url,
             up.token,
+            up.parties.len(),
             up.dir.display()
         );
         for command in &up.commands {
             let _ = writeln!(text, "  {command}");
         }
-        text.push_str("\nCtrl-C ends all three.\n");
+        text.push_str("\nCtrl-C ends them all.\n");
         text
     };
     let mut out = io::stdout().lock();

@@ -21,7 +21,10 @@ mod party;
 mod peer_api;
 mod peers;
 mod policy;
+mod policy_dir;
 mod records;
+#[cfg(test)]
+mod releases;
 mod sample;
 mod scheduler;
 mod serve;
@@ -50,6 +53,10 @@ enum Command {
         /// The config of this party
         #[arg(long, value_name = "FILE")]
         config: PathBuf,
+        /// Leave the store at the schema before this release's, so that the release before can
+        /// still be started
+        #[arg(long)]
+        keep_schema: bool,
         /// End when stdin closes
         #[arg(long, hide = true)]
         attended: bool,
@@ -138,6 +145,19 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Take another party's audit log as it is from now on, after that party was restored from a
+    /// backup.
+    AcceptLog {
+        /// The config of this party
+        #[arg(long, value_name = "FILE")]
+        config: PathBuf,
+        /// The other's number
+        #[arg(long)]
+        party: u8,
+        /// Answer as JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// The keys that data sets are sealed to.
     Keys {
         #[command(subcommand)]
@@ -154,6 +174,15 @@ enum Command {
 
 #[derive(Subcommand)]
 enum KeysCommand {
+    /// The keys with their states: pending, active, expired.
+    List {
+        /// The config of this party
+        #[arg(long, value_name = "FILE")]
+        config: PathBuf,
+        /// Answer as JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Make a new key; old data sets stay readable.
     Rotate {
         /// The config of this party
@@ -170,7 +199,7 @@ fn main() -> ExitCode {
         worker::main();
     }
     let ended = match ServiceCli::parse().command {
-        Command::Serve { config, attended } => serve(&config, attended),
+        Command::Serve { config, keep_schema, attended } => serve(&config, keep_schema, attended),
         Command::LocalUp { parties, dir, json } => local_up::run(parties, dir.as_deref(), json),
         Command::Init { dir, party, group, host, json } => {
             admin::init(&dir, party, &group, &host).and_then(|made| told(&made, json))
@@ -196,6 +225,12 @@ fn main() -> ExitCode {
         Command::Keys { what: KeysCommand::Rotate { config, json } } => {
             admin::rotate(&config).and_then(|made| told(&made, json))
         }
+        Command::Keys { what: KeysCommand::List { config, json } } => {
+            admin::list_keys(&config).and_then(|keys| told(&keys, json))
+        }
+        Command::AcceptLog { config, party, json } => {
+            admin::accept_log(&config, party).and_then(|done| told(&done, json))
+        }
         Command::Client(command) => command.run(),
         Command::Openapi => print(&openapi::text()),
         Command::Worker => worker::main(),
@@ -210,9 +245,10 @@ fn main() -> ExitCode {
     }
 }
 
-fn serve(config: &std::path::Path, attended: bool) -> Result<(), Fault> {
+fn serve(config: &std::path::Path, keep_schema: bool, attended: bool) -> Result<(), Fault> {
     log();
-    serve::run(config::Config::read(config)?, attended)
+    let upgrade = if keep_schema { store::Upgrade::Keep } else { store::Upgrade::Newest };
+    serve::run(config::Config { upgrade, ..config::Config::read(config)? }, attended)
 }
 
 /// The log of a daemon goes to stderr, a line an event.

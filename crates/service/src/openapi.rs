@@ -38,6 +38,8 @@ use utoipa::{OpenApi, openapi::Info};
     JobView,
     api::Jobs,
     api::Arrived,
+    api::Challenge,
+    api::JobMeeting,
     api::Tokens,
     api::NewToken,
     api::GivenToken,
@@ -80,10 +82,24 @@ pub(crate) fn document() -> Value {
             operation["security"] = json!([{ "token": [] }]);
             operation["description"] = json!(format!("For: {}.", roles.join(", ")));
         }
+        if status == 201 {
+            // The same request again.
+            operation["responses"]["200"] = operation["responses"]["201"].clone();
+        }
+        if endpoint.path == "/readyz" {
+            operation["responses"]["503"] = operation["responses"]["200"].clone();
+        }
         let path = paths.entry(endpoint.path).or_insert_with(|| json!({}));
         path[endpoint.method.to_ascii_lowercase()] = operation;
     }
     document["paths"] = Value::Object(paths);
+    // What a proposal has beside the job is no unknown field of a request.
+    let schemas = &mut document["components"]["schemas"];
+    let mut proposed = schemas["Proposed"].clone();
+    if let Some(proposed) = proposed.as_object_mut() {
+        proposed.remove("additionalProperties");
+    }
+    schemas["Proposal"]["allOf"][0] = proposed;
     document["components"]["securitySchemes"] = json!({ "token": { "type": "http", "scheme": "bearer" } });
     document
 }

@@ -5,7 +5,7 @@
 use hushwire_fault::Fault;
 use hushwire_kinds::Job;
 use hushwire_seal::SealTo;
-use hushwire_session::{InputPlace, Peer, Stats};
+use hushwire_session::{InputPlace, KeyPlaces, Peer, Stats};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::{
     collections::BTreeMap,
@@ -25,6 +25,8 @@ pub(crate) enum ToWorker {
     Order(Box<WorkerOrder>),
     /// Then: where all parties' workers are.
     Meet(Vec<Peer>),
+    /// A file of preprocessing may be used, or why not.
+    Used(Option<Fault>),
     /// The attempt ends.
     Cancel,
     /// The decision is taken: nothing is left to do.
@@ -45,8 +47,14 @@ pub(crate) struct WorkerOrder {
     pub(crate) greeting: String,
     /// Bytes that it may have.
     pub(crate) memory: u64,
+    /// Whether a policy says so; else it is the party's config.
+    pub(crate) of_policy: bool,
     /// The party's own inputs.
     pub(crate) inputs: BTreeMap<String, InputPlace>,
+    /// The party's settings for encryptions.
+    pub(crate) keys: KeyPlaces,
+    /// The party's preprocessing, where it keeps any.
+    pub(crate) shelf: Option<OrderedShelf>,
     /// The directory in which it leaves its outputs.
     pub(crate) results: PathBuf,
     /// The name of the job, and the number of the attempt: sealed results are bound to them.
@@ -55,6 +63,19 @@ pub(crate) struct WorkerOrder {
     pub(crate) data: BTreeMap<String, OrderedData>,
     /// The keys that results are sealed to, by the recipients' names in the job.
     pub(crate) recipients: BTreeMap<String, SealTo>,
+}
+
+/// A directory of preprocessing, and the key of its files, which goes through the pipe and to no
+/// disk.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct OrderedShelf {
+    /// The directory.
+    pub(crate) dir: PathBuf,
+    /// The key, as hexadecimal digits.
+    #[serde(with = "hushwire_session::as_text::secret")]
+    pub(crate) key: Zeroizing<String>,
+    /// The pins of all parties' own keys.
+    pub(crate) pins: Vec<String>,
 }
 
 /// A data set of this party: its content key and seeds go through the pipe, and to no disk.
@@ -85,6 +106,8 @@ pub(crate) enum FromWorker {
     Traffic(u64, u64),
     /// Something for a person who waits.
     Note(String),
+    /// It is about to use this file of preprocessing, and waits for an answer.
+    Uses(String),
     /// Its outputs are on the disk.
     Prepared(Box<Prepared>),
     /// It gives up.

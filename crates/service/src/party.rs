@@ -2,6 +2,7 @@
 
 use crate::{
     blobs::Blobs,
+    clock,
     config::Config,
     keys::PartyKeys,
     order::ToWorker,
@@ -9,13 +10,16 @@ use crate::{
     records::{
         self, admission, attempts,
         jobs::{self, JobRow, Progress},
-        proposals, results,
+        peers, proposals, results,
     },
     store::Store,
 };
-use hushwire_fault::{Fault, PartyId};
-use hushwire_seal::MasterKey;
-use hushwire_session::read_private_key;
+use hushwire_fault::{Fault, PartyId, code};
+use hushwire_seal::{
+    BlakeName, KeyId, MasterKey, SealTo, SignedStatement, Statement, VerifyKey, audit::AuditHead, challenge,
+    result::ResultPlace,
+};
+use hushwire_session::{Peer, read_private_key};
 use hushwire_wire::{Identity, Listener, Reception};
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -23,10 +27,13 @@ use std::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, broadcast, mpsc};
+use zeroize::Zeroizing;
 
+/// LOCAL: how soon party 0 asks again for a job that is on its way to the others.
+const ASK_OTHERS: Duration = Duration::from_millis(200);
 /// LOCAL: changes that a listener may be behind.
 const BEHIND: usize = 1024;
 
@@ -39,16 +46,29 @@ pub(crate) struct Party {
     pub(crate) peers: Peers,
     /// The party port: the names in greetings say whose connections are.
     pub(crate) reception: Arc<Reception>,
-    /// The keys that data sets are sealed to.
+    /// The keys that data sets are sealed to, and the one that signs.
     pub(crate) keys: PartyKeys,
+    /// What the other parties say of themselves.
+    said: Mutex<BTreeMap<u8, SignedStatement>>,
+    /// The pending key of this party that each of the others knows of.
+    announced: Mutex<BTreeMap<u8, KeyId>>,
+    /// Parties whose audit log has lost an entry that it had.
+    suspects: Mutex<BTreeMap<u8, AuditHead>>,
+    /// From this come the answers to challenges about results.
+    challenges: Zeroizing<[u8; 32]>,
     /// Attempts that run here.
     live: Mutex<HashMap<String, Live>>,
     /// At party 0: what is heard of the attempts that it decides on.
     heard: Mutex<HashMap<(String, u32), Heard>>,
+    /// When clients of jobs asked last where to go, at party 0.
+    present: Mutex<HashMap<(String, String), Instant>>,
     /// Room for attempts.
     pub(crate) slots: Arc<Semaphore>,
     /// Names of jobs that have changed.
     changes: broadcast::Sender<String>,
+    /// At party 0: new jobs of which the others are asked, or that they lacked, and when they are
+    /// asked again.
+    on_their_way: Mutex<HashMap<String, Option<Instant>>>,
     /// Something is due for the scheduler.
     pub(crate) due: Notify,
     draining: AtomicBool,
@@ -69,6 +89,8 @@ pub(crate) struct Meter {
 /// An attempt that runs here.
 struct Live {
     k: u32,
+    /// Everybody's worker and clients, once they may meet.
+    meets: Option<Vec<Peer>>,
     progress: Progress,
     orders: mpsc::Sender<ToWorker>,
     /// Its room.
@@ -97,6 +119,17 @@ pub(crate) enum Outlook {
     Waiting(BTreeSet<u8>),
 }
 
+/// LOCAL: a client that has not asked for so long is not there.
+const HERE: Duration = Duration::from_secs(10);
+/// LOCAL: milliseconds within which the answer to a challenge is the same; it holds until the end
+/// of the next ones.
+const WINDOW: u64 = 120_000;
+
+/// The number of the window of time.
+fn window() -> u64 {
+    clock::now().unsigned_abs() / WINDOW
+}
+
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -108,12 +141,15 @@ impl Party {
         let identity = Identity::from_pem(&read_private_key(&config.key)?)
             .map_err(|e| Fault::file("use the key", &config.key, e.cause(), e.remedy()))?;
         let blobs = Blobs::open(&config.blobs)?;
-        let store = Store::open(&config.store)?;
+        let store = Store::open(&config.store, config.upgrade)?;
         let reception = Listener::bind(port).and_then(Reception::new);
         let reception = Arc::new(reception.map_err(|e| Fault::from(e).during("listening"))?);
         let peers = Peers::new(&config, &identity)?;
         let keys = PartyKeys::open(&store, &MasterKey::read(&config.master_key)?).await?;
         let slots = Arc::new(Semaphore::new(config.slots as usize));
+        let said = store.run("read", peers::statements).await?;
+        let mut challenges = Zeroizing::new([0; 32]);
+        getrandom::fill(&mut challenges[..]).map_err(|e| Fault::internal("drawing random bytes", e))?;
         Ok(Self {
             identity,
             store,
@@ -121,10 +157,16 @@ impl Party {
             peers,
             reception,
             keys,
+            said: Mutex::new(said),
+            announced: Mutex::default(),
+            suspects: Mutex::default(),
+            challenges,
             live: Mutex::default(),
             heard: Mutex::default(),
+            present: Mutex::default(),
             slots,
             changes: broadcast::channel(BEHIND).0,
+            on_their_way: Mutex::default(),
             due: Notify::new(),
             draining: AtomicBool::new(false),
             meter: Meter::default(),
@@ -166,13 +208,49 @@ impl Party {
 
     /// An attempt runs here.
     pub(crate) fn runs(&self, job: &str, k: u32, orders: mpsc::Sender<ToWorker>, slot: OwnedSemaphorePermit) {
-        let live = Live { k, progress: Progress::default(), orders, _slot: slot };
+        let live = Live { k, meets: None, progress: Progress::default(), orders, _slot: slot };
         lock(&self.live).insert(job.to_owned(), live);
     }
 
     /// The way to the worker of an attempt.
     pub(crate) fn worker(&self, job: &str, k: u32) -> Option<mpsc::Sender<ToWorker>> {
         lock(&self.live).get(job).filter(|live| live.k == k).map(|live| live.orders.clone())
+    }
+
+    /// The workers of an attempt may meet.
+    pub(crate) fn meets(&self, job: &str, k: u32, all: &[Peer]) {
+        if let Some(live) = lock(&self.live).get_mut(job).filter(|live| live.k == k) {
+            live.meets = Some(all.to_vec());
+        }
+    }
+
+    /// The attempt of a job whose workers meet, and everybody who does.
+    pub(crate) fn meeting(&self, job: &str) -> Option<(u32, Vec<Peer>)> {
+        let live = lock(&self.live);
+        let live = live.get(job)?;
+        Some((live.k, live.meets.clone()?))
+    }
+
+    /// A client of a job is there.
+    pub(crate) fn is_here(&self, job: &str, client: &str) {
+        let mut present = lock(&self.present);
+        present.retain(|_, at| at.elapsed() < HERE);
+        if present.insert((job.to_owned(), client.to_owned()), Instant::now()).is_none() {
+            self.due.notify_one();
+        }
+    }
+
+    /// A client of a job that is not there.
+    pub(crate) fn lacks<'c>(
+        &self,
+        job: &str,
+        mut clients: impl Iterator<Item = &'c String>,
+    ) -> Option<&'c str> {
+        let present = lock(&self.present);
+        let here = |client: &&String| {
+            present.get(&(job.to_owned(), (*client).clone())).is_some_and(|at| at.elapsed() < HERE)
+        };
+        clients.find(|client| !here(client)).map(String::as_str)
     }
 
     /// The attempt has no worker any more; its room is free.
@@ -198,6 +276,41 @@ impl Party {
             change(&mut live.progress);
         }
         self.changed(job);
+    }
+
+    /// Party 0 asks the others whether they have a new job.
+    pub(crate) fn asks_others(&self, job: &str) {
+        lock(&self.on_their_way).insert(job.to_owned(), None);
+    }
+
+    /// They lack it: they are asked again in a moment, or when one of them calls.
+    pub(crate) fn others_lack(&self, job: &str) {
+        // One that has called meanwhile has taken the entry away.
+        if let Some(again) = lock(&self.on_their_way).get_mut(job) {
+            *again = Some(Instant::now() + ASK_OTHERS);
+        }
+    }
+
+    /// A job is not waited for any more.
+    pub(crate) fn others_have(&self, job: &str) {
+        lock(&self.on_their_way).remove(job);
+    }
+
+    /// Another party has a new job.
+    pub(crate) async fn came(&self, job: &str) -> Result<(), Fault> {
+        let waited = lock(&self.on_their_way).remove(job).is_some();
+        let id = job.to_owned();
+        // One that waits for longer was postponed in the store.
+        if waited || self.store.run("read", move |c| jobs::hasten(c, &id)).await? {
+            self.due.notify_one();
+        }
+        Ok(())
+    }
+
+    /// Whether the others lacked a job a moment ago.
+    pub(crate) fn waits_for_others(&self, job: &str) -> bool {
+        let again = lock(&self.on_their_way).get(job).copied().flatten();
+        again.is_some_and(|again| Instant::now() < again)
     }
 
     /// Party 0 begins to listen for what becomes of an attempt.
@@ -248,6 +361,125 @@ impl Party {
         }
     }
 
+    /// What this party says of itself, signed.
+    pub(crate) fn statement(&self) -> Result<SignedStatement, Fault> {
+        let seal_to = self.keys.seal_to();
+        self.keys.sign(Statement {
+            format: Statement::format(),
+            group: self.config.group.clone(),
+            parties: self.config.parties(),
+            party: self.config.party,
+            pin: self.identity.pin().to_string(),
+            protocol: self.config.protocol().to_owned(),
+            seal_to,
+            next: None,
+            sign: VerifyKey([0; 32]),
+            since: 0,
+        })
+    }
+
+    /// Keeps what another party says of itself, unless a later statement came before.
+    pub(crate) async fn hear(&self, from: u8, release: &str, said: SignedStatement) -> Result<(), Fault> {
+        let newer = |known: &SignedStatement| known.statement().since > said.statement().since;
+        if lock(&self.said).get(&from).is_some_and(newer) {
+            return Ok(());
+        }
+        let (release, kept) = (release.to_owned(), said.clone());
+        self.store.run("peer", move |c| peers::hear(c, from, &release, &kept)).await?;
+        lock(&self.said).insert(from, said);
+        Ok(())
+    }
+
+    /// What the other parties say of themselves, as far as they were heard.
+    pub(crate) fn said(&self) -> BTreeMap<u8, SignedStatement> {
+        lock(&self.said).clone()
+    }
+
+    /// A party has taken this party's statement. Once all others know of a pending key, data sets
+    /// are sealed to it.
+    pub(crate) async fn announced(&self, peer: u8, told: &SignedStatement) -> Result<(), Fault> {
+        let Some(next) = told.statement().next.as_ref().map(SealTo::id) else { return Ok(()) };
+        let all_know = {
+            let mut announced = lock(&self.announced);
+            announced.insert(peer, next);
+            self.peers.numbers().iter().all(|peer| announced.get(peer) == Some(&next))
+        };
+        if all_know && self.keys.pending().is_some_and(|key| key.id() == next) {
+            self.keys.activate(&self.store, next).await?;
+            self.take_up_keys().await?;
+            tracing::info!(key = %next, "data sets are sealed to the new key: all parties know of it");
+        }
+        Ok(())
+    }
+
+    /// Reads the keys of the store again, if they have changed.
+    pub(crate) async fn take_up_keys(&self) -> Result<(), Fault> {
+        if self.keys.changed(&self.store).await? {
+            self.keys.reload(&self.store, &MasterKey::read(&self.config.master_key)?).await?;
+        }
+        Ok(())
+    }
+
+    /// Looks whether a party's audit log still has the end that it told before, and keeps the new
+    /// one. A log that has lost it was changed, or restored from a backup.
+    pub(crate) async fn compare_log(&self, peer: u8, head: AuditHead) -> Result<(), Fault> {
+        let Some(had) = self.store.run("read", move |c| peers::head(c, peer)).await? else { return Ok(()) };
+        let found: Option<BlakeName> = match had.seq {
+            0 => Some(had.hash),
+            seq => self.peers.get(peer, &format!("/peer/v1/audit/{seq}")).await?,
+        };
+        if found != Some(had.hash) {
+            lock(&self.suspects).insert(peer, had);
+            self.store.run("peer", move |c| peers::contradicts(c, peer, &had)).await?;
+            return self.trusts_logs();
+        }
+        lock(&self.suspects).remove(&peer);
+        if had == head {
+            return Ok(());
+        }
+        self.store.run("peer", move |c| peers::keep_head(c, peer, &head)).await
+    }
+
+    /// Refuses to take part while another party's audit log lacks an entry that it had.
+    pub(crate) fn trusts_logs(&self) -> Result<(), Fault> {
+        let Some((peer, had)) = lock(&self.suspects).iter().next().map(|(peer, had)| (*peer, *had)) else {
+            return Ok(());
+        };
+        let cause = format!(
+            "the audit log of party {peer} has lost the entry {had}, which party {} recorded",
+            self.config.party
+        );
+        let remedy = format!(
+            "keep both logs as they are, and ask the operator of party {peer}; if that party was restored from a \
+             backup, run `hushwire service accept-log --party {peer}` here"
+        );
+        Err(Fault::new(code::UNSAFE, "comparing audit logs", cause, remedy))
+    }
+
+    /// The answer to a challenge about a result, which holds for this caller for some minutes.
+    fn answer(&self, at: &ResultPlace<'_>, token: &str, window: u64) -> blake3::Hash {
+        let mut hash = blake3::Hasher::new_keyed(&self.challenges);
+        for part in [at.job, at.output, token] {
+            hash.update(&(part.len() as u64).to_le_bytes()).update(part.as_bytes());
+        }
+        hash.update(&at.attempt.to_le_bytes()).update(&window.to_le_bytes());
+        hash.finalize()
+    }
+
+    /// A challenge about a result for whoever has the key that it is sealed to.
+    pub(crate) fn challenge(&self, at: &ResultPlace<'_>, to: &SealTo, token: &str) -> Result<Vec<u8>, Fault> {
+        let answer = self.answer(at, token, window());
+        challenge::challenge(to, at, answer.as_bytes()).map_err(Fault::from)
+    }
+
+    /// Whether a proof is the answer to a challenge of the last minutes.
+    pub(crate) fn proves(&self, at: &ResultPlace<'_>, token: &str, proof: &str) -> bool {
+        let now = window();
+        // The comparison of hashes takes the same time wherever they differ.
+        blake3::Hash::from_hex(proof)
+            .is_ok_and(|proof| [now, now - 1].iter().any(|window| self.answer(at, token, *window) == proof))
+    }
+
     /// How long results are kept, in milliseconds.
     pub(crate) fn keep(&self) -> i64 {
         i64::try_from(self.config.keep.as_millis()).unwrap_or(i64::MAX)
@@ -268,6 +500,7 @@ impl Party {
 
     /// Whether this party takes part in a job now.
     pub(crate) async fn admits(&self, job: &JobRow) -> Result<(), Fault> {
+        self.trusts_logs()?;
         let (job, operators) = (job.clone(), self.config.operators.clone());
         let checked = self.store.run("admit", move |c| admission::admit(c, &operators, &job).map(drop));
         checked.await.map_err(|e| e.by(self.me()))

@@ -8,12 +8,12 @@ use crate::{
     party::Party,
     records::{
         attempts::{self, Decision},
-        jobs, peers,
+        jobs,
     },
     scheduler,
 };
 use hushwire_fault::{Fault, PartyId, code};
-use hushwire_seal::{SealTo, audit::AuditHead};
+use hushwire_seal::{SignedStatement, audit::AuditHead};
 use hushwire_session::Peer;
 use hyper::Method;
 use serde::{Deserialize, Serialize};
@@ -32,8 +32,8 @@ pub(crate) struct Hello {
     pub(crate) now: i64,
     /// The end of its audit log.
     pub(crate) head: AuditHead,
-    /// The key that data sets are sealed to.
-    pub(crate) seal_to: SealTo,
+    /// What it says of itself, signed.
+    pub(crate) said: SignedStatement,
 }
 
 /// This party's own.
@@ -44,13 +44,16 @@ pub(crate) async fn hello(party: &Party) -> Result<Hello, Fault> {
         party: party.config.party,
         now: clock::now(),
         head: party.store.run("read", audit::head).await?,
-        seal_to: party.keys.seal_to(),
+        said: party.statement()?,
     })
 }
 
-/// Checks another party's, and keeps the end of its audit log.
+/// Checks another party's, and keeps what it says of itself.
 pub(crate) async fn met(party: &Party, from: u8, hello: Hello) -> Result<(), Fault> {
     let own = env!("CARGO_PKG_VERSION");
+    let said = hello.said.statement();
+    let peer = party.config.peers.iter().find(|peer| peer.party == from);
+    let pinned = peer.is_some_and(|peer| peer.pins.iter().any(|pin| pin.to_string() == said.pin));
     let (cause, remedy) = if hello.release != own {
         (
             format!("it runs release {}, and this party runs {own}", hello.release),
@@ -66,10 +69,19 @@ pub(crate) async fn met(party: &Party, from: u8, hello: Hello) -> Result<(), Fau
             format!("it calls itself party {}", hello.party),
             "give each party a number and a key file of its own",
         )
+    } else if (said.group.as_str(), said.parties, said.party, pinned)
+        != (party.config.group.as_str(), party.config.parties(), from, true)
+    {
+        (
+            format!(
+                "its signed statement is of party {} of the group {} with the pin {}",
+                said.party, said.group, said.pin
+            ),
+            "compare the configs of both, and the pin with the one of its key",
+        )
     } else {
-        let Hello { release, head, seal_to, .. } = hello;
-        let kept = party.store.run("peer", move |c| peers::hear(c, from, &release, &seal_to, &head));
-        return kept.await;
+        let Hello { release, said, .. } = hello;
+        return party.hear(from, &release, said).await;
     };
     Err(Fault::new(code::CONFLICT, "meeting another party", cause, remedy).by(PartyId(from)))
 }
@@ -95,6 +107,10 @@ async fn dispatch(party: &Arc<Party>, from: u8, mut request: Request) -> Result<
             met(party, from, request.json().await?).await?;
             Ok(Reply::ok(&hello(party).await?))
         }
+        (["", "peer", "v1", "audit", seq], false) => {
+            let seq: i64 = seq.parse().map_err(|_| access::absent("entry", seq))?;
+            Ok(Reply::ok(&party.store.run("read", move |c| audit::hash(c, seq)).await?))
+        }
         (["", "peer", "v1", "jobs", id], false) => Ok(Reply::ok(&status(party, id).await?)),
         (["", "peer", "v1", "jobs", id, "reserve"], true) => {
             decider(from)?;
@@ -117,6 +133,10 @@ async fn dispatch(party: &Arc<Party>, from: u8, mut request: Request) -> Result<
             decider(from)?;
             let status: Status = request.json().await?;
             attempt::end(party, id, &status).await?;
+            Ok(Reply::ok(&()))
+        }
+        (["", "peer", "v1", "jobs", id, "came"], true) if party.decides() => {
+            party.came(id).await?;
             Ok(Reply::ok(&()))
         }
         (["", "peer", "v1", "jobs", id, "report"], true) if party.decides() => {

@@ -240,6 +240,16 @@ pub(crate) async fn probe(url: &str, tls: &Arc<ClientConfig>, path: &str) -> boo
     matches!(timeout(CONNECT, ask).await, Ok(Ok(true)))
 }
 
+/// Whether a party port is reached, with the pin of its party.
+pub(crate) async fn reaches(address: &str, tls: &Arc<ClientConfig>, name: &str) -> Result<(), String> {
+    let ask = async {
+        let socket = TcpStream::connect(address).await.map_err(|e| e.to_string())?;
+        let name = ServerName::try_from(name.to_owned()).map_err(|e| e.to_string())?;
+        TlsConnector::from(tls.clone()).connect(name, socket).await.map(drop).map_err(|e| e.to_string())
+    };
+    timeout(CONNECT, ask).await.map_err(|_| format!("no answer within {} s", CONNECT.as_secs()))?
+}
+
 /// The name in the greeting of daemons.
 pub(crate) fn name(group: &str) -> String {
     format!("peer.{}", label(group))

@@ -44,12 +44,12 @@ pub(crate) struct Sample {
     pub(crate) proposal: String,
     /// The digest of its terms.
     pub(crate) digest: String,
-    /// The data set.
-    pub(crate) data: String,
-    /// The file of the recipient's keys.
-    pub(crate) person: PathBuf,
-    /// The recipient's public key, as jobs are submitted with it.
-    pub(crate) seal_to: String,
+    /// The data set, among three parties.
+    pub(crate) data: Option<String>,
+    /// The file of the recipient's keys, among three parties.
+    pub(crate) person: Option<PathBuf>,
+    /// The recipient's public key, as jobs are submitted with it, among three parties.
+    pub(crate) seal_to: Option<String>,
 }
 
 /// The sample's table as CSV: made up, by a rule.
@@ -86,9 +86,87 @@ pub(crate) async fn put(parties: &[Party], operator: &SignKey, dir: &Path) -> Re
     let (card, owner) = (person.card("anna"), Person::generate());
     owner.write(&dir.join("owner.keys"), true)?;
     let data = put_data(parties, &owner).await?;
+    let rules = BTreeMap::from([("stays".to_owned(), format!("line:{}", data.1.digits()))]);
+    let approved = approve(parties, operator, job(), |digest| PolicyDraft {
+        digest,
+        name: "mean stay by ward",
+        tenant: TENANT,
+        data: &rules,
+        recipients: std::slice::from_ref(&card.id),
+        clients: none(),
+        parameters: no_parameters(),
+        min_group: Some(5),
+        runs: RUNS,
+        expires: None,
+    });
+    let (proposal, digest) = approved.await?;
+    let seal_to = serde_json::to_value(card.seal_to).ok().and_then(|value| Some(value.as_str()?.to_owned()));
+    let seal_to = seal_to.ok_or_else(|| Fault::internal("writing the recipient's key", "it is no text"))?;
+    Ok(Sample { proposal, digest, data: Some(data.0), person: Some(path), seal_to: Some(seal_to) })
+}
+
+fn none() -> &'static BTreeMap<String, String> {
+    static NONE: BTreeMap<String, String> = BTreeMap::new();
+    &NONE
+}
+
+fn no_parameters() -> &'static BTreeMap<String, Result<String, Vec<String>>> {
+    static NONE: BTreeMap<String, Result<String, Vec<String>>> = BTreeMap::new();
+    &NONE
+}
+
+/// The inputs of parties that bring values of their own, as lines of a config.
+pub(crate) fn own_inputs(party: u8, parties: u8) -> String {
+    match party {
+        0 => "\n[inputs]\nalice = { hex = \"0000c350\" }\n".to_owned(),
+        _ if party + 1 == parties => "\n[inputs]\nbob = { hex = \"0001117c\" }\n".to_owned(),
+        _ => String::new(),
+    }
+}
+
+/// Puts a sample into the stores of two parties, or of more than three: a comparison of values that
+/// the first and the last party have themselves.
+pub(crate) async fn put_own(parties: &[Party], operator: &SignKey, dir: &Path) -> Result<Sample, Fault> {
+    let n = parties.len();
+    let protocol = match n {
+        2 => "protocol = \"gmw\"".to_owned(),
+        n => format!("protocol = \"authgarble\"\nparties = {n}"),
+    };
+    let all: Vec<String> = (0..n).map(|party| format!("\"party{party}\"")).collect();
+    let job = format!(
+        "{protocol}\ncircuit = \"less:32\"\n\n[[inputs]]\nname = \"alice\"\nfrom = \"party0\"\n\n[[inputs]]\nname = \
+         \"bob\"\nfrom = \"party{}\"\n\n[[outputs]]\nname = \"bob-is-richer\"\nto = [{}]\n",
+        n - 1,
+        all.join(", ")
+    );
+    let path = dir.join("richer.toml");
+    std::fs::write(&path, &job).map_err(|e| Fault::io("write", &path, &e))?;
+    let approved = approve(parties, operator, job, |digest| PolicyDraft {
+        digest,
+        name: "whether bob is richer",
+        tenant: TENANT,
+        data: none(),
+        recipients: &[],
+        clients: none(),
+        parameters: no_parameters(),
+        min_group: None,
+        runs: RUNS,
+        expires: None,
+    });
+    let (proposal, digest) = approved.await?;
+    Ok(Sample { proposal, digest, data: None, person: None, seal_to: None })
+}
+
+/// Proposes a job at all parties, and approves it by a policy. Gives the proposal and the digest.
+async fn approve<'d>(
+    parties: &[Party],
+    operator: &SignKey,
+    job: String,
+    rule: impl Fn(BlakeName) -> PolicyDraft<'d>,
+) -> Result<(String, String), Fault> {
     let by = |role, tenant: &str| Caller { token: "local up".to_owned(), tenant: tenant.to_owned(), role };
     let (analyst, judge) = (by(CallerRole::Analyst, TENANT), by(CallerRole::Operator, OPERATORS));
-    let proposed = Proposed { job: job(), files: BTreeMap::new() };
+    let proposed = Proposed { job, files: BTreeMap::new(), expires: None };
     let mut sample = None;
     for party in parties {
         let planned = proposed.clone().plan(TENANT)?;
@@ -97,17 +175,7 @@ pub(crate) async fn put(parties: &[Party], operator: &SignKey, dir: &Path) -> Re
             party.store.run("proposal", move |c| Ok(proposals::propose(c, &analyst, &planned)?.0)).await?;
         let digest: BlakeName =
             kept.digest.parse().map_err(|_| Fault::internal("approving the sample", "no digest"))?;
-        let text = draft(&PolicyDraft {
-            digest,
-            name: "mean stay by ward",
-            tenant: TENANT,
-            data: &BTreeMap::from([("stays".to_owned(), format!("line:{}", data.1.digits()))]),
-            recipients: &[card.id],
-            parameters: &BTreeMap::new(),
-            min_group: Some(5),
-            runs: RUNS,
-            expires: None,
-        });
+        let text = draft(&rule(digest));
         let signature = PolicyFile::parse(Path::new("sample"), &text)?.sign(operator).to_string();
         let signed = Signed { text, signature, signer: operator.public().to_string() };
         signed.check("sample", &party.config.operators)?;
@@ -121,10 +189,7 @@ pub(crate) async fn put(parties: &[Party], operator: &SignKey, dir: &Path) -> Re
         judged.await?;
         sample = Some((kept.id, kept.digest));
     }
-    let (proposal, digest) = sample.ok_or_else(|| Fault::internal("approving the sample", "no party"))?;
-    let seal_to = serde_json::to_value(card.seal_to).ok().and_then(|value| Some(value.as_str()?.to_owned()));
-    let seal_to = seal_to.ok_or_else(|| Fault::internal("writing the recipient's key", "it is no text"))?;
-    Ok(Sample { proposal, digest, data: data.0, person: path, seal_to })
+    sample.ok_or_else(|| Fault::internal("approving the sample", "no party"))
 }
 
 /// Deals the sample's rows to three parties, as `data put` does. Gives the data set's name and
@@ -192,13 +257,15 @@ impl Sample {
         let (dir, key) = (up.display(), "first");
         // The name of a job follows from its key.
         let job = jobs::id(TENANT, key);
+        let submit = format!("hushwire service submit --to {dir}/analyst.toml --proposal {}", self.proposal);
+        let wait = format!("hushwire service wait {job} --to {dir}/analyst.toml");
+        let Some(data) = &self.data else {
+            let learnt = format!("hushwire service learnt {job} --to {dir}/operator.toml");
+            return vec![format!("{submit} --key {key}"), wait, learnt];
+        };
         vec![
-            format!(
-                "hushwire service submit --to {dir}/analyst.toml --proposal {} --data stays={} --recipient \
-                 anna={dir}/anna.keys --key {key}",
-                self.proposal, self.data
-            ),
-            format!("hushwire service wait {job} --to {dir}/analyst.toml"),
+            format!("{submit} --data stays={data} --recipient anna={dir}/anna.keys --key {key}"),
+            wait,
             format!("hushwire service fetch {job} --keys {dir}/anna.keys --to {dir}/analyst.toml"),
         ]
     }

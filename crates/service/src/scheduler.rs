@@ -2,7 +2,7 @@
 //! on each attempt. It has no power over what is allowed: each party checks its own policies.
 
 use crate::{
-    attempt::{self, Reserve, Reserved, Status},
+    attempt::{self, Booked, Reserve, Reserved, Status},
     audit, clock,
     party::{Outlook, Party},
     records::{
@@ -12,7 +12,6 @@ use crate::{
     },
 };
 use hushwire_fault::{Fault, Kind, PartyId, code};
-use hushwire_session::Peer;
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::{Arc, Mutex, PoisonError},
@@ -29,6 +28,9 @@ const LOOK: Duration = Duration::from_millis(250);
 const AWAY: Duration = Duration::from_secs(60);
 /// LOCAL: how often party 0 asks after parties that it waits for.
 const PING: Duration = Duration::from_secs(5);
+/// LOCAL: how long, in milliseconds, a new job may be on its way to the other parties before party
+/// 0 writes down that it waits for them.
+const PATIENCE: i64 = 2000;
 /// LOCAL: jobs that a look takes up.
 const MOST: i64 = 64;
 
@@ -39,7 +41,7 @@ pub(crate) async fn run(party: Arc<Party>) {
         let due = party.store.run("read", |c| jobs::due(c, clock::now(), MOST)).await;
         match due {
             Ok(due) => {
-                for job in due {
+                for job in due.into_iter().filter(|job| !party.waits_for_others(&job.id)) {
                     if party.slots.available_permits() == 0 {
                         break;
                     }
@@ -90,13 +92,14 @@ async fn take_up(party: &Arc<Party>, job: JobRow) -> Result<(), Fault> {
     });
     let asked = Reserve { k, body_hash: job.body_hash.clone(), heads: serde_json::json!(heads.await?) };
     // Party 0 reserves first: no other party has an attempt that party 0 does not know.
-    let own = attempt::reserve(party, &job.id, &asked).await;
+    let own = attempt::book(party, &job.id, &asked).await.map_err(|e| e.by(party.me()));
     let ended = match own {
-        Reserved::Busy => {
+        Ok(None) => {
             party.settled(&job.id, k);
-            return Ok(());
+            let id = job.id.clone();
+            return party.store.run("ready", move |c| jobs::ready(c, &id)).await;
         }
-        Reserved::No(e) => {
+        Err(e) => {
             let id = job.id.clone();
             if party.store.run("read", move |c| attempts::get(c, &id, k)).await?.is_none() {
                 // Nothing was reserved: there is no attempt to decide on.
@@ -105,9 +108,10 @@ async fn take_up(party: &Arc<Party>, job: JobRow) -> Result<(), Fault> {
             }
             Err(e)
         }
-        Reserved::Yes(peer) => tried(party, &job, &asked, peer, &news).await,
+        Ok(Some(booked)) => tried(party, &job, &asked, booked, &news).await,
     };
     let taken = decide(party, &job.id, k, ended).await?;
+    // The next job needs the room that this one had at the others.
     tell(party, &job.id, k, taken).await;
     Ok(())
 }
@@ -124,6 +128,16 @@ async fn declined(party: &Arc<Party>, job: &JobRow, e: Fault) -> Result<(), Faul
 
 /// Whether all parties have the job, and take part.
 async fn is_ready(party: &Arc<Party>, job: &JobRow) -> Result<bool, Fault> {
+    if let Some(client) = party.lacks(&job.id, job.body.clients.keys()) {
+        let (id, until) = (job.id.clone(), clock::now() + 1000);
+        let waits = format!("waits for client {client}, who is not there");
+        let told = job.waits.as_ref() == Some(&waits);
+        party.store.run("postponed", move |c| jobs::postpone(c, &id, until, &waits)).await?;
+        if !told {
+            party.changed(&job.id);
+        }
+        return Ok(false);
+    }
     let (mut refusal, mut waits) = (None, None);
     let mut declines = |cause: Fault| {
         if cause.code() == code::QUOTA {
@@ -137,6 +151,7 @@ async fn is_ready(party: &Arc<Party>, job: &JobRow) -> Result<bool, Fault> {
     }
     let mut absent = None;
     let path = format!("/peer/v1/jobs/{}", job.id);
+    party.asks_others(&job.id);
     for (peer, status) in all(party, move |party, peer| {
         let path = path.clone();
         async move { party.peers.get::<Status>(peer, &path).await }
@@ -163,20 +178,27 @@ async fn is_ready(party: &Arc<Party>, job: &JobRow) -> Result<bool, Fault> {
         end_everywhere(party, &job.id, &status).await?;
         return Ok(false);
     }
+    let waited = clock::now() - job.created;
+    if absent.is_some() && (0..PATIENCE).contains(&waited) {
+        // It is on its way to the others, who call once they have it: nothing is written for that.
+        party.others_lack(&job.id);
+        return Ok(false);
+    }
+    party.others_have(&job.id);
     if let Some(waits) = absent.or(waits) {
         // The longer it waits, the more seldom it is asked for.
-        let waited = (clock::now() - job.created).clamp(400, 60_000);
+        let waited = waited.clamp(400, 60_000);
         let until = clock::now() + waited / 2;
         party.store.run("postponed", move |c| jobs::postpone(c, &id, until, &waits)).await?;
         party.changed(&job.id);
         return Ok(false);
     }
-    party.store.run("ready", move |c| jobs::ready(c, &id)).await?;
     Ok(true)
 }
 
 /// Ends a job that has no attempt under way, at all parties.
 pub(crate) async fn end_everywhere(party: &Arc<Party>, job: &str, status: &Status) -> Result<(), Fault> {
+    party.others_have(job);
     attempt::end(party, job, status).await?;
     let (path, status) = (format!("/peer/v1/jobs/{job}/end"), status.clone());
     let told = all(party, move |party, peer| {
@@ -197,7 +219,7 @@ async fn tried(
     party: &Arc<Party>,
     job: &JobRow,
     asked: &Reserve,
-    own: Peer,
+    booked: Booked,
     news: &tokio::sync::Notify,
 ) -> Result<(), Fault> {
     let (path, body) = (format!("/peer/v1/jobs/{}/reserve", job.id), asked.clone());
@@ -205,8 +227,10 @@ async fn tried(
         let (path, body) = (path.clone(), body.clone());
         async move { party.peers.post::<Reserved>(peer, &path, &body).await }
     });
-    let mut workers = vec![own];
-    for (peer, answer) in answers.await {
+    // All parties' workers start at the same time.
+    let (own, answers) = tokio::join!(attempt::begin(party, booked), answers);
+    let mut workers = vec![own.map_err(|e| e.by(party.me()))?];
+    for (peer, answer) in answers {
         match answer? {
             Reserved::Yes(worker) => workers.push(worker),
             Reserved::Busy => {

@@ -1,7 +1,7 @@
 //! A party's service, from its start to its end.
 
-use crate::{attempt, config::Config, party::Party, peer_api, peers, scheduler, server, workers};
-use hushwire_fault::Fault;
+use crate::{attempt, config::Config, party::Party, peer_api, peers, policy_dir, scheduler, server, workers};
+use hushwire_fault::{Fault, code};
 use std::{io::Read, sync::Arc, time::Duration};
 use tokio::{
     runtime::Runtime,
@@ -9,12 +9,12 @@ use tokio::{
     sync::mpsc,
 };
 
-/// LOCAL: how often parties greet each other.
-const GREET: Duration = Duration::from_secs(5);
 /// LOCAL: how soon a party greets again that is not up.
 const GREET_AGAIN: Duration = Duration::from_millis(300);
 /// LOCAL: how often blobs are swept.
 const SWEEP: Duration = Duration::from_secs(600);
+/// LOCAL: how often the store is checked.
+const CHECK: Duration = Duration::from_secs(86_400);
 /// LOCAL: connections of daemons that wait to be answered.
 const WAITING: usize = 64;
 /// LOCAL: how long open connections have at the end.
@@ -71,6 +71,9 @@ async fn serve(party: Arc<Party>, attended: bool) -> Result<(), Fault> {
         tokio::spawn(reconcile(party.clone()));
     }
     tokio::spawn(tidy(party.clone()));
+    tokio::spawn(rotate(party.clone()));
+    tokio::spawn(policy_dir::watch(party.clone()));
+    tasks.spawn(check(party.clone()));
     let quick = tokio::select! {
         _ = terminate.recv() => false,
         _ = interrupt.recv() => true,
@@ -127,8 +130,12 @@ async fn greet(party: Arc<Party>, peer: u8) {
     loop {
         let met = async {
             let hello = peer_api::hello(&party).await?;
+            let told = hello.said.clone();
             let answer: peer_api::Hello = party.peers.post(peer, "/peer/v1/hello", &hello).await?;
-            peer_api::met(&party, peer, answer).await
+            let head = answer.head;
+            peer_api::met(&party, peer, answer).await?;
+            party.announced(peer, &told).await?;
+            party.compare_log(peer, head).await
         };
         let pause = match met.await {
             Ok(()) => {
@@ -136,7 +143,7 @@ async fn greet(party: Arc<Party>, peer: u8) {
                     tracing::info!(peer, "is up");
                 }
                 told = "up".to_owned();
-                GREET
+                party.config.greet
             }
             Err(e) => {
                 let text = e.to_string();
@@ -144,7 +151,8 @@ async fn greet(party: Arc<Party>, peer: u8) {
                     tracing::warn!(peer, "{text}");
                 }
                 told = text;
-                GREET_AGAIN
+                // A log that contradicts itself does not mend by asking.
+                if e.code() == code::UNSAFE { party.config.greet } else { GREET_AGAIN }
             }
         };
         tokio::time::sleep(pause).await;
@@ -154,9 +162,33 @@ async fn greet(party: Arc<Party>, peer: u8) {
 /// Asks party 0 about jobs that do not get on here.
 async fn reconcile(party: Arc<Party>) {
     loop {
-        tokio::time::sleep(GREET).await;
+        tokio::time::sleep(party.config.greet).await;
         if let Err(e) = attempt::reconcile(&party).await {
             tracing::debug!("party 0 cannot be asked about jobs: {e}");
+        }
+    }
+}
+
+/// Takes up keys that a command has made.
+async fn rotate(party: Arc<Party>) {
+    loop {
+        tokio::time::sleep(party.config.greet).await;
+        if let Err(e) = party.take_up_keys().await {
+            tracing::warn!("keys of the store cannot be taken up: {e}");
+        }
+    }
+}
+
+/// Looks each day whether the store is sound. A damaged one ends the service: going on would lose
+/// more.
+async fn check(party: Arc<Party>) -> Result<(), Fault> {
+    loop {
+        tokio::time::sleep(CHECK).await;
+        match party.store.check().await {
+            // Another process may have it locked for a moment.
+            Err(e) if e.cause().contains("damaged") => return Err(e),
+            Err(e) => tracing::warn!("the store cannot be checked: {e}"),
+            Ok(()) => tracing::info!("the store is sound"),
         }
     }
 }

@@ -11,19 +11,23 @@ use hushwire_wire::Https;
 use hyper::{server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use std::{
-    collections::HashMap,
+    cmp::Reverse,
+    collections::{BTreeMap, HashMap},
     convert::Infallible,
     io,
     net::IpAddr,
     pin::Pin,
-    sync::{Arc, Mutex, PoisonError, atomic::Ordering},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     task::{Context, Poll},
     time::Duration,
 };
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
     net::{TcpListener, TcpStream},
-    sync::mpsc,
+    sync::{Notify, mpsc},
     time::timeout,
 };
 use tokio_rustls::TlsAcceptor;
@@ -37,39 +41,76 @@ const HEAD: Duration = Duration::from_secs(10);
 /// LOCAL: how long a connection may last that streams nothing.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Connections by address.
+/// The connections that are open. Where there is no room for another, the oldest that has not shown
+/// a token yet makes room: whoever opens connections and says nothing keeps nobody out.
 #[derive(Default)]
-struct Guests(Mutex<HashMap<IpAddr, usize>>);
+struct Guests(Mutex<GuestList>);
+
+#[derive(Default)]
+struct GuestList {
+    next: u64,
+    /// In the order in which they came.
+    all: BTreeMap<u64, Guest>,
+}
+
+struct Guest {
+    from: IpAddr,
+    known: Arc<AtomicBool>,
+    leave: Arc<Notify>,
+}
 
 /// A connection's place among them.
 struct Place {
     guests: Arc<Guests>,
-    from: IpAddr,
+    number: u64,
+    /// Whether it has shown a token.
+    known: Arc<AtomicBool>,
+    /// It makes room for another.
+    leave: Arc<Notify>,
+}
+
+impl GuestList {
+    /// Makes room for a connection from an address. False if there is none.
+    fn room(&mut self, from: IpAddr) -> bool {
+        let mut by_address: HashMap<IpAddr, usize> = HashMap::new();
+        self.all.values().for_each(|guest| *by_address.entry(guest.from).or_default() += 1);
+        let here = by_address.get(&from).copied().unwrap_or(0);
+        if self.all.len() < MOST && here < MOST_OF_ONE {
+            return true;
+        }
+        // One leaves of the address that is at its bound, or of the one that has most.
+        let seats = |guest: &Guest| by_address.get(&guest.from).copied().unwrap_or(0);
+        let silent = self.all.iter().filter(|(_, guest)| {
+            !guest.known.load(Ordering::Relaxed) && (here < MOST_OF_ONE || guest.from == from)
+        });
+        let most = silent.max_by_key(|(number, guest)| (seats(guest), Reverse(**number)));
+        let Some(number) = most.map(|(number, _)| *number) else { return false };
+        if let Some(guest) = self.all.remove(&number) {
+            guest.leave.notify_one();
+        }
+        true
+    }
 }
 
 impl Guests {
     /// A place, if there is room.
     fn seat(self: &Arc<Self>, from: IpAddr) -> Option<Place> {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let sum: usize = all.values().sum();
-        let here = all.entry(from).or_default();
-        if sum >= MOST || *here >= MOST_OF_ONE {
+        let mut list = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if !list.room(from) {
             return None;
         }
-        *here += 1;
-        Some(Place { guests: self.clone(), from })
+        let (number, known, leave) = (list.next, Arc::default(), Arc::default());
+        list.next += 1;
+        let place = Place { guests: self.clone(), number, known, leave };
+        let guest = Guest { from, known: place.known.clone(), leave: place.leave.clone() };
+        list.all.insert(number, guest);
+        Some(place)
     }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
-        let mut all = self.guests.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(here) = all.get_mut(&self.from) {
-            *here -= 1;
-            if *here == 0 {
-                all.remove(&self.from);
-            }
-        }
+        self.guests.0.lock().unwrap_or_else(PoisonError::into_inner).all.remove(&self.number);
     }
 }
 
@@ -103,14 +144,20 @@ pub(crate) async fn clients(party: Arc<Party>, listener: TcpListener) -> Result<
             party.meter.crowded.fetch_add(1, Ordering::Relaxed);
             continue;
         };
-        let (party, tls) = (party.clone(), tls.clone());
+        let (party, crowded, tls) = (party.clone(), party.clone(), tls.clone());
         tokio::spawn(async move {
             let served = async {
                 socket.set_nodelay(true)?;
                 let stream = timeout(HEAD, tls.accept(socket)).await??;
-                exchange(party, stream, from.ip(), None).await
+                exchange(party, stream, from.ip(), Asks::Client(place.known.clone())).await
             };
-            let served: Result<(), BoxError> = served.await;
+            let served: Result<(), BoxError> = tokio::select! {
+                served = served => served,
+                () = place.leave.notified() => {
+                    crowded.meter.crowded.fetch_add(1, Ordering::Relaxed);
+                    Err("it made room for another".into())
+                }
+            };
             if let Err(e) = served {
                 tracing::debug!(%from, "a client's connection ended: {e}");
             }
@@ -137,7 +184,7 @@ pub(crate) async fn parties(party: Arc<Party>, mut accepted: mpsc::Receiver<Acce
                 let pin = Https::pin(shown.ok_or("it showed no certificate")?);
                 let peer = party.config.peers.iter().find(|peer| peer.pins.contains(&pin));
                 let number = peer.ok_or("its pin is no party's")?.party;
-                exchange(party, stream, from, Some(number)).await
+                exchange(party, stream, from, Asks::Party(number)).await
             };
             let served: Result<(), BoxError> = served.await;
             if let Err(e) = served {
@@ -185,20 +232,29 @@ impl AsyncWrite for Begun {
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Answers the requests of a connection, of a client or of the party `peer`.
+/// Who asks over a connection.
+#[derive(Clone)]
+enum Asks {
+    /// A client, and whether it has shown a token.
+    Client(Arc<AtomicBool>),
+    /// The daemon of a party.
+    Party(u8),
+}
+
+/// Answers the requests of a connection.
 async fn exchange<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     party: Arc<Party>,
     stream: S,
     from: IpAddr,
-    peer: Option<u8>,
+    asks: Asks,
 ) -> Result<(), BoxError> {
     let service = service_fn(move |request| {
         let (party, with_content) = (party.clone(), request.method() != hyper::Method::HEAD);
-        let request = Request::new(request, from);
+        let (request, asks) = (Request::new(request, from), asks.clone());
         async move {
-            let reply = match peer {
-                None => api::answer(party, request).await,
-                Some(peer) => peer_api::answer(party, peer, request).await,
+            let reply = match asks {
+                Asks::Client(known) => api::answer(party, request, &known).await,
+                Asks::Party(peer) => peer_api::answer(party, peer, request).await,
             };
             Ok::<hyper::Response<Content>, Infallible>(reply.response(with_content))
         }
@@ -207,4 +263,44 @@ async fn exchange<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     http.timer(TokioTimer::new()).header_read_timeout(HEAD).max_buf_size(64 << 10).half_close(false);
     http.serve_connection(TokioIo::new(stream), service).await?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::Ipv4Addr;
+
+    fn address(n: u16) -> IpAddr {
+        let [high, low] = n.to_be_bytes();
+        Ipv4Addr::new(127, 1, high, low).into()
+    }
+
+    #[test]
+    fn silent_connections_make_room_and_known_ones_stay() {
+        let guests = Arc::new(Guests::default());
+        let honest = guests.seat(address(0)).expect("room");
+        honest.known.store(true, Ordering::Relaxed);
+        let crowd: Vec<Place> =
+            (0..2 * MOST as u16).map(|n| guests.seat(address(1 + n / 32)).expect("room is made")).collect();
+        assert_eq!(guests.0.lock().expect("no panic").all.len(), MOST);
+        let left = |place: &Place| !guests.0.lock().expect("no panic").all.contains_key(&place.number);
+        assert!(!left(&honest) && left(&crowd[0]) && !left(&crowd[2 * MOST - 1]));
+        // Somebody else comes in all the same.
+        let other = guests.seat(address(60_000)).expect("room is made");
+        assert!(!left(&other));
+        drop((crowd, other, honest));
+        assert!(guests.0.lock().expect("no panic").all.is_empty());
+    }
+
+    #[test]
+    fn an_address_has_a_bound_that_its_known_connections_fill() {
+        let guests = Arc::new(Guests::default());
+        let all: Vec<Place> = (0..MOST_OF_ONE).map(|_| guests.seat(address(1)).expect("room")).collect();
+        // The oldest silent one goes.
+        let next = guests.seat(address(1)).expect("room is made");
+        let list = |number| guests.0.lock().expect("no panic").all.contains_key(&number);
+        assert!(!list(all[0].number) && list(all[1].number) && list(next.number));
+        all.iter().chain([&next]).for_each(|place| place.known.store(true, Ordering::Relaxed));
+        assert!(guests.seat(address(1)).is_none() && guests.seat(address(2)).is_some());
+    }
 }

@@ -2,8 +2,8 @@
 //! its side, leaves its outputs in a directory, and ends when its daemon's end of the socket
 //! closes.
 
-use crate::order::{FromWorker, Made, OrderedData, Prepared, ToWorker, WorkerOrder, hear, say};
-use hushwire_fault::Fault;
+use crate::order::{FromWorker, Made, OrderedData, OrderedShelf, Prepared, ToWorker, WorkerOrder, hear, say};
+use hushwire_fault::{Fault, code};
 use hushwire_kinds::{Runs, Visitor, Words};
 use hushwire_machine::PartyId;
 use hushwire_rep3::stored::StoredColumn;
@@ -13,8 +13,8 @@ use hushwire_seal::{
     result::{self, ResultPlace},
 };
 use hushwire_session::{
-    Event, Member, MemberConfig, Observer, Outcome, Peer, SealedShare, SealedSink, StoredData, StoredParts,
-    open, run_part, session_of,
+    Event, Material, Member, MemberConfig, Observer, Outcome, Peer, SealedShare, SealedSink, ShelfOwner,
+    StoredData, StoredParts, open, run_part, session_of, size,
 };
 use hushwire_wire::{Identity, Listener};
 use rustix::process::{DumpableBehavior, Resource, Rlimit, set_dumpable_behavior, setrlimit};
@@ -36,6 +36,8 @@ use zeroize::Zeroizing;
 
 /// LOCAL: how often progress is reported.
 const REPORT: Duration = Duration::from_millis(100);
+/// LOCAL: how often the memory is looked at.
+const LOOK: Duration = Duration::from_millis(50);
 /// LOCAL: address space beside what a worker computes in: stacks, libraries, files.
 const BESIDE: u64 = 2 << 30;
 
@@ -58,7 +60,7 @@ pub(crate) fn main() -> ! {
         Ok(prepared) => {
             tell(&FromWorker::Prepared(Box::new(prepared)));
             // The daemon says that it has heard, or is gone.
-            drop(orders.recv());
+            drop(next(&orders));
             process::exit(0)
         }
         Err(e) => {
@@ -73,18 +75,78 @@ fn unexpected() -> Fault {
     Fault::internal("following the daemon", "an order was missing or out of turn")
 }
 
-fn work(orders: &Receiver<ToWorker>) -> Result<Prepared, Fault> {
-    let Ok(ToWorker::Order(order)) = orders.recv() else { return Err(unexpected()) };
+fn work(orders: &Orders) -> Result<Prepared, Fault> {
+    let Some(ToWorker::Order(order)) = next(orders) else { return Err(unexpected()) };
     let party = PartyId(order.party);
     let most = order.memory.saturating_add(BESIDE);
     let _ = setrlimit(Resource::As, Rlimit { current: Some(most), maximum: Some(most) });
+    watch_memory(order.memory, order.of_policy, party);
     let job = order.job.clone();
     job.visit(Runner { orders, order: *order }).and_then(|ended| ended).map_err(|e| e.by(party))
 }
 
+/// Ends the worker once it has more memory than it may. The limit of address space is above that:
+/// it counts what is reserved and never used, and ends a process without a reason.
+fn watch_memory(most: u64, of_policy: bool, party: PartyId) {
+    thread::spawn(move || {
+        loop {
+            if let Some(has) = peak_memory().filter(|has| *has > most) {
+                let (has, most) = (size::show(has), size::show(most));
+                let fault = if of_policy {
+                    let cause =
+                        format!("the worker took {has}, and `max.memory` of this party's policy is {most}");
+                    Fault::new(code::POLICY_DENIES, "computing", cause, crate::attempt::LARGER)
+                } else {
+                    let cause =
+                        format!("the worker took {has}, and `memory` of this party's config is {most}");
+                    Fault::new(
+                        code::WORKER,
+                        "computing",
+                        cause,
+                        "make the job smaller, or raise `memory` there",
+                    )
+                };
+                tell(&FromWorker::Failed(fault.by(party)));
+                process::exit(4);
+            }
+            thread::sleep(LOOK);
+        }
+    });
+}
+
+/// The orders of the daemon, of which several threads wait for one.
+type Orders = Arc<Mutex<Receiver<ToWorker>>>;
+
+/// The next order; none, once the daemon is gone.
+fn next(orders: &Orders) -> Option<ToWorker> {
+    orders.lock().unwrap_or_else(PoisonError::into_inner).recv().ok()
+}
+
+/// Asks the daemon before preprocessing is used, which writes it down.
+struct Uses(Orders);
+
+impl Material for Uses {
+    fn uses(&self, file: &str) -> Result<(), Fault> {
+        tell(&FromWorker::Uses(file.to_owned()));
+        match next(&self.0) {
+            Some(ToWorker::Used(refused)) => refused.map_or(Ok(()), Err),
+            _ => Err(unexpected()),
+        }
+    }
+}
+
+/// The preprocessing that the daemon names.
+fn shelf_owner(shelf: &OrderedShelf) -> Result<ShelfOwner, Fault> {
+    let odd = |e: &dyn std::fmt::Display| Fault::internal("taking preprocessing", e);
+    let mut key = Zeroizing::new([0; 16]);
+    hex::decode_to_slice(shelf.key.as_bytes(), &mut key[..]).map_err(|e| odd(&e))?;
+    let pins = shelf.pins.iter().map(|pin| pin.parse().map_err(|e| odd(&e))).collect::<Result<_, Fault>>()?;
+    Ok(ShelfOwner::new(&key, pins))
+}
+
 /// Opens the inputs, meets the others, and runs this party's side.
 struct Runner<'a> {
-    orders: &'a Receiver<ToWorker>,
+    orders: &'a Orders,
     order: WorkerOrder,
 }
 
@@ -104,6 +166,12 @@ impl Visitor for Runner<'_> {
         config.session = session_of(&order.label);
         config.server_name = Some(order.greeting.clone());
         config.inputs = order.inputs;
+        config.keys = order.keys;
+        if let Some(shelf) = &order.shelf {
+            config.shelf = Some(shelf.dir.clone());
+            config.shelf_owner = Some(shelf_owner(shelf)?);
+            config.material = Some(Arc::new(Uses(orders.clone())));
+        }
         for (name, data) in &order.data {
             config.stored.insert(name.clone(), stored(order.party, data)?);
         }
@@ -120,7 +188,7 @@ impl Visitor for Runner<'_> {
         let part = open(&task, &mut config)?;
         // Each daemon knows the address of the others' ports.
         tell(&FromWorker::Ready(Peer { member: me.clone(), address: None, pin }));
-        let Ok(ToWorker::Meet(all)) = orders.recv() else { return Err(unexpected()) };
+        let Some(ToWorker::Meet(all)) = next(orders) else { return Err(unexpected()) };
         config.peers = all.into_iter().filter(|peer| peer.member != me).collect();
         let Outcome { learnt, stats } = run_part(agreement, part, config, &observer())?;
         let printed = Zeroizing::new(task.printed(&learnt));
@@ -198,14 +266,13 @@ impl SealedSink for Sink {
     }
 }
 
-/// Writes an output: it is on the disk when this returns.
+/// Writes an output. The daemon keeps a copy, which is on the disk before the party is prepared.
 fn keep(dir: &Path, name: &str, bytes: &[u8]) -> Result<(), Fault> {
     let path = dir.join(name);
     let write = || -> io::Result<()> {
         crate::failpoint::pass(|| "worker.sealed".to_owned())?;
         let mut file = File::create_new(&path)?;
-        file.write_all(bytes)?;
-        file.sync_all()
+        file.write_all(bytes)
     };
     write().map_err(|e| Fault::io("write", &path, &e))
 }
@@ -235,7 +302,7 @@ fn tell(message: &FromWorker) {
 }
 
 /// Orders from the daemon. The process ends as soon as the daemon's is gone.
-fn orders() -> Receiver<ToWorker> {
+fn orders() -> Orders {
     let (sender, orders) = mpsc::channel();
     thread::spawn(move || {
         let Ok(socket) = io::stdout().as_fd().try_clone_to_owned() else { process::exit(3) };
@@ -258,7 +325,7 @@ fn orders() -> Receiver<ToWorker> {
             }
         }
     });
-    orders
+    Arc::new(Mutex::new(orders))
 }
 
 /// The most memory that this process ever had resident.

@@ -129,6 +129,12 @@ impl Worker {
         }
     }
 
+    /// Ends it at once.
+    pub(crate) fn stop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.start_kill();
+    }
+
     /// Ends it, and waits for that.
     pub(crate) async fn end(mut self) {
         let _ = self.child.start_kill();

@@ -7,15 +7,12 @@
 mod rig;
 
 use rig::{Rig, logs};
-use std::{
-    collections::BTreeSet,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 const MINUTE: Duration = Duration::from_secs(90);
 
 /// Points at which every party passes in a job.
-const POINTS: [&str; 20] = [
+const POINTS: [&str; 29] = [
     "store.before.job",
     "store.after.job",
     "store.before.reserved",
@@ -31,18 +28,29 @@ const POINTS: [&str; 20] = [
     "blob.write",
     "blob.fsync",
     "blob.rename",
+    "audit.append",
     "worker.spawn",
+    "worker.pins",
     "worker.inputs",
     "worker.sealed",
     "peer.sent.report",
+    "peer.heard.report",
+    "peer.sent.reserve",
     "peer.heard.reserve",
+    "peer.sent.start",
+    "peer.heard.start",
+    "peer.sent.decision",
+    "peer.heard.decision",
+    "peer.sent.came",
 ];
 
 /// Points that a party's role has it pass: party 0 decides, and the others report.
 fn passes(point: &str, party: usize) -> bool {
     match point {
-        "store.before.decision" | "store.after.decision" | "peer.heard.reserve" => party == 0,
-        "store.before.committed" | "store.after.committed" | "peer.sent.report" => party != 0,
+        "store.before.decision" | "store.after.decision" => party == 0,
+        "store.before.committed" | "store.after.committed" => party != 0,
+        "peer.sent.report" | "peer.heard.report" | "peer.sent.came" => party != 0,
+        _ if point.starts_with("peer.") => party == 0,
         _ => true,
     }
 }
@@ -51,10 +59,7 @@ fn passes(point: &str, party: usize) -> bool {
 fn case(rig: &mut Rig, point: &str, party: usize, action: &str) {
     let name = format!("{action} of party {party} at {point}");
     let begun = Instant::now();
-    if let Some(mut running) = rig.parties[party].take() {
-        running.signal(rustix::process::Signal::KILL);
-        assert!(running.ends_within(Duration::from_secs(5)), "{name}");
-    }
+    rig.kill(party);
     rig.start(party, &format!("{point}={action}"));
     rig.answers(party);
     let key = Rig::fresh_key();
@@ -70,7 +75,7 @@ fn case(rig: &mut Rig, point: &str, party: usize, action: &str) {
                 break;
             }
             // The one that fails is started again, as a supervisor does.
-            revive(rig, party);
+            rig.revive(party);
             assert!(Instant::now() < until, "{name}: not submitted: {}", logs(rig.dir.path()));
             std::thread::sleep(Duration::from_millis(50));
         }
@@ -78,57 +83,36 @@ fn case(rig: &mut Rig, point: &str, party: usize, action: &str) {
     let id = id.expect("three parties took it");
     let until = Instant::now() + MINUTE;
     let seen = loop {
-        revive(rig, party);
+        rig.revive(party);
         let seen: Vec<_> = (0..3).filter_map(|party| rig.look(party, &id)).collect();
         let ended =
             |view: &&serde_json::Value| matches!(view["state"].as_str(), Some("committed" | "failed"));
         if seen.iter().filter(ended).count() == 3 {
             break seen;
         }
-        // Nothing can be fetched before the decision.
+        rig.nothing_is_out_before_the_decision(&id);
         assert!(Instant::now() < until, "{name}: no end: {seen:#?} {}", logs(rig.dir.path()));
         std::thread::sleep(Duration::from_millis(50));
     };
-    let states: BTreeSet<&str> = seen.iter().filter_map(|view| view["state"].as_str()).collect();
-    assert_eq!(states.len(), 1, "{name}: one end: {seen:#?}");
-    let attempts: BTreeSet<u64> = seen.iter().filter_map(|view| view["attempt"].as_u64()).collect();
-    if states.contains("committed") {
-        assert_eq!(attempts.len(), 1, "{name}: {seen:#?}");
-        rig.check_result(&id, *attempts.first().expect("one") as u32);
-    } else {
-        assert!(seen.iter().all(|view| !view["cause"]["cause"].is_null()), "{name}: a cause: {seen:#?}");
+    if point.starts_with("peer.") {
+        // It may fail a moment after the end that was seen.
+        rig.kill(party);
+        rig.start(party, "");
+        rig.answers(party);
     }
-    let counted = |party: usize| -> i64 {
-        let sql = "SELECT count(*) FROM runs WHERE job = ?1 AND refunded = 0";
-        rig.store(party).query_row(sql, [&id], |row| row.get(0)).expect("a row")
-    };
-    let counted: BTreeSet<i64> = (0..3).map(counted).collect();
-    assert_eq!(counted.len(), 1, "{name}: runs are counted alike: {counted:?} {seen:#?}");
+    let state = rig.one_end(&id, &seen);
     // Each worker passes its points anew: the next case is without them.
     if point.starts_with("worker") {
         rig.parties[party] = None;
         rig.start(party, "");
         rig.answers(party);
     }
-    eprintln!("{name}: {} after {:.1} s", states.first().expect("one"), begun.elapsed().as_secs_f64());
-}
-
-/// Starts a party again that has ended, without points.
-fn revive(rig: &mut Rig, party: usize) {
-    if let Some(running) = &mut rig.parties[party]
-        && running.0.try_wait().expect("it is ours").is_some()
-    {
-        rig.start(party, "");
-        rig.answers(party);
-    }
+    eprintln!("{name}: {} after {:.1} s", state, begun.elapsed().as_secs_f64());
 }
 
 fn cases(chosen: impl Fn(usize, &str, usize, &str) -> bool) {
     let mut rig = Rig::up().apart();
-    for party in 0..3 {
-        rig.start(party, "");
-        rig.answers(party);
-    }
+    rig.all_up();
     let mut n = 0;
     for (at, point) in POINTS.into_iter().enumerate() {
         for party in 0..3 {
@@ -141,26 +125,7 @@ fn cases(chosen: impl Fn(usize, &str, usize, &str) -> bool) {
         }
     }
     assert!(n > 0);
-    // After the sweep of a restart, every blob has a row.
-    for party in 0..3 {
-        if let Some(mut running) = rig.parties[party].take() {
-            running.signal(rustix::process::Signal::TERM);
-            assert!(running.ends_within(Duration::from_secs(15)), "{}", logs(rig.dir.path()));
-        }
-        rig.start(party, "");
-        rig.answers(party);
-        let store = rig.store(party);
-        let mut statement = store
-            .prepare("SELECT blob FROM results UNION SELECT blob FROM parts WHERE stored = 1")
-            .expect("SQL");
-        let known: BTreeSet<String> =
-            statement.query_map([], |row| row.get(0)).expect("rows").collect::<Result<_, _>>().expect("text");
-        let there: BTreeSet<String> = std::fs::read_dir(rig.blobs(party))
-            .expect("a directory")
-            .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
-            .collect();
-        assert_eq!(there, known, "party {party}");
-    }
+    rig.restart_and_compare_blobs();
 }
 
 /// The decider and another party at the two points where an answer matters most.

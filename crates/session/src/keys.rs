@@ -48,7 +48,11 @@ impl Said {
 }
 
 impl KeyPlaces {
-    pub(crate) fn from_section(mut section: Section<'_>) -> Result<Self, Fault> {
+    /// Reads the table.
+    ///
+    /// # Errors
+    /// A key is unknown, or a value makes no sense; the line is named.
+    pub fn from_section(mut section: Section<'_>) -> Result<Self, Fault> {
         let key_share = section.take("key-share").map(|v| v.path()).transpose()?;
         let ledger = section.take("ledger").map(|v| v.path()).transpose()?;
         let iv = section.parsed("iv", Iv::from_hex, "write 32 hexadecimal digits")?;

@@ -30,6 +30,7 @@
 mod agreement;
 pub mod as_text;
 mod cancel;
+mod card;
 mod confirm;
 pub mod doors;
 pub mod engine;
@@ -37,6 +38,7 @@ mod error;
 mod forecast;
 mod keys;
 mod link;
+mod material;
 mod member;
 mod member_config;
 mod party_file;
@@ -56,6 +58,7 @@ pub mod toml_file;
 
 pub use agreement::{AgreedField, Agreement};
 pub use cancel::Cancel;
+pub use card::{MemberCard, file_name, group_code};
 pub use confirm::{Decider, Decision};
 pub use error::{Fault, Kind, Warning, io_remedy};
 pub use forecast::{Batching, Forecast};
@@ -64,6 +67,7 @@ pub use hushwire_files::{
 };
 pub use keys::{Iv, KeyPlaces, Said, draw, share_path};
 pub use link::Link;
+pub use material::{Material, ShelfOwner};
 pub use member::{Member, check_name};
 pub use member_config::{Event, MemberConfig, Observer, explain, session_of};
 pub use party_file::{

@@ -1,8 +1,9 @@
 //! One member's place in a run: its identity, its peers, its values, and the session they make.
 
 use crate::{
-    Allowed, Cancel, ClientFile, Decider, Fault, InputPlace, Member, MemberFile, OutputPlace, PartyFile,
-    Peer, RunFiles, SealedSink, StoredData, Terms, TermsDigest, agreement::Agreement, keys::KeyPlaces,
+    Allowed, Cancel, ClientFile, Decider, Fault, InputPlace, Material, Member, MemberFile, OutputPlace,
+    PartyFile, Peer, RunFiles, SealedSink, ShelfOwner, StoredData, Terms, TermsDigest, agreement::Agreement,
+    keys::KeyPlaces,
 };
 use hushwire_aes::Backend;
 use hushwire_fault::{Text, code};
@@ -87,6 +88,10 @@ pub struct MemberConfig {
     pub keys: KeyPlaces,
     /// The directory of preprocessing that is made ahead, where this party keeps any.
     pub shelf: Option<PathBuf>,
+    /// Whose preprocessing that is, where this member's key is made for the run alone.
+    pub shelf_owner: Option<ShelfOwner>,
+    /// Hears of each file of preprocessing before it is used.
+    pub material: Option<Arc<dyn Material>>,
     /// The jobs in which this member takes part; all, where none are named.
     pub allowed: Option<Allowed>,
     /// The files that this member reads besides its inputs, and whether outputs may replace files
@@ -129,6 +134,8 @@ impl MemberConfig {
             cancel: Cancel::new(),
             keys: KeyPlaces::default(),
             shelf: None,
+            shelf_owner: None,
+            material: None,
             allowed: None,
             files: RunFiles::default(),
         }
@@ -177,12 +184,36 @@ impl MemberConfig {
             outputs: file.outputs,
             keys: file.keys,
             shelf: file.shelf,
+            shelf_owner: None,
+            material: None,
             allowed: file.allowed,
             files,
             ..Self::new(file.me, identity, listener)
         };
         config.protect_inputs();
         config
+    }
+
+    /// The same member in another session at the same time, on the same port if that is shared. It
+    /// brings nothing, keeps nothing, and has a handle of its own that ends it.
+    ///
+    /// # Errors
+    /// Its key cannot be read again.
+    pub fn again(&self) -> Result<Self, Fault> {
+        let identity = Identity::from_pem(&self.identity.to_pem());
+        let identity = identity.map_err(|e| Fault::internal("reading the key again", e))?;
+        Ok(Self {
+            peers: self.peers.clone(),
+            server_name: self.server_name.clone(),
+            transport: self.transport,
+            connect_timeout: self.connect_timeout,
+            stall: self.stall,
+            shape: self.shape,
+            session: self.session,
+            backend: self.backend,
+            allowed: self.allowed.clone(),
+            ..Self::new(self.me.clone(), identity, self.listener.clone())
+        })
     }
 
     /// Allows these jobs besides those that are allowed already; where none were named so far, no

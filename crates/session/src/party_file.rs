@@ -194,7 +194,7 @@ impl PartyFile {
         let index = top.need("index", "index = 0")?.number(0..=u64::from(crate::MOST_PARTIES) - 1)? as u8;
         let listen = top.need("listen", "listen = \"0.0.0.0:7000\"")?;
         let at = listen.parsed(address, "write host:port, as \"0.0.0.0:7000\"")?;
-        let member = MemberFile::rest(top, Member::Party(index))?;
+        let member = MemberFile::rest(top, Member::Party(index), true)?;
         fits(&listen, &at, member.transport)?;
         Ok(Self { listen: at, member })
     }
@@ -217,7 +217,19 @@ impl ClientFile {
         Self::from_source(&Source::new(path, text))
     }
 
+    /// Reads a client file that may name no peers: whoever calls knows them from elsewhere.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn read_without_peers(path: &Path) -> Result<Self, Fault> {
+        Ok(Self(Self::of(&Source::read(path)?, false)?.0.watched(path)))
+    }
+
     fn from_source(source: &Source) -> Result<Self, Fault> {
+        Self::of(source, true)
+    }
+
+    fn of(source: &Source, needs_peers: bool) -> Result<Self, Fault> {
         let mut top = source.sections()?;
         not_a_job(&top)?;
         if top.has("index") && !top.has("name") {
@@ -226,7 +238,7 @@ impl ClientFile {
         let name = top.need("name", "name = \"alice\"")?;
         let me = name
             .parsed(|n| format!("client:{n}").parse(), "write the name that the job has for this client")?;
-        MemberFile::rest(top, me).map(Self)
+        MemberFile::rest(top, me, needs_peers).map(Self)
     }
 }
 
@@ -260,13 +272,14 @@ impl MemberFile {
         Ok((listen, file.watched(path)))
     }
 
-    fn rest(mut top: Section<'_>, me: Member) -> Result<Self, Fault> {
+    fn rest(mut top: Section<'_>, me: Member, needs_peers: bool) -> Result<Self, Fault> {
         let key = top.need("key", "key = \"party0.pem\"")?.path()?;
         let transport = top.parsed("transport", transport_named, "write \"tcp-tls\"")?;
         let connect_timeout = top.take("connect-timeout").map(|v| v.duration()).transpose()?;
         let stall = top.take("stall").map(|v| v.duration()).transpose()?;
         let peers = match top.take("peers") {
             Some(list) => peers(&me, list, transport.unwrap_or(TransportKind::TcpTls))?,
+            None if !needs_peers => vec![],
             None => {
                 return Err(top.error("no peers are listed", "add a [[peers]] table for each of the others"));
             }

@@ -3,6 +3,7 @@
 use crate::Fault;
 use hushwire_fault::code;
 use hushwire_tables::algebra::Table;
+use std::collections::BTreeSet;
 
 fn named_twice(things: &str, name: &str) -> Fault {
     Fault::filled(code::NAME_TWICE, &[("things", &things), ("name", &name)])
@@ -10,7 +11,11 @@ fn named_twice(things: &str, name: &str) -> Fault {
 
 /// The tables that queries may name: columns, owners' parts, keys.
 #[derive(Clone, Debug, Default)]
-pub struct Catalog(Vec<Table>);
+pub struct Catalog {
+    tables: Vec<Table>,
+    /// The tables of which no owner takes part, but parties with shares.
+    at_rest: BTreeSet<usize>,
+}
 
 impl Catalog {
     /// Makes a catalog of these tables.
@@ -31,16 +36,29 @@ impl Catalog {
                 return Err(named_twice(&format!("columns of table {}", table.name), &name));
             }
         }
-        Ok(Catalog(tables))
+        Ok(Catalog { tables, at_rest: BTreeSet::new() })
+    }
+
+    /// The catalog in which the tables of these names are at rest: parties hold shares of them, so
+    /// that no owner computes anything in the open.
+    #[must_use]
+    pub fn at_rest(mut self, names: &[&str]) -> Catalog {
+        let all = self.tables.iter().enumerate();
+        self.at_rest = all.filter(|(_, table)| names.contains(&&*table.name)).map(|(at, _)| at).collect();
+        self
+    }
+
+    pub(crate) fn is_at_rest(&self, at: usize) -> bool {
+        self.at_rest.contains(&at)
     }
 
     /// All tables.
     #[must_use]
     pub fn tables(&self) -> &[Table] {
-        &self.0
+        &self.tables
     }
 
     pub(crate) fn table(&self, at: usize) -> &Table {
-        &self.0[at]
+        &self.tables[at]
     }
 }

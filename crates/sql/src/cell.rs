@@ -158,6 +158,7 @@ pub fn read(text: &str, ty: ColumnType) -> Result<Value, Fault> {
         ColumnType::Varchar(_) => {
             (Some(text).filter(|text| !text.contains('\0')).map(Value::text), "a string without zero bytes")
         }
+        ColumnType::Interval => (None, "an INTERVAL, which only queries compute"),
         ColumnType::Digest { .. } => (None, "a digest, which only a reader with the key can make"),
     };
     match value {
@@ -173,6 +174,24 @@ pub fn read(text: &str, ty: ColumnType) -> Result<Value, Fault> {
             Err(Fault::filled(code::VALUE_TOO_LARGE, &places))
         }
         None => Err(Fault::filled(code::VALUE, &[("value", &"it"), ("type", &ty), ("form", &form)])),
+    }
+}
+
+/// Microseconds as days and a time, as DuckDB shows them: `2 days 03:04:05`, `-1 day -10:00:00`.
+fn interval(n: i128) -> String {
+    let (days, rest) = (n / DAY, n % DAY);
+    let size = rest.abs();
+    let behind = match size % 1_000_000 {
+        0 => String::new(),
+        micros => format!(".{micros:06}").trim_end_matches('0').to_owned(),
+    };
+    let (sign, seconds) = (if rest < 0 { "-" } else { "" }, size / 1_000_000);
+    let time = format!("{sign}{:02}:{:02}:{:02}{behind}", seconds / 3600, seconds / 60 % 60, seconds % 60);
+    let unit = if days.abs() == 1 { "day" } else { "days" };
+    match (days, rest) {
+        (0, _) => time,
+        (_, 0) => format!("{days} {unit}"),
+        _ => format!("{days} {unit} {time}"),
     }
 }
 
@@ -206,6 +225,7 @@ pub fn show(value: &Value, ty: ColumnType) -> String {
             let behind = if micros == 0 { String::new() } else { format!(".{micros:06}") };
             format!("{} {time}{behind}", as_date(day))
         }
+        ColumnType::Interval => interval(n),
         ColumnType::Double { frac } => (n as f64 / f64::from(2u32).powi(frac.into())).to_string(),
         ColumnType::Digest { bits } => format!("{n:0width$x}", width = usize::from(bits) / 4),
         _ => n.to_string(),

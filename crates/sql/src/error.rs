@@ -24,9 +24,8 @@ pub(crate) fn fault(place: impl Into<At>, code: Code, fields: &[(&'static str, &
     Fault::filled(code, fields).placed(place.into().0)
 }
 
-/// A clause that no query may have.
-pub(crate) fn unsupported(place: impl Into<At>, clause: &str) -> Fault {
-    let remedy = "write the query without it";
+/// A clause that no query may have, and what to write instead.
+pub(crate) fn unsupported(place: impl Into<At>, clause: &str, remedy: &str) -> Fault {
     fault(place, code::SQL_UNSUPPORTED, &[("clause", &clause), ("remedy", &remedy)])
 }
 

@@ -17,6 +17,8 @@
 mod bind;
 mod catalog;
 pub mod cell;
+#[doc(hidden)]
+pub mod clauses;
 mod dialect;
 mod error;
 mod logical;
@@ -34,7 +36,7 @@ pub use hushwire_tables::Fault;
 pub use logical::Options;
 pub use parameter::Parameter;
 
-use bind::Binder;
+use bind::{Binder, Written};
 use error::{At, of_parser, refused, too_large};
 use hushwire_fault::code;
 use hushwire_tables::algebra::Relation;
@@ -127,11 +129,15 @@ fn planned(
         [_] => return no("the statement is no query"),
         _ => return no("there are several statements"),
     };
-    let mut binder = Binder::new(catalog, options.now.map(i128::from));
+    let written = Written::default();
+    let mut binder = Binder::new(catalog, options.now.map(i128::from), &written);
     let bound = binder.whole(query)?;
     if options.min_group > 1 && !logical::shows_groups(&bound.plan) {
         return Err(Fault::of(code::GROUPS_ONLY, &[]));
     }
-    let plan = logical::prune(bound.plan, &logical::needed(&bound.columns));
+    let needed = logical::needed(&bound.columns);
+    let plan = logical::prune(bound.plan, &needed);
+    let plan = logical::by_owners(plan, &mut binder.columns, catalog)?;
+    let plan = logical::prune(plan, &needed);
     logical::emit(&plan, &bound.columns, &binder.columns, catalog, options)
 }

@@ -26,6 +26,9 @@ pub(crate) fn operator(relation: &Relation) -> String {
             format!("table {} of {owners}", table.name)
         }
         Operator::Values(rows) => format!("{} public rows", rows.len()),
+        Operator::ByOwner(input, columns) => {
+            format!("owners compute {}", exprs(columns.iter().map(|(_, e)| e), input.schema()))
+        }
         Operator::Project(input, columns) => {
             format!("project {}", exprs(columns.iter().map(|(_, e)| e), input.schema()))
         }

@@ -1,14 +1,19 @@
 //! Turns rows of a table's part into a query's inputs, a batch at a time: an owner holds columns as
 //! narrow as their types, and never all rows.
 
+mod columns;
+
+pub use columns::{BitSlice, ColumnSlice, ColumnValues};
+
 use crate::{
     Fault,
     algebra::{Column, ColumnType, Range, Table, Value},
     lower::{
+        Made,
         cell::{scalar, tensor},
         input_name, null_name, valid_name,
     },
-    plain::Row,
+    plain::{self, Row},
 };
 use core::fmt::Display;
 use hushwire_compute::Tensor;
@@ -18,6 +23,8 @@ use std::collections::BTreeMap;
 /// The rows of a table's part, taken in batches, as the inputs of a query's computation in records.
 pub struct Incoming<'t> {
     table: &'t Table,
+    /// Columns that the owner computes from each row.
+    made: &'t [Made],
     part: usize,
     rows: usize,
     taken: usize,
@@ -64,6 +71,20 @@ struct Records {
     nulls: Option<(String, Vec<u8>)>,
 }
 
+/// Room for the records of all rows, since growing would leave copies behind.
+fn room((ty, range): (ColumnType, Range), rows: usize) -> Vec<u8> {
+    Vec::with_capacity(rows * scalar(ty, range).record())
+}
+
+impl Records {
+    /// No records yet of the column `k` of part `part` of table `at`.
+    fn new(column: &Column, [at, part, k]: [usize; 3], rows: usize) -> Records {
+        let of = column.expr_type();
+        let nulls = column.nullable.then(|| (null_name(at, part, k), room(truth(), rows)));
+        Records { name: input_name(at, part, k), values: room((of.ty, of.range), rows), nulls }
+    }
+}
+
 fn truth() -> (ColumnType, Range) {
     (ColumnType::Boolean, ColumnType::Boolean.range())
 }
@@ -93,17 +114,25 @@ impl<'t> Incoming<'t> {
             let cause = format!("there is no part {part}");
             return Err(unknown_part(&table.name, &cause, "count parts from 0"));
         };
-        // The final size, since growing would leave copies behind.
-        let room = |(ty, range)| Vec::with_capacity(rows * scalar(ty, range).record());
-        let flags = |name| (name, room(truth()));
-        let column = |(k, column): (usize, &Column)| {
-            let of = column.expr_type();
-            let nulls = column.nullable.then(|| flags(null_name(at, part, k)));
-            Records { name: input_name(at, part, k), values: room((of.ty, of.range)), nulls }
-        };
-        let columns = table.schema.columns().iter().enumerate().map(column).collect();
-        let valid = table.padded.then(|| flags(valid_name(at, part)));
-        Ok(Incoming { table, part, rows, taken: 0, columns, valid })
+        let columns = table.schema.columns().iter().enumerate();
+        let columns = columns.map(|(k, column)| Records::new(column, [at, part, k], rows)).collect();
+        let valid = table.padded.then(|| (valid_name(at, part), room(truth(), rows)));
+        Ok(Incoming { table, made: &[], part, rows, taken: 0, columns, valid })
+    }
+
+    /// The converter with columns that the owner computes.
+    pub(crate) fn with_made(mut self, at: usize, made: &'t [Made]) -> Self {
+        let first = self.table.schema.columns().len();
+        let more = made.iter().enumerate();
+        let more = more.map(|(k, (column, _))| Records::new(column, [at, self.part, first + k], self.rows));
+        self.columns.extend(more);
+        self.made = made;
+        self
+    }
+
+    /// The columns that the owner brings.
+    fn all_columns(&self) -> impl Iterator<Item = &'t Column> + use<'t> {
+        self.table.schema.columns().iter().chain(self.made.iter().map(|(column, _)| column))
     }
 
     /// The fault of rows that differ from what was agreed. It holds no value of a row, because
@@ -141,26 +170,51 @@ impl<'t> Incoming<'t> {
                 return Err(self.refuse(code::ROW_WIDTH, &places));
             }
             for (value, column) in row.iter().zip(columns) {
-                if value.is_null() && !column.nullable {
-                    return Err(self.refuse(code::ROW_NULL, &[("row", &i), ("column", column)]));
-                }
-                let within = |range: Range| match value {
-                    Value::Number(n) => range.holds(Range { low: *n, high: *n }),
-                    _ => true,
-                };
-                if !value.fits(column.ty) || !column.range.is_none_or(within) {
-                    return Err(self.refuse(code::ROW_VALUE, &[("row", &i), ("column", column)]));
-                }
+                self.holds(i, value, column, code::ROW_VALUE)?;
             }
         }
-        self.put(rows.len(), |row, column| &rows[row][column], true);
+        let mut computed: Vec<Row> = vec![];
+        if !self.made.is_empty() {
+            for (i, row) in (self.taken..).zip(rows) {
+                let values = self.made.iter().map(|(column, expr)| {
+                    let value = plain::value(expr, &self.table.schema, row);
+                    self.holds(i, &value, column, code::COMPUTED_VALUE)?;
+                    Ok(value)
+                });
+                computed.push(values.collect::<Result<_, Fault>>()?);
+            }
+        }
+        let width = columns.len();
+        self.put(
+            rows.len(),
+            |row, column| match column.checked_sub(width) {
+                Some(made) => &computed[row][made],
+                None => &rows[row][column],
+            },
+            true,
+        );
         self.taken += rows.len();
         Ok(())
     }
 
+    /// Checks that a column holds the value of a row.
+    fn holds(&self, row: usize, value: &Value, column: &Column, wrong: Code) -> Result<(), Fault> {
+        if value.is_null() && !column.nullable {
+            return Err(self.refuse(code::ROW_NULL, &[("row", &row), ("column", column)]));
+        }
+        let within = |range: Range| match value {
+            Value::Number(n) => range.holds(Range { low: *n, high: *n }),
+            _ => true,
+        };
+        if !value.fits(column.ty) || !column.range.is_none_or(within) {
+            return Err(self.refuse(wrong, &[("row", &row), ("column", column)]));
+        }
+        Ok(())
+    }
+
     fn put<'v>(&mut self, count: usize, value: impl Fn(usize, usize) -> &'v Value, valid: bool) {
-        let table = self.table;
-        for (k, (column, to)) in table.schema.columns().iter().zip(&mut self.columns).enumerate() {
+        let columns = self.all_columns();
+        for (k, (column, to)) in columns.zip(&mut self.columns).enumerate() {
             let of = column.expr_type();
             let all = || (0..count).map(|row| value(row, k));
             to.values.extend(records((of.ty, of.range), count, all()));

@@ -15,12 +15,12 @@
 
 pub mod aggregates;
 pub mod algebra;
-mod ascii;
 mod error;
 mod explain;
 mod fixed;
 pub mod functions;
 mod incoming;
+mod letters;
 mod lower;
 pub mod plain;
 mod promises;
@@ -29,7 +29,7 @@ mod settle;
 
 pub use error::types_differ;
 pub use hushwire_fault::Fault;
-pub use incoming::{Incoming, TableInput};
+pub use incoming::{BitSlice, ColumnSlice, ColumnValues, Incoming, TableInput};
 pub use query::Query;
 
 #[cfg(test)]

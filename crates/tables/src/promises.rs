@@ -172,8 +172,8 @@ fn grounds(relation: &Relation, columns: &[usize]) -> Option<Vec<Ground>> {
         Operator::Filter(input, _) | Operator::OrderBy(input, _) | Operator::Limit { input, .. } => {
             grounds(input, columns)
         }
-        // The window's own columns come after the input's.
-        Operator::Window(input, _) => grounds(input, &split(input, columns).0),
+        // The operator's own columns come after the input's.
+        Operator::Window(input, _) | Operator::ByOwner(input, _) => grounds(input, &split(input, columns).0),
         Operator::Aggregate { keys, .. } => covers(&all[..keys.len()]).then(Vec::new),
         Operator::Distinct(input) => {
             if covers(&all) {

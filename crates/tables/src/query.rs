@@ -4,10 +4,11 @@ use crate::incoming::unknown_part;
 use crate::{
     Fault,
     algebra::{Column, ColumnType, Relation, Schema, Table, Value},
-    ascii::{Places, cut},
+    functions::Letters,
     incoming::Incoming,
+    letters::{Places, cut, refuse_owners},
     lower::{
-        Finished, Lower, Note,
+        Finished, Lower, Made, Note,
         cell::{Cell, scalar, value},
         numbers::zero,
     },
@@ -49,6 +50,8 @@ use std::{collections::BTreeMap, fmt::Write};
 pub struct Query {
     computation: Computation,
     tables: Vec<Table>,
+    /// For each table, the columns that its owners compute.
+    made: Vec<Vec<Made>>,
     schema: Schema,
     /// Whether each column has NULL flags.
     nulls: Vec<bool>,
@@ -60,7 +63,7 @@ pub struct Query {
     sorts: usize,
     order: Order,
     tags: bool,
-    /// The columns from which SUBSTRING takes bytes.
+    /// The columns from which parties compute functions that take some letters alone.
     cut: Places,
 }
 
@@ -136,14 +139,15 @@ impl Query {
         to: &[&str],
         way: LoweringOptions,
     ) -> Result<(Query, Tells), Fault> {
+        refuse_owners(relation)?;
         let is_result = !way.in_place;
         let b = Builder::new(name);
-        let (tables, notes, lines, promises, nulls, tells) = {
+        let (tables, made, notes, lines, promises, nulls, tells) = {
             let mut lower = Lower::new(&b, relation);
             lower.tags = way.tags;
             let rows = lower.lower(relation, &[]);
             let to: Vec<Member> = to.iter().map(|name| lower.member(name)).collect();
-            let Finished { tables, promises, notes, lines, ties } = lower.finish()?;
+            let Finished { tables, made, promises, notes, lines, ties } = lower.finish()?;
             let tells = Tells { more: rows.tells_more(), unfair: rows.unfair(&ties) };
             let held = promises.iter().map(|(_, holds)| *holds).reduce(|a, c| a & c);
             let rows = match held {
@@ -165,7 +169,7 @@ impl Query {
                 b.output(&format!("promise{k}"), *holds, &to);
             }
             let promises = promises.into_iter().map(|(promise, _)| promise).collect();
-            (tables, notes, lines, promises, nulls, tells)
+            (tables, made, notes, lines, promises, nulls, tells)
         };
         let computation = b.finish()?;
         let is_sort = |node: &&Node| {
@@ -176,8 +180,20 @@ impl Query {
         let schema = Schema(relation.schema().columns().iter().map(Column::shown).collect());
         let (order, cut) = (order(relation), cut(relation));
         let tags = computation.nodes().iter().any(|node| matches!(node.op, Op::Meet { .. }));
-        let query =
-            Query { computation, tables, schema, nulls, promises, notes, lines, sorts, order, tags, cut };
+        let query = Query {
+            computation,
+            tables,
+            made,
+            schema,
+            nulls,
+            promises,
+            notes,
+            lines,
+            sorts,
+            order,
+            tags,
+            cut,
+        };
         Ok((query, tells))
     }
 
@@ -208,11 +224,23 @@ impl Query {
         &self.schema
     }
 
-    /// The indices of a table's columns whose strings must be ASCII, since the query takes bytes of
-    /// them and would cut multi-byte characters.
+    /// The indices of a table's columns whose strings must have these letters alone, since parties
+    /// compute functions of them that take no others.
     #[must_use]
-    pub fn ascii(&self, table: &str) -> Vec<usize> {
-        self.cut.iter().filter(|(name, _)| name == table).map(|(_, at)| *at).collect()
+    pub fn letters(&self, table: &str) -> Vec<(usize, Letters)> {
+        let mine = self.cut.iter().filter(|((name, _), _)| name == table);
+        mine.map(|((_, at), letters)| (*at, *letters)).collect()
+    }
+
+    /// The columns that a table's owners compute in the open from their own rows, in words. Nobody
+    /// else can: not the parties that hold a table's shares.
+    #[must_use]
+    pub fn computed_by_owners(&self, table: &str) -> Vec<String> {
+        let of = |(known, made): (&Table, &Vec<Made>)| {
+            let mine = made.iter().filter(|_| known.name == table);
+            mine.map(|(column, _)| column.name.clone()).collect::<Vec<_>>()
+        };
+        self.tables.iter().zip(&self.made).flat_map(of).collect()
     }
 
     /// The promises that the query relies on; whether each holds is opened to the recipients of the
@@ -263,7 +291,7 @@ impl Query {
             let (cause, remedy) = ("the query does not read it", "bring the tables that it names");
             return Err(unknown_part(table, cause, remedy));
         };
-        Incoming::new(table, at, part)
+        Ok(Incoming::new(table, at, part)?.with_made(at, &self.made[at]))
     }
 
     /// The rows of a result.

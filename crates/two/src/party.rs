@@ -13,7 +13,7 @@ use crate::{
     prim::{StepWay, Two, way},
     run::PlanRun,
     runtime::Supplies,
-    supply::{Lot, Supply},
+    supply::{Lot, Stocked, Supply},
     talk::{opened, share_bytes},
 };
 use hushwire_bfv::Linear;
@@ -53,6 +53,8 @@ pub struct ArithmeticParty {
     spent: BTreeMap<usize, Spent>,
     meter: Option<Meter>,
     runs: u64,
+    /// Lots that were made ahead of the next run.
+    stocked: Stocked,
     /// Allotments of OTs so far.
     pieces: u64,
     lost: bool,
@@ -102,6 +104,7 @@ impl ArithmeticParty {
             spent,
             meter: None,
             runs: 0,
+            stocked: Stocked::default(),
             pieces: 0,
             lost: false,
             process: Process::here(),
@@ -189,12 +192,17 @@ impl ArithmeticParty {
         let ahead = self.agree(channel, plan)? && !plan.moves();
         let mut supply = self.supply.take().ok_or(TwoError::Lost)?;
         let distance = self.distance;
+        let mut stocked = std::mem::take(&mut self.stocked).of(plan, distance);
         let ran = if ahead {
-            Shelf::beside(&mut supply, channel, distance, plan.lots(distance), |channel, shelf| {
-                self.steps(channel, &mut run, go_on, &mut |_| shelf.take())
+            let rest = plan.lots(distance).skip(stocked.len());
+            Shelf::beside(&mut supply, channel, distance, rest, |channel, shelf| {
+                let lots = &mut |_: &[Tally]| stocked.pop_front().map_or_else(|| shelf.take(), Ok);
+                self.steps(channel, &mut run, go_on, lots)
             })
         } else {
-            self.steps(channel, &mut run, go_on, &mut |tallies| supply.lot(distance, tallies))
+            self.steps(channel, &mut run, go_on, &mut |tallies| {
+                stocked.pop_front().map_or_else(|| supply.lot(distance, tallies), Ok)
+            })
         };
         self.supply = Some(supply);
         ran?;
@@ -202,6 +210,36 @@ impl ArithmeticParty {
         let learnt = self.reveal(channel, plan, &run.outputs())?;
         self.lost = false;
         Ok(learnt)
+    }
+
+    /// Makes OTs for the next run between two runs, where it is of this plan: the first lots that
+    /// the run takes, of at most `most` OTs sent and received, of 16 bytes each. Both parties call
+    /// it alike. A run of another plan drops them. Gives the number of OTs that are there.
+    ///
+    /// # Errors
+    /// An OT message is malformed; the channel failed; a run before failed; this is a fork of the
+    /// process that opened the session.
+    pub fn stock(&mut self, plan: &Plan, most: usize) -> Result<usize, TwoError> {
+        self.process.check("OTs for the next run")?;
+        if std::mem::replace(&mut self.lost, true) {
+            return Err(TwoError::Lost);
+        }
+        let distance = self.distance;
+        let mut stocked = Stocked::begin(std::mem::take(&mut self.stocked), plan, distance);
+        if !plan.moves() {
+            let supply = self.supply.as_mut().ok_or(TwoError::Lost)?;
+            for tallies in plan.lots(distance).skip(stocked.lots.len()) {
+                let ots: usize = tallies.iter().map(Tally::ots).sum();
+                if stocked.ots + ots > most {
+                    break;
+                }
+                stocked.lots.push_back(supply.lot(distance, &tallies)?);
+                stocked.ots += ots;
+            }
+        }
+        let ots = stocked.ots;
+        (self.stocked, self.lost) = (stocked, false);
+        Ok(ots)
     }
 
     /// All steps of a run, wave by wave; `lots` has the OTs of each group of pieces, in order.

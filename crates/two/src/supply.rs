@@ -1,12 +1,21 @@
 //! OTs and triples for pieces of steps, over a channel of their own.
 
-use crate::{TwoError, blocks::Home, costs::Ledger, distance::Distance, kit::Cots, plan::read, tally::Tally};
+use crate::{
+    TwoError,
+    blocks::Home,
+    costs::Ledger,
+    distance::Distance,
+    kit::Cots,
+    plan::{Plan, read},
+    tally::Tally,
+};
 use hushwire_gmw::{Stock, by_windows, open_both_ways};
 use hushwire_machine::{Channel, Cost, Meter};
 use hushwire_ot::{
     Context, Driver, Machine, OtError, Protocol, Receiver, Receiving, SemiHonest, Sender, Sending, Triples,
 };
 use hushwire_prg::Seed;
+use std::collections::VecDeque;
 
 /// AGREEMENT: triples that are made at a time.
 pub(crate) const CALL: u64 = 1 << 20;
@@ -19,6 +28,30 @@ pub(crate) struct Lot {
     pub(crate) pieces: Vec<(Cots, Stock)>,
     /// The cost of making them, where a meter counts.
     pub(crate) cost: Cost,
+}
+
+/// The first lots of the next run, made before it.
+#[derive(Default)]
+pub(crate) struct Stocked {
+    /// The plan's digest and the distance, which say what lots there are.
+    of: Option<([u8; 32], Distance)>,
+    pub(crate) lots: VecDeque<Lot>,
+    /// OTs of all of them.
+    pub(crate) ots: usize,
+}
+
+impl Stocked {
+    /// The stock of a plan: what is there of it, or none.
+    pub(crate) fn begin(held: Stocked, plan: &Plan, distance: Distance) -> Stocked {
+        let of = Some((plan.digest, distance));
+        if held.of == of { held } else { Stocked { of, ..Stocked::default() } }
+    }
+
+    /// The lots of a run of a plan. Both parties have compared what they run, so that they take the
+    /// same lots, or none.
+    pub(crate) fn of(self, plan: &Plan, distance: Distance) -> VecDeque<Lot> {
+        Stocked::begin(self, plan, distance).lots
+    }
 }
 
 /// Both ends of the OTs of one party.

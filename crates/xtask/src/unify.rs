@@ -24,7 +24,7 @@ edition.workspace = true
 rust-version.workspace = true
 license.workspace = true
 repository.workspace = true
-publish.workspace = true
+publish = false
 
 [lints]
 workspace = true
@@ -82,8 +82,8 @@ fn manifest() -> Result<String, String> {
                 others.entry(key(line).into()).or_default().add(line);
             }
         }
-        // Commands are no libraries.
-        if !matches!(directory.as_str(), "cli" | "service") {
+        // Nothing links commands and Python's module.
+        if !matches!(directory.as_str(), "cli" | "py" | "service") {
             let features = list(&features(&directory)?);
             ours += &format!("{} = {{ path = \"../{directory}\"{features} }}\n", tree::package(&directory));
         }

@@ -3,6 +3,9 @@
 //! | `network` | what |
 //! |---|---|
 //! | `squeezenet`, `squeezenet-cifar`, `resnet50`, `densenet121` | on one image, `op` = `all` |
+//! | `trees` | 100 trees of depth 6 on 1,000 rows of 16 numbers |
+//! | `logistic` | a logistic regression on 1,000,000 rows of 20 numbers |
+//! | `bert-tiny` | two layers of a transformer, 128 wide, on 128 tokens |
 //! | `layer` | one layer: `conv`, `relu`, `trunc`, `maxpool`, `batchnorm`, `matmul` |
 //!
 //! Networks are those of `hushwire_nn::zoo`. A layer has 64 channels of 56 × 56 pixels; `matmul` is
@@ -19,6 +22,7 @@
 //! link there is none. `table9` and `table7` are the VASA paper's.
 
 mod grid;
+mod models;
 mod pair;
 mod tables;
 #[cfg(test)]
@@ -47,7 +51,7 @@ pub(super) const BENCHES: &[Bench] = &[
         // take from minutes on, all but the smallest.
         core: &[
             "ring=32 transport=tcp-insecure threads=$least net=$near protocol=rep3",
-            "ring=32 transport=tcp-insecure threads=$least net=$near linear=he ot=softspoken2 implementation=batched network!=resnet50|densenet121",
+            "ring=32 transport=tcp-insecure threads=$least net=$near linear=he ot=softspoken2 implementation=batched network!=resnet50|densenet121|trees|logistic|bert-tiny",
             "ring=32 transport=tcp-insecure threads=$least net=$near linear=ot ot=softspoken2 implementation=batched network=layer|squeezenet-cifar",
             "ring=32 transport=tcp-insecure threads=$least protocol=rep3 network=squeezenet|squeezenet-cifar",
             "ring=32 transport=tcp-insecure threads=$least linear=he ot=softspoken2 implementation=batched network=squeezenet-cifar",

@@ -19,6 +19,38 @@ pub(crate) enum Verdict {
     Skipped,
 }
 
+/// What each check is for: the consequence for a run where it fails.
+const WHY: [(&str, &str); 14] = [
+    ("key", "whoever reads the private key can pose as this member in every run"),
+    ("certificate", "when it has ended the others refuse this member, in the middle of the night as well"),
+    (
+        "transport",
+        "TLS with pins keeps everybody between the hosts from reading and changing what members send",
+    ),
+    (
+        "port",
+        "parties with a higher number, and clients, dial this address: if they get no answer, no run begins",
+    ),
+    ("open files", "each lane to a peer is an open file; a run with too few of them ends at its start"),
+    ("machine", "without AES instructions a run takes many times as long, and all others wait for it"),
+    ("reachable", "a run begins when all its members are connected, and waits for `connect-timeout` at most"),
+    (
+        "pin",
+        "the pin is how members know each other; whoever shows another one is a stranger, or has a new key",
+    ),
+    ("version", "members of different releases refuse each other before any data moves"),
+    ("clock", "certificates are read by the clock, and logs of several hosts are compared by it"),
+    ("round trip", "a protocol waits for this as often as it has rounds: `--explain` of a job says how many"),
+    ("rate to it", "bytes of a job divided by this are the least time of its run"),
+    ("rate from it", "bytes of a job divided by this are the least time of its run"),
+    ("dials us", "who dials depends on the numbers of members: both ways must be open"),
+];
+
+/// What a check is for.
+pub(crate) fn why(check: &str) -> &'static str {
+    WHY.iter().find(|(name, _)| *name == check).map_or("", |(_, why)| why)
+}
+
 /// One line of the table.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Check {
@@ -34,11 +66,22 @@ pub(crate) struct Check {
     pub(crate) unit: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) remedy: Option<String>,
+    /// The consequence for a run where the check fails.
+    why: &'static str,
 }
 
 impl Check {
     fn new(verdict: Verdict, check: &'static str, found: String, remedy: Option<String>) -> Self {
-        Self { subject: String::new(), check, verdict, found, value: None, unit: None, remedy }
+        Self {
+            subject: String::new(),
+            check,
+            verdict,
+            found,
+            value: None,
+            unit: None,
+            remedy,
+            why: why(check),
+        }
     }
 
     pub(crate) fn ok(check: &'static str, found: impl Into<String>) -> Self {
@@ -101,8 +144,9 @@ impl DoctorReport {
         out::pretty(self)
     }
 
-    /// A table by subject, then what to do.
-    pub(crate) fn for_people(&self) -> String {
+    /// A table by subject, then what to do, and why it matters: of `all` checks, or of those that
+    /// found something.
+    pub(crate) fn for_people(&self, all: bool) -> String {
         let mut text = String::new();
         let mut subject = "";
         for check in &self.checks {
@@ -125,6 +169,35 @@ impl DoctorReport {
         for (i, (Check { subject, check, .. }, remedy)) in todo.into_iter().enumerate() {
             let _ = writeln!(text, "  {}. {}, {check}: {}", i + 1, printable(subject), printable(remedy));
         }
+        let mut explained: Vec<&str> = vec![];
+        for Check { check, why, .. } in self.checks.iter().filter(|check| all || check.remedy.is_some()) {
+            if explained.is_empty() {
+                let _ = writeln!(text, "why it matters");
+            }
+            if !explained.contains(check) {
+                explained.push(check);
+                let _ = writeln!(text, "  {check:12} {why}");
+            }
+        }
         text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_check_says_why_it_matters() {
+        let sources = [include_str!("own.rs"), include_str!("peers.rs"), include_str!("verdicts.rs")];
+        let found = ["Check::ok(", "Check::warn(", "Check::fail(", "Check::skipped(", "Check::of_fault("]
+            .iter()
+            .flat_map(|call| sources.iter().flat_map(move |text| text.split(call).skip(1)))
+            .filter_map(|rest| rest.trim_start().strip_prefix('"')?.split('"').next());
+        let names: Vec<&str> = found.collect();
+        assert!(names.len() > 20, "{names:?}");
+        for name in names {
+            assert!(!why(name).is_empty(), "{name}");
+        }
     }
 }

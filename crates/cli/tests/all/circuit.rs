@@ -183,6 +183,9 @@ fn microcode_is_written_with_its_head() {
     let facts: serde_json::Value = serde_json::from_str(&ran.out).unwrap_or_default();
     let found = (&facts["circuit"], &facts["rows_in"], &facts["slots"], &facts["instructions"]);
     assert_eq!(found, (&"less:1".into(), &1.into(), &2.into(), &6.into()));
+    crate::schemas::see_as("circuit-make-microcode", &facts);
+    let info = good(&place, &["info", "less:8", "--json", "-"]);
+    crate::schemas::see_as("circuit-info", &serde_json::from_str(&info).unwrap_or_default());
     assert!(place.get("less.hex").starts_with(MICROCODE.as_bytes()));
     // From a file, and a circuit in stages.
     good(&place, &["make", "less:1", "--out", "less.txt"]);

@@ -165,6 +165,9 @@ fn every_field_of_a_report_is_documented_and_there() {
     ] {
         check(JOBS, "### Reports of computations", command, &["symbols", "outputs"], &reports);
     }
+    for (name, report) in [("cost", &cost), ("explain", &explain), ("eval", &eval)] {
+        crate::schemas::see_as(&format!("compute-{name}"), report);
+    }
     use serde_json::json;
     let digest = explain["digest"].as_str().unwrap_or_default();
     assert!(good(&place, "compute check bill.hwc").out.trim().ends_with(digest) && digest.len() == 64);

@@ -14,12 +14,12 @@ use std::{
 };
 
 pub(crate) const THREE: [&str; 5] = ["party0", "party1", "party2", "lab", "ann"];
-const TWO: [&str; 2] = ["party0", "party1"];
+pub(crate) const TWO: [&str; 2] = ["party0", "party1"];
 
 /// Everybody's files for a published network, and what it gives in floating point: `members` are
 /// [`THREE`] or [`TWO`], of which the last two are owner and client. `terms` are lines of the job
 /// besides.
-fn world(members: &[&str], terms: &str) -> (Rehearsal, Array) {
+pub(crate) fn world(members: &[&str], terms: &str) -> (Rehearsal, Array) {
     let made = zoo::make("squeezenet-cifar", 1).expect("a network");
     let input = zoo::sample(&[1, 3, 32, 32], 2);
     let place = Place::new();
@@ -49,7 +49,12 @@ pub(crate) fn broken(members: &[&str]) -> Rehearsal {
 
 /// The client's output is the network's, but for what fixed point rounds.
 fn right(world: &Rehearsal, expected: &Array) {
-    let found = npy::read(&world.place.get("r/output.npy")).expect("an array");
+    near(&world.place.get("r/output.npy"), expected);
+}
+
+/// The same of an output's file.
+pub(crate) fn near(file: &[u8], expected: &Array) {
+    let found = npy::read(file).expect("an array");
     assert_eq!(found.lengths, expected.lengths);
     let greatest = expected.data.iter().fold(0f32, |most, x| most.max(x.abs()));
     for (x, y) in found.data.iter().zip(&expected.data) {

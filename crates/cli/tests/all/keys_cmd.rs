@@ -76,6 +76,9 @@ fn descriptions_go_to_files_and_to_standard_output() {
     let rotated = good(&place, "keys rotate a.pem --json rotated.json");
     assert!(rotated.out.starts_with("old sha256:"), "{}", rotated.out);
     assert_eq!(of("rotated.json")["old_pin"], made.out.trim());
+    for (name, file) in [("init", "made.json"), ("show", "shown.json"), ("rotate", "rotated.json")] {
+        crate::schemas::see_as(&format!("keys-{name}"), &of(file));
+    }
     let alone = json(&good(&place, "keys init --name b --json -").out);
     assert_eq!(alone["name"], "b");
     let before = place.get("a.pem");
@@ -103,6 +106,7 @@ fn a_key_says_which_party_it_is() {
         assert_eq!(made.err.contains("this member's number"), index.is_none(), "{name}: {}", made.err);
         let shown = json(&good(&place, &format!("keys show --json - {name}.pem")).out);
         assert_eq!(shown["index"].as_u64(), index, "{shown}");
+        crate::schemas::see_as("keys-show", &shown);
     }
 }
 

@@ -16,6 +16,7 @@ mod fault_table;
 mod faults;
 mod habits;
 mod hardware;
+mod help;
 #[cfg(feature = "nn")]
 mod infer;
 #[cfg(feature = "nn")]
@@ -43,6 +44,11 @@ mod query;
 mod query_members;
 mod rehearsal;
 mod report;
+mod schemas;
+#[cfg(feature = "nn")]
+mod serve;
+#[cfg(feature = "sql")]
+mod set_up;
 mod stdout;
 mod texts;
 mod trust;

@@ -107,6 +107,8 @@ fn a_file_is_described_and_its_schema_is_taken() {
     let report: serde_json::Value = serde_json::from_str(&report).expect("JSON");
     assert_eq!((report["rows"].as_u64(), report["sampled"].as_bool()), (Some(2), Some(true)));
     assert_eq!(report["columns"][0]["type"], "INTEGER");
+    let report = ended_well(&place, "table describe na.csv --json -").out;
+    assert!(report.contains("\"form\": \"a/a\""), "{report}");
     ended_badly(
         &place,
         "table describe de.csv --decimal x",
@@ -114,6 +116,37 @@ fn a_file_is_described_and_its_schema_is_taken() {
         &["--decimal: decimal is a point or a comma"],
     );
     ended_badly(&place, "table describe nobody-*.csv", 4, &["no file has such a name"]);
+}
+
+/// Arrow's files are tables, with the types that they declare.
+#[cfg(feature = "parquet")]
+#[test]
+fn files_of_arrow_are_tables() {
+    let place = Place::new();
+    let vectors = concat!(env!("CARGO_MANIFEST_DIR"), "/../files/tests/vectors");
+    for (from, to) in [("polars.arrow", "p.feather"), ("arrow-lz4.feather", "a.arrow")] {
+        std::fs::copy(format!("{vectors}/{from}"), place.at(to)).unwrap_or_else(|e| panic!("{from}: {e}"));
+    }
+    let shown = ended_well(&place, "table describe p.feather").out;
+    for words in ["p.feather: 3 rows of 4 columns; Arrow", "name    VARCHAR(38)", "day     DATE"] {
+        assert!(shown.contains(words), "no {words:?} in {shown}");
+    }
+    let report = ended_well(&place, "table describe p.feather --json -").out;
+    let report: serde_json::Value = serde_json::from_str(&report).expect("JSON");
+    assert_eq!((&report["format"], &report["separator"]), (&"arrow".into(), &serde_json::Value::Null));
+    let sql = "SELECT COUNT(name) AS n, MAX(day) AS d, SUM(price) AS s FROM p";
+    assert_eq!(good(&place, "--table p=p.feather@a", sql), "n,d,s\n2,2026-11-23,-0.75\n");
+    let sql = "SELECT id FROM p WHERE name IS NULL";
+    assert_eq!(good(&place, "--table p=p.feather@a", sql), "id\n3\n");
+    let line = "local psi --a p.feather --b p.feather --key name --transport unix";
+    let rows = "id,name,day,price\n1,Ann,2026-11-23,1.5\n2,a name that has more than twelve bytes,,\n";
+    assert_eq!(ended_well(&place, &format!("{line} --to a")).out, rows);
+    ended_badly(&place, &format!("{line} --to a --out r.arrow"), 4, &["read and not written"]);
+    // A column that is not read may be in the file, if no result shows it.
+    let line = "local psi --a a.arrow --b p.feather --key-a code --key-b name --transport unix";
+    assert_eq!(ended_well(&place, &format!("{line} --reveal size")).out, "0\n");
+    let words = ["column list is of a type that CSV cannot have", "bring it as Parquet"];
+    ended_badly(&place, &format!("{line} --to a"), 4, &words);
 }
 
 #[test]

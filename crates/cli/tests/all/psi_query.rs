@@ -300,6 +300,33 @@ fn an_owner_that_is_not_there_is_waited_for_with_words() {
     }
 }
 
+/// The owner's file and the asker's are read as their options say.
+#[test]
+fn lists_and_queries_are_of_files_in_any_dialect() {
+    let world = World::new();
+    let all =
+        String::from_utf8(world.place.get("all.csv")).expect("text").replace(',', "|").replace("\n", "|x\n");
+    world.place.put("bar.csv", all.replace("email|x", "email|c").as_bytes());
+    let mine: Vec<u8> = "mail\tnote\n'user7@x.org'\tZürich\n-\tb\n".chars().map(|c| c as u8).collect();
+    world.place.put("mine.tsv", &mine);
+    let again = PUBLISH.replace("all.csv", "bar.csv").replace("all.list", "again.list");
+    let ran = world.place.ran(&format!("{again} --separator bar"));
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert_eq!(world.place.get("again.list"), world.place.get("all.list"));
+    let owner = world.answer("");
+    let [pin, _] = &world.pins;
+    let link = format!("--connect {} --identity asker.pem --pin {pin} --wait 20", world.port);
+    let keys = "--in mine.tsv --key mail --normalise email --list all.list";
+    let options = "--separator tab --quote ' --null - --encoding latin1";
+    let ran = ended(world.start(&format!("psi query {keys} {link} {options}")));
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert_eq!(ran.out, "mail,note\nuser7@x.org,Zürich\n");
+    assert!(ran.err.contains("1 of 2 rows have no key"), "{}", ran.err);
+    assert_eq!(ended(owner).code, Some(0));
+    let wrong = world.place.ran(&format!("{again} --decimal x"));
+    assert!(wrong.code == Some(2) && wrong.err.contains("--decimal"), "{}", wrong.err);
+}
+
 #[cfg(feature = "parquet")]
 #[test]
 fn lists_and_queries_may_be_of_parquet() {

@@ -128,6 +128,7 @@ fn errors_are_json_where_json_was_asked_for() {
         let told: serde_json::Value =
             serde_json::from_str(&ran.out).unwrap_or_else(|e| panic!("{args}: {e}: {}", ran.out));
         assert_eq!(told["error"]["exit_code"], code, "{args}");
+        crate::schemas::see_as("error", &told);
         let code = told["error"]["code"].as_str().unwrap_or_default();
         assert!(code.starts_with("HW0") && told["error"]["kind"].is_string(), "{args}: {told}");
         let message = told["error"]["message"].as_str().unwrap_or_default();
@@ -157,6 +158,7 @@ fn the_code_behind_an_error_is_explained() {
     let place_of = "docs/troubleshooting.md#hw0301-a-file-cannot-be-read";
     assert_eq!([&explained["code"], &explained["page"]], ["HW0301", place_of], "{explained}");
     assert_eq!(explained["exit_code"], 4);
+    crate::schemas::see_as("explain", &explained);
     let all = place.ran("explain");
     assert!(all.out.lines().any(|line| line.starts_with("HW0301  ")), "{}", all.out);
     assert_eq!(place.ran("explain HW9999").code, Some(2));

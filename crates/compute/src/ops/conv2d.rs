@@ -42,7 +42,7 @@ impl<'a> Conv2d<'a> {
             let (x, kernels) = (of.x(), of.y());
             let convolution = Convolution::new(x.lengths(), kernels.lengths(), *p.steps, *p.groups);
             if of.scalar.bits() <= 64 {
-                let sums = convolution.words(x.words(), kernels.words());
+                let sums = convolution.words(of.scalar.bits(), x.words(), kernels.words());
                 return Ok(Tensor::from_words(of.scalar, of.lengths, sums.into_iter().map(u128::from)));
             }
             Ok(of.made(|at| {

@@ -53,9 +53,16 @@ impl<'a> Pool<'a> {
             })
         },
         evaluate: |p, of| {
+            let (x, lengths) = (of.x(), of.x().lengths());
+            let plane = lengths[lengths.len() - 2] * lengths[lengths.len() - 1];
+            let count: usize = of.lengths[of.lengths.len() - 2..].iter().product();
+            // Windows are the same in all planes.
+            let some = if of.count() == 0 { 0 } else { count };
+            let windows: Vec<Vec<usize>> =
+                (0..some).map(|at| pooled(lengths, *p.size, *p.steps, at)).collect();
             Ok(of.made(|at| {
-                let places = pooled(of.x().lengths(), *p.size, *p.steps, at);
-                reduced(*p.reduction, of.scalar, &places.iter().map(|i| of.x().get(*i)))
+                let (first, places) = (at / count * plane, &windows[at % count]);
+                reduced(*p.reduction, of.scalar, &places.iter().map(|i| x.get(first + i)))
             }))
         },
         lowering: |p| {

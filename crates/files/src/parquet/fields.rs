@@ -1,18 +1,21 @@
 //! Decoded values as text.
 
-use super::kind::TextForm;
-use chrono::{DateTime, Days, NaiveDate};
+use super::{
+    ParquetField,
+    kind::{ParquetType, TextForm},
+};
+use chrono::{DateTime, Days, NaiveDate, NaiveDateTime};
 use parquet::data_type::Int96;
 use std::io::Write;
 
 /// The reason why a value has no text.
 pub(crate) type Odd = (&'static str, &'static str);
 
-const FAR: Odd = ("its time is out of range", "mend the file: years from 1 to 9999 are read");
+pub(crate) const FAR: Odd = ("its time is out of range", "mend the file: years from 1 to 9999 are read");
 const FINE: Odd = ("its time is finer than a microsecond", "save times in microseconds");
 
 /// Steps of 10^-scale.
-fn scaled(n: i128, scale: u8, out: &mut Vec<u8>) {
+pub(crate) fn scaled(n: i128, scale: u8, out: &mut Vec<u8>) {
     let (sign, size, unit) = (if n < 0 { "-" } else { "" }, n.unsigned_abs(), 10u128.pow(scale.into()));
     // Writing to a vector does not fail.
     let _ = match scale {
@@ -89,4 +92,30 @@ pub(crate) fn bytes(value: &[u8], form: TextForm, out: &mut Vec<u8>) -> Result<(
         _ => out.extend_from_slice(value),
     }
     Ok(())
+}
+
+/// A field whose text was made here, as a file has it; text that is none of the type is NULL.
+pub(crate) fn field_of(kind: ParquetType, text: &[u8]) -> ParquetField<'_> {
+    if kind == ParquetType::Text {
+        return ParquetField::Text(text);
+    }
+    let text = std::str::from_utf8(text).unwrap_or_default();
+    let number = |n: Option<i64>| n.map_or(ParquetField::Null, |n| ParquetField::Number(n.into()));
+    match kind {
+        ParquetType::Boolean => ParquetField::Boolean(text == "true"),
+        ParquetType::Integer { .. } | ParquetType::Decimal { .. } => {
+            // All digits behind the point are there.
+            text.replace('.', "").parse().map_or(ParquetField::Null, ParquetField::Number)
+        }
+        ParquetType::Date => {
+            let date: Option<NaiveDate> = text.parse().ok();
+            number(date.map(|date| date.signed_duration_since(NaiveDate::default()).num_days()))
+        }
+        ParquetType::Timestamp => {
+            let time = NaiveDateTime::parse_from_str(text, "%Y-%m-%d %H:%M:%S%.f");
+            number(time.ok().map(|time| time.and_utc().timestamp_micros()))
+        }
+        ParquetType::Double => text.parse().map_or(ParquetField::Null, ParquetField::Real),
+        ParquetType::Text => ParquetField::Text(text.as_bytes()),
+    }
 }

@@ -40,7 +40,7 @@
 //! names the file, whatever the decoder does. Decoded values are not wiped from memory.
 
 mod copy;
-mod fields;
+pub(crate) mod fields;
 mod kind;
 mod rows;
 #[cfg(test)]
@@ -48,6 +48,9 @@ mod tests;
 mod write;
 
 pub use copy::{Beside, Copied};
+pub(crate) use fields::field_of;
+pub(crate) use kind::TextForm;
 pub use kind::{ParquetColumn, ParquetType};
+pub(crate) use rows::place;
 pub use rows::{Record, Rows, is_decoding};
 pub use write::{ParquetField, Writer, write};

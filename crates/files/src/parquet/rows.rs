@@ -52,6 +52,49 @@ impl Record {
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
+
+    /// Drops all fields.
+    pub(crate) fn clear(&mut self) {
+        self.bytes.clear();
+        self.ends.clear();
+    }
+
+    /// Puts a field behind the others: `text` puts its text at the end of the bytes, or says that
+    /// it is NULL.
+    pub(crate) fn put<E>(&mut self, text: impl FnOnce(&mut Vec<u8>) -> Result<bool, E>) -> Result<(), E> {
+        let is_there = text(&mut self.bytes)?;
+        self.ends.push((self.bytes.len(), is_there));
+        Ok(())
+    }
+
+    /// Puts the fields of another record behind the others.
+    pub(crate) fn append(&mut self, other: &Record) {
+        let before = self.bytes.len();
+        self.bytes.extend_from_slice(&other.bytes);
+        self.ends.extend(other.ends.iter().map(|(end, is_there)| (before + end, *is_there)));
+    }
+}
+
+/// The place among `columns` of the one called so; errors name `path`.
+///
+/// # Errors
+/// There is none, or there are two, or its type has no text here.
+pub(crate) fn place(path: &Path, columns: &[ParquetColumn], name: &str) -> Result<usize, FileError> {
+    let name = name.trim();
+    let mut places = (0..columns.len()).filter(|at| columns[*at].name == name);
+    let (cause, remedy) = match (places.next(), places.next()) {
+        (Some(at), None) if columns[at].kind.is_some() => return Ok(at),
+        (Some(_), None) => (
+            format!("column {name} is of a type that is not read"),
+            "save it as text, a number, a date or a timestamp",
+        ),
+        (Some(_), Some(_)) => (format!("two columns are called {name}"), "rename one of them"),
+        (None, _) => {
+            let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
+            (format!("no column is called {name}; there are {}", names.join(", ")), "name one of these")
+        }
+    };
+    Err(FileError::new(path, None, cause, remedy))
 }
 
 enum DecodedValues {
@@ -282,31 +325,7 @@ impl Rows {
     /// # Errors
     /// There is none, or there are two, or its type has no text here.
     pub fn place(&self, name: &str) -> Result<usize, FileError> {
-        let name = name.trim();
-        let mut places = (0..self.columns.len()).filter(|at| self.columns[*at].name == name);
-        match (places.next(), places.next()) {
-            (Some(at), None) if self.columns[at].kind.is_some() => Ok(at),
-            (Some(_), None) => {
-                let cause = format!("column {name} is of a type that is not read");
-                Err(FileError::new(
-                    &self.path,
-                    None,
-                    cause,
-                    "save it as text, a number, a date or a timestamp",
-                ))
-            }
-            (Some(_), Some(_)) => Err(FileError::new(
-                &self.path,
-                None,
-                format!("two columns are called {name}"),
-                "rename one of them",
-            )),
-            (None, _) => {
-                let names: Vec<&str> = self.columns.iter().map(|column| column.name.as_str()).collect();
-                let cause = format!("no column is called {name}; there are {}", names.join(", "));
-                Err(FileError::new(&self.path, None, cause, "name one of these"))
-            }
-        }
+        place(&self.path, &self.columns, name)
     }
 
     /// Chooses the columns of records, by their places, before the first is read. Others are not
@@ -337,8 +356,7 @@ impl Rows {
         }
         (self.left, self.read) = (self.left - 1, self.read + 1);
         let (record, chunks) = (&mut self.record, &mut self.chunks);
-        record.bytes.clear();
-        record.ends.clear();
+        record.clear();
         for (chunk, at) in chunks.iter_mut().zip(&self.chosen) {
             let mut odd = None;
             let next = guarded(&self.path, || match chunk.next(&mut record.bytes) {

@@ -25,12 +25,14 @@ pub enum CircuitSource {
     Builtin(String),
     /// A Bristol file, of the old format or Fashion.
     File(PathBuf),
+    /// The text of such a file, with its name.
+    Text(String, String),
 }
 
 impl fmt::Display for CircuitSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Builtin(name) => f.write_str(name),
+            Self::Builtin(name) | Self::Text(name, _) => f.write_str(name),
             Self::File(path) => path.display().fmt(f),
         }
     }

@@ -11,7 +11,12 @@ use hushwire_circuit::{
 use hushwire_fault::code;
 use hushwire_machine::printable;
 use hushwire_session::{Batching, Fault, Forecast, Member, Preparable, Protocol, Wants};
-use std::{fs::File, io::BufReader, path::Path, sync::Arc};
+use std::{
+    fs::File,
+    io::{BufRead, BufReader},
+    path::Path,
+    sync::Arc,
+};
 
 /// A job with its circuit.
 #[derive(Clone)]
@@ -57,14 +62,17 @@ impl CircuitSource {
                     .map_err(|e| Fault::new(code::CIRCUIT, "making the circuit", e.cause(), e.remedy()))?;
                 Ok(Found { program, natural_order: BitOrderChoice::Lsb })
             }
-            Self::File(path) => read(path),
+            Self::File(path) => {
+                let file = File::open(path).map_err(|e| Fault::io("read", path, &e))?;
+                read(BufReader::new(file), path)
+            }
+            Self::Text(name, text) => read(text.as_bytes(), Path::new(name)),
         }
     }
 }
 
-fn read(path: &Path) -> Result<Found, Fault> {
-    let file = File::open(path).map_err(|e| Fault::io("read", path, &e))?;
-    let (circuit, format) = bristol::read(BufReader::new(file)).map_err(|e| match e {
+fn read(text: impl BufRead, path: &Path) -> Result<Found, Fault> {
+    let (circuit, format) = bristol::read(text).map_err(|e| match e {
         ReadError::Io(e) => Fault::io("read", path, &e),
         e @ ReadError::Malformed(_) => {
             let remedy = "correct the file, or see `hushwire circuit convert`";

@@ -30,7 +30,7 @@ impl Task for Prepared {
     fn reads(&self) -> Vec<(String, PathBuf)> {
         match &self.source {
             CircuitSource::File(path) => vec![("the circuit".to_owned(), path.clone())],
-            CircuitSource::Builtin(_) => vec![],
+            CircuitSource::Builtin(_) | CircuitSource::Text(..) => vec![],
         }
     }
 

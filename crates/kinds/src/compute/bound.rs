@@ -17,7 +17,7 @@ use hushwire_three::{Plan, ThreeError};
 use std::{
     collections::{BTreeMap, BTreeSet},
     ops::Range,
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError},
 };
 use zeroize::Zeroizing;
 
@@ -184,7 +184,12 @@ pub struct BoundComputation {
     pub(crate) outputs: Vec<Extent>,
     /// The columns of data sets that inputs are, where they have names of their own.
     columns: Arc<BTreeMap<String, String>>,
+    /// The form that was asked for last: making one takes long.
+    last_form: Arc<Mutex<Option<(FormTerms, Arc<RunForm>)>>>,
 }
+
+/// What the form of a computation follows from besides itself.
+type FormTerms = (Protocol, hushwire_session::Linear, Option<u64>);
 
 /// The place of each value in all of them, one behind the other.
 pub(super) fn places<'e>(extents: impl Iterator<Item = &'e Extent>) -> Vec<Range<usize>> {
@@ -241,6 +246,7 @@ impl BoundComputation {
             inputs,
             outputs,
             columns: Arc::new(columns),
+            last_form: Arc::default(),
         })
     }
 
@@ -271,7 +277,7 @@ impl BoundComputation {
     /// # Errors
     /// It is too large to be run.
     pub fn course(&self, chosen: Chosen) -> Result<Vec<(u64, Value)>, Fault> {
-        Ok(self.course_of(&self.form(chosen)?))
+        Ok(self.course_of(&*self.form(chosen)?))
     }
 
     /// The records that a member brings to the rest, in order, of its own inputs in theirs: what it
@@ -304,12 +310,23 @@ impl BoundComputation {
 
     /// The form in which the protocol's parties run it, which follows from the computation alone: a
     /// circuit where there is no other.
-    pub(crate) fn form(&self, chosen: Chosen) -> Result<RunForm, Fault> {
+    pub(crate) fn form(&self, chosen: Chosen) -> Result<Arc<RunForm>, Fault> {
         self.form_within(chosen, None)
     }
 
     /// The same; a circuit whose bits take more than `most` bytes is refused before it is made.
-    pub(super) fn form_within(&self, chosen: Chosen, most: Option<u64>) -> Result<RunForm, Fault> {
+    pub(super) fn form_within(&self, chosen: Chosen, most: Option<u64>) -> Result<Arc<RunForm>, Fault> {
+        let terms = (chosen.protocol, chosen.linear, most);
+        let mut last = self.last_form.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, form)) = last.as_ref().filter(|(of, _)| *of == terms) {
+            return Ok(Arc::clone(form));
+        }
+        let form = Arc::new(self.made_form(chosen, most)?);
+        *last = Some((terms, Arc::clone(&form)));
+        Ok(form)
+    }
+
+    fn made_form(&self, chosen: Chosen, most: Option<u64>) -> Result<RunForm, Fault> {
         let steps = match chosen.protocol {
             Protocol::Rep3 => {
                 let kept: Vec<bool> =
@@ -410,11 +427,11 @@ impl BoundComputation {
         chosen: Chosen,
         of: &[hushwire_ot::Protocol],
     ) -> Result<Vec<Forecast>, Fault> {
-        match self.form(chosen)? {
+        match &*self.form(chosen)? {
             #[cfg(feature = "two")]
             RunForm::Pair(plan) => {
                 let with = |ot: &hushwire_ot::Protocol| Chosen { ot: Some(*ot), ..chosen };
-                Ok(of.iter().map(|ot| Forecast::of_pair(with(ot), &plan, true)).collect())
+                Ok(of.iter().map(|ot| Forecast::of_pair(with(ot), plan, true)).collect())
             }
             _ => Ok(vec![]),
         }
@@ -427,7 +444,7 @@ impl BoundComputation {
     /// # Errors
     /// It is too large to be run.
     pub fn forecast(&self, chosen: Chosen, aes_instructions: bool) -> Result<(Forecast, Option<u64>), Fault> {
-        self.forecast_of(&self.form(chosen)?, chosen, aes_instructions)
+        self.forecast_of(&*self.form(chosen)?, chosen, aes_instructions)
     }
 
     /// The same, and the bytes that values and work on them take at each party where it runs in
@@ -445,7 +462,7 @@ impl BoundComputation {
     ) -> Result<(Forecast, Option<u64>, Option<u64>), Fault> {
         let form = self.form_within(chosen, Some(most))?;
         let (forecast, ands) = self.forecast_of(&form, chosen, aes_instructions)?;
-        let memory = match &form {
+        let memory = match &*form {
             RunForm::Steps(plan) => Some(plan.memory(far(threads))),
             #[cfg(feature = "two")]
             RunForm::Pair(plan) => Some(plan.memory(hushwire_two::Distance::Far)),

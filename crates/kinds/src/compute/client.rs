@@ -44,24 +44,15 @@ impl Client {
         }
         Ok(Self { me: member.config.me.clone(), to, from, owner, turn: 0 })
     }
-}
 
-impl Engine for Client {
-    fn agree(&mut self, member: &MemberSession, lengths: Lengths) -> Result<Told, Fault> {
-        lengths.at_client(&member.agreement, &mut self.to, &mut self.from)
-    }
-
-    /// Sends the records of its inputs, in order; the records of what it learns come back. An input
-    /// is shared, and its records go, before the next is looked at: a party takes all of them as
-    /// one message, which is the same bytes.
-    fn run(
+    /// Sends the records of its inputs, in order. An input is shared, and its records go, before
+    /// the next is looked at: a party takes all of them as one message, which is the same bytes.
+    pub(super) fn give(
         &mut self,
         member: &MemberSession,
         bound: &BoundComputation,
-        _: &RunForm,
         own: Vec<Records>,
-        _: GoOn<'_>,
-    ) -> Result<Vec<Records>, Fault> {
+    ) -> Result<(), Fault> {
         let failed = |e| explain(&member.agreement, e).during(IN);
         for ((i, extent), records) in bound.inputs_of(&self.me).zip(own) {
             let value = extent.whole(&records);
@@ -73,6 +64,25 @@ impl Engine for Client {
         }
         let spent = || Fault::internal(IN, "a session runs 2^32 computations");
         self.turn = self.turn.checked_add(1).ok_or_else(spent)?;
+        Ok(())
+    }
+}
+
+impl Engine for Client {
+    fn agree(&mut self, member: &MemberSession, lengths: Lengths) -> Result<Told, Fault> {
+        lengths.at_client(&member.agreement, &mut self.to, &mut self.from)
+    }
+
+    /// Sends the records of its inputs, in order; the records of what it learns come back.
+    fn run(
+        &mut self,
+        member: &MemberSession,
+        bound: &BoundComputation,
+        _: &RunForm,
+        own: Vec<Records>,
+        _: GoOn<'_>,
+    ) -> Result<Vec<Records>, Fault> {
+        self.give(member, bound, own)?;
         let mine: Vec<_> = bound.outputs_of(&self.me).collect();
         let places = places(mine.iter().copied());
         let mut sum = Zeroizing::new(vec![0; places.iter().map(Range::len).sum()]);

@@ -12,6 +12,7 @@
 //! engine   Engine        a member's links, set up once; computations run on them one after the
 //!                        other: three, pair, circuits, client
 //! stored   inputs as columns of data sets, which parties keep as shares
+//! served   ServedComputation   one client's run after the other, on inputs of an owner that stay
 //! session  ComputeSession   the same for programs, parties and clients
 //! ```
 //!
@@ -39,6 +40,8 @@ mod part;
 mod plan;
 mod public;
 mod run;
+#[cfg(feature = "nn")]
+pub(crate) mod served;
 mod session;
 mod stored;
 mod task;
@@ -54,6 +57,8 @@ pub use outputs::{Computed, Shown};
 pub use part::ComputePart;
 pub use plan::ComputeTask;
 pub use public::PublicPlace;
+#[cfg(feature = "sql")]
+pub(crate) use session::Instead;
 pub use session::{ComputeSession, Value};
 #[cfg(feature = "nn")]
 pub(crate) use stored::column;

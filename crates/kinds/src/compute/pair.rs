@@ -49,6 +49,47 @@ impl PairEngine {
     }
 }
 
+impl PairEngine {
+    /// The channel to the peer that is not for computing.
+    pub(super) fn peer(&mut self) -> Option<&mut Channel> {
+        self.control.first_mut()
+    }
+
+    /// Runs a plan on values of this party's inputs, in order.
+    pub(super) fn run_on(
+        &mut self,
+        form: &RunForm,
+        inputs: Vec<Tensor>,
+        go_on: GoOn<'_>,
+    ) -> Result<Vec<Records>, Fault> {
+        let plan = of_two(form)?;
+        let mut steps = |done: usize, whole: usize| go_on(done as u64, whole as u64);
+        let learnt =
+            self.party.run(&mut self.channels[0], plan, inputs, &mut steps).map_err(|e| match e {
+                TwoError::Cancelled => cancelled(),
+                e => Failure::from(e).told(&self.seat, COMPUTE),
+            })?;
+        Ok(learnt.iter().map(|tensor| Zeroizing::new(tensor.records())).collect())
+    }
+
+    /// Makes OTs for the next run of a plan, of at most this many bytes.
+    pub(super) fn stock(&mut self, form: &RunForm, most: u64) -> Result<(), Fault> {
+        let most = usize::try_from(most / OT_BYTES).unwrap_or(usize::MAX);
+        let made = self.party.stock(of_two(form)?, most);
+        made.map(drop).map_err(|e| Failure::from(e).told(&self.seat, COMPUTE))
+    }
+}
+
+/// Bytes of an OT that waits for its use.
+const OT_BYTES: u64 = 16;
+
+fn of_two(form: &RunForm) -> Result<&hushwire_two::Plan, Fault> {
+    match form {
+        RunForm::Pair(plan) => Ok(plan),
+        _ => Err(Fault::internal(COMPUTE, "two parties on numbers have a plan of their own")),
+    }
+}
+
 impl Engine for PairEngine {
     fn agree(&mut self, member: &MemberSession, lengths: Lengths) -> Result<Told, Fault> {
         let mut control: Vec<_> = self.control.iter_mut().collect();
@@ -76,20 +117,11 @@ impl Engine for PairEngine {
         own: Vec<Records>,
         go_on: GoOn<'_>,
     ) -> Result<Vec<Records>, Fault> {
-        let RunForm::Pair(plan) = form else {
-            return Err(Fault::internal(COMPUTE, "two parties on numbers have a plan of their own"));
-        };
         let value = |((_, extent), records): ((usize, &Extent), &Records)| {
             Tensor::from_planes(extent.scalar, &extent.lengths, &extent.planes(records))
         };
         let inputs = bound.inputs_of(&self.me).zip(&own).map(value).collect();
-        let mut steps = |done: usize, whole: usize| go_on(done as u64, whole as u64);
-        let learnt =
-            self.party.run(&mut self.channels[0], plan, inputs, &mut steps).map_err(|e| match e {
-                TwoError::Cancelled => cancelled(),
-                e => Failure::from(e).told(&self.seat, COMPUTE),
-            })?;
-        Ok(learnt.iter().map(|tensor| Zeroizing::new(tensor.records())).collect())
+        self.run_on(form, inputs, go_on)
     }
 
     fn links(&mut self) -> Links<'_> {

@@ -124,6 +124,10 @@ impl ComputePart {
         let all = open.iter().all(|symbol| symbols.contains_key(symbol));
         let bound = all.then(|| task.bound_within(&symbols, &own)).transpose()?;
         let (bound, sinks) = (bound.filter(|_| open.is_empty()), sinks(task)?);
+        if let Some(bound) = &bound {
+            // Members plan at the same time, before they meet. What refuses it is told in the run.
+            let _ = bound.form_within(task.chosen(), task.most_memory(&own));
+        }
         let task = task.clone();
         let (from_disk, sink, sealed, words) = (None, None, vec![], None);
         Ok(Self { task, inputs, sinks, symbols, bound, ands: 0, from_disk, remarks, sink, sealed, words })

@@ -17,7 +17,7 @@ use hushwire_session::{
 };
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError},
 };
 
 /// AGREEMENT: bytes that a computation may take at each party where members tell lengths, and
@@ -44,6 +44,8 @@ pub struct ComputeTask {
     clients: Vec<String>,
     /// The columns of data sets that inputs are, where they have names of their own.
     columns: BTreeMap<String, String>,
+    /// The computation bound, where it has no symbols, after the first request.
+    whole: Arc<Mutex<Option<BoundComputation>>>,
 }
 
 fn wrong(cause: impl std::fmt::Display, remedy: impl std::fmt::Display) -> Fault {
@@ -130,14 +132,26 @@ impl ComputeTask {
         }
         let threads = threads(job.protocol, job.threads).map_err(|(cause, remedy)| wrong(cause, remedy))?;
         let job = job.clone();
-        let columns = BTreeMap::new();
-        Ok(Self { job, chosen, threads, computation, owners, public, recipients, members, clients, columns })
+        let (columns, whole) = (BTreeMap::new(), Arc::default());
+        Ok(Self {
+            job,
+            chosen,
+            threads,
+            computation,
+            owners,
+            public,
+            recipients,
+            members,
+            clients,
+            columns,
+            whole,
+        })
     }
 
     /// The same where inputs of data sets are columns of other names than `NAME: SCALAR`.
     #[cfg(feature = "sql")]
     pub(crate) fn with_columns(self, columns: BTreeMap<String, String>) -> Self {
-        Self { columns, ..self }
+        Self { columns, whole: Arc::default(), ..self }
     }
 
     /// The column of a data set that an input is.
@@ -371,6 +385,19 @@ impl ComputeTask {
         symbols: &BTreeMap<String, u64>,
         told: &Told,
     ) -> Result<BoundComputation, Fault> {
+        if !self.computation.symbols().is_empty() || !told.is_empty() {
+            return self.newly_bound(symbols, told);
+        }
+        let mut whole = self.whole.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(bound) = whole.as_ref() {
+            return Ok(bound.clone());
+        }
+        let bound = self.newly_bound(symbols, told)?;
+        *whole = Some(bound.clone());
+        Ok(bound)
+    }
+
+    fn newly_bound(&self, symbols: &BTreeMap<String, u64>, told: &Told) -> Result<BoundComputation, Fault> {
         let refused = |e: &ComputeError| says(told, self.refused(e));
         let computation = self.computation.bind(symbols).map_err(|e| refused(&e))?;
         // What follows from public values may have had no length before.

@@ -12,7 +12,7 @@ use hushwire_fault::code;
 use hushwire_machine::{PartyId, Process, Reason};
 use hushwire_session::{
     AgreedField, Agreement, Cancel, Chosen, Event, Fault, Kind, Member, MemberConfig, Observer, Protocol,
-    Stats, Task, explain,
+    Stats, Task, Terms, explain,
     run::{ADMISSION, COMPUTING, MemberSession},
 };
 use std::{collections::BTreeMap, sync::Arc};
@@ -29,6 +29,17 @@ pub enum Value {
     Tensor(Tensor),
     /// Whole numbers, of which each must fit the declared type: a single one, or a vector.
     Numbers(Vec<i128>),
+    /// Elements of the declared type as records, one after the other ([`Scalar::record`]): a
+    /// vector.
+    Records(Vec<u8>),
+}
+
+/// What members agree on in place of a computation itself, where it is made of something else.
+pub(crate) struct Instead<'a> {
+    /// The terms that an operator allows.
+    pub(crate) terms: &'a Terms,
+    /// The digest that all members compare.
+    pub(crate) digest: [u8; 32],
 }
 
 macro_rules! numbers {
@@ -81,6 +92,22 @@ impl Value {
                 records: Zeroizing::new(tensor.records()),
                 remark: None,
             }),
+            Value::Records(records) => {
+                let record = ty.scalar.record();
+                // A record of whole bytes has no bits above the width.
+                let whole = ty.scalar.bits() % 8 == 0;
+                let wrong = |record: &[u8]| !whole && !ty.scalar.fits(record);
+                if ty.shape.rank() != 1 || records.len() % record != 0 || records.chunks(record).any(wrong) {
+                    let cause = format!("its bytes are no records of {ty}");
+                    return refuse(cause, "bring a record for each element".into());
+                }
+                Ok(Values {
+                    scalar: ty.scalar,
+                    lengths: vec![records.len() / record],
+                    records: Zeroizing::new(records.clone()),
+                    remark: None,
+                })
+            }
             Value::Numbers(numbers) => {
                 let mut records = Zeroizing::new(vec![0; numbers.len() * ty.scalar.record()]);
                 for (i, (number, record)) in
@@ -232,13 +259,23 @@ impl ComputeSession {
         computation: &Computation,
         inputs: &BTreeMap<String, Value>,
     ) -> Result<BTreeMap<String, Tensor>, Fault> {
+        self.run_instead(computation, inputs, None)
+    }
+
+    /// Runs a computation that is made of something else, on which members agree.
+    pub(crate) fn run_instead(
+        &mut self,
+        computation: &Computation,
+        inputs: &BTreeMap<String, Value>,
+        instead: Option<Instead<'_>>,
+    ) -> Result<BTreeMap<String, Tensor>, Fault> {
         let me = self.me().clone();
         self.process.check(AGREE).map_err(|e| Fault::from(e).during(AGREE).by(&me))?;
         if self.broken {
             let cause = "the session ended with the error of an earlier run";
             return Err(Fault::new(code::COMPUTATION, AGREE, cause, "connect anew").by(&me));
         }
-        let ran = self.computed(computation, inputs);
+        let ran = self.computed(computation, inputs, instead);
         ran.map_err(|e| {
             self.broken = true;
             let e = if self.member.config.cancel.asked() { cancelled() } else { e };
@@ -258,6 +295,7 @@ impl ComputeSession {
         &mut self,
         computation: &Computation,
         inputs: &BTreeMap<String, Value>,
+        instead: Option<Instead<'_>>,
     ) -> Result<BTreeMap<String, Tensor>, Fault> {
         let mut job = ComputeJob::new(self.chosen.protocol, ComputationSource::Text(String::new()));
         (job.scheme, job.ot, job.memory) = (self.chosen.scheme, self.chosen.ot, self.memory);
@@ -287,7 +325,10 @@ impl ComputeSession {
             }
         }
         let task = ComputeTask::of(&job, Arc::new(computation.clone()))?;
-        self.member.config.allows(&task.terms())?;
+        match &instead {
+            Some(instead) => self.member.config.allows(instead.terms)?,
+            None => self.member.config.allows(&task.terms())?,
+        }
         task.complete()?;
         if let Some(odd) = task.agreement().clients.iter().find(|client| !clients.contains(client)) {
             let remedy = "connect with it, or say who does its part with `assign` or `own`";
@@ -305,7 +346,7 @@ impl ComputeSession {
         let value = |name: &str, ty: &_, _: &_| Some(inputs.get(name)?.values(name, ty));
         let brought = Brought::new(&task, &me, remedy, value)?;
         task.own(&brought.symbols, &me)?;
-        self.agree(&task)?;
+        self.agree(&task, instead.map(|instead| instead.digest))?;
         let (observer, cancel) = (self.member.observer.clone(), self.member.config.cancel.clone());
         let mut hears = |done, whole| {
             observer(Event::Progress(done, whole));
@@ -324,8 +365,14 @@ impl ComputeSession {
 
     /// Compares with the other members what is to be computed, among whom. Clients do not hear each
     /// other, but every party's word.
-    fn agree(&mut self, task: &ComputeTask) -> Result<(), Fault> {
-        let (own, agreement) = (task.agreement().digest(), self.member.agreement.clone());
+    fn agree(&mut self, task: &ComputeTask, instead: Option<[u8; 32]>) -> Result<(), Fault> {
+        let (digest, agreement) = (task.agreement().digest(), self.member.agreement.clone());
+        // AGREEMENT: both, where there are two.
+        let own = instead.map_or(digest, |instead| {
+            let mut hash =
+                blake3::Hasher::new_derive_key("hushwire 2026-11-29 computation of a task in a session");
+            *hash.update(&digest).update(&instead).finalize().as_bytes()
+        });
         let net = |e| explain(&agreement, e).during(AGREE);
         let same = |who: Option<PartyId>, theirs: [u8; 32]| {
             if theirs == own {

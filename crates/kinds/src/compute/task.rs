@@ -55,10 +55,10 @@ impl Preparable for ComputeTask {
             return Err(Fault::new(code::COMPUTATION, "preprocessing", cause, remedy));
         }
         let bound = self.bound(self.known())?;
-        let RunForm::Circuit(program) = bound.form_within(self.chosen(), self.most_memory(&Told::new()))?
-        else {
+        let form = bound.form_within(self.chosen(), self.most_memory(&Told::new()))?;
+        let RunForm::Circuit(program) = &*form else {
             return Err(Fault::internal("preprocessing", "its protocol runs no circuits"));
         };
-        Ok(Wants::once(self.chosen(), &program, &bound.seats, self.threads()))
+        Ok(Wants::once(self.chosen(), program, &bound.seats, self.threads()))
     }
 }

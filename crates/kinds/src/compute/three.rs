@@ -23,7 +23,7 @@ use hushwire_session::{
     threads::{COMPUTE, Failed},
 };
 use hushwire_three::{Cut, ThreeError};
-use std::ops::Range;
+use std::{collections::BTreeMap, sync::Arc};
 use zeroize::Zeroizing;
 
 /// A party's links.
@@ -45,8 +45,38 @@ pub(super) struct Three {
     ws: CircuitWorkspace,
     /// Runs so far.
     turn: u32,
+    /// Inputs of which this party has shares from before the session.
+    kept: Option<Arc<KeptInputs>>,
     /// The shares that the last run sealed.
     sealed: Vec<(String, SealedShare)>,
+}
+
+/// Shares of all inputs of one owner, which serve any number of runs.
+pub(crate) struct KeptInputs {
+    owner: Member,
+    /// By the place of an input.
+    shares: BTreeMap<usize, Shares>,
+}
+
+/// All inputs of a run, in order, those of which nothing is shared in it as empty ones.
+fn shared_now<'b>(
+    bound: &'b BoundComputation,
+    is_shared: impl Fn(&Member) -> bool,
+) -> Vec<SharedValue<&'b Member>> {
+    let inputs = bound.seats.owners.iter().zip(&bound.inputs).map(|(who, of)| way(who, of));
+    inputs.map(|way| if is_shared(way.who) { way } else { SharedValue { bytes: 0, ..way } }).collect()
+}
+
+/// The part of all shares that each input has, in order.
+fn parts(inputs: &[SharedValue<&Member>], shares: &Shares) -> Vec<Shares> {
+    let mut at = 0;
+    let part = |way: &SharedValue<&Member>| {
+        let place = at..at + way.bytes;
+        at = place.end;
+        let [own, next] = [&shares.own, &shares.next].map(|share| share[place.clone()].to_vec());
+        Shares { own, next }
+    };
+    inputs.iter().map(part).collect()
 }
 
 impl Three {
@@ -86,8 +116,42 @@ impl Three {
             lanes.push([member.channel(0, lane, left, right)?, member.channel(1, lane, right, left)?]);
         }
         let (me, ws) = (Member::Party(index), CircuitWorkspace::default());
-        let sealed = vec![];
-        Ok(Self { me, party, control, ring, doors, lanes, usual: cut, cut, ws, turn: 0, sealed })
+        let (kept, sealed) = (None, vec![]);
+        Ok(Self { me, party, control, ring, doors, lanes, usual: cut, cut, ws, turn: 0, kept, sealed })
+    }
+
+    /// The same with shares of inputs from before the session.
+    pub(super) fn with_kept(self, kept: Arc<KeptInputs>) -> Self {
+        Self { kept: Some(kept), ..self }
+    }
+
+    /// Takes shares of one owner's inputs, and computes nothing: `own` are those that this party
+    /// brings, if it is the owner.
+    pub(super) fn keep(
+        &mut self,
+        bound: &BoundComputation,
+        owner: &Member,
+        own: &[u8],
+    ) -> Result<KeptInputs, Failed> {
+        let stored = if owner.is_connected() { vec![] } else { self.stored(bound)? };
+        let inputs = shared_now(bound, |who| who == owner);
+        let mut batch = self.party.next_batch().map_err(|e| internal(&e))?;
+        let shares = self.doors.share(&mut batch, self.turn, &inputs, own, &stored)?;
+        self.turn += 1;
+        self.doors.compared()?;
+        let all = parts(&inputs, &shares).into_iter().enumerate();
+        let shares = all.filter(|(k, _)| inputs[*k].who == owner).collect();
+        Ok(KeptInputs { owner: owner.clone(), shares })
+    }
+
+    /// The channel to the client of a session that has one.
+    pub(super) fn client(&mut self) -> Option<&mut Channel> {
+        self.doors.clients.first_mut().map(|(_, channel)| channel)
+    }
+
+    /// The channels to both neighbours that are not for computing.
+    pub(super) fn neighbours(&mut self) -> &mut [Channel; 2] {
+        &mut self.control
     }
 
     /// Values in, shares between, values out.
@@ -98,11 +162,11 @@ impl Three {
         own: &[u8],
         go_on: GoOn<'_>,
     ) -> Result<Zeroizing<Vec<u8>>, Failed> {
-        let stored = self.stored(bound)?;
-        let internal = |e: &dyn std::fmt::Display| Failed::Job(Fault::internal(COMPUTE, e));
+        let kept = self.kept.clone();
+        let is_kept = |who: &Member| kept.as_ref().is_some_and(|kept| kept.owner == *who);
+        let stored = if kept.is_some() { vec![] } else { self.stored(bound)? };
         let mut batch = self.party.next_batch().map_err(|e| internal(&e))?;
-        let inputs: Vec<_> =
-            bound.seats.owners.iter().zip(&bound.inputs).map(|(who, of)| way(who, of)).collect();
+        let inputs = shared_now(bound, |who| !is_kept(who));
         let turn = self.turn;
         self.turn = turn.checked_add(1).ok_or_else(|| internal(&"a session runs 2^32 computations"))?;
         let shares = self.doors.share(&mut batch, turn, &inputs, own, &stored)?;
@@ -119,12 +183,11 @@ impl Three {
                 shares
             }
             RunForm::Steps(plan) => {
-                let part = |place: &Range<usize>| {
-                    let [own, next] = [&shares.own, &shares.next].map(|share| share[place.clone()].to_vec());
-                    Shares { own, next }
-                };
-                let inputs = places(bound.inputs.iter()).iter().map(part).collect();
+                let mut inputs = parts(&inputs, &shares);
                 drop(shares);
+                for (k, shares) in kept.iter().flat_map(|kept| &kept.shares) {
+                    inputs[*k] = shares.clone();
+                }
                 let first = [&mut self.ring, &mut self.doors.io];
                 let lanes = std::iter::once(first).chain(self.lanes.iter_mut().map(<[Channel; 2]>::each_mut));
                 let clients = self.doors.watch.clone().filter(|_| !self.doors.clients.is_empty());
@@ -193,6 +256,10 @@ impl Three {
         }
         Ok(sealed)
     }
+}
+
+fn internal(e: &dyn std::fmt::Display) -> Failed {
+    Failed::Job(Fault::internal(COMPUTE, e))
 }
 
 /// The step in which parties vouch for each other's shares, as errors name it.

@@ -44,7 +44,8 @@ pub struct InferPart {
 
 impl Inferred {
     /// The result that outputs are, in the network's order.
-    pub(super) fn of(outputs: impl IntoIterator<Item = Array>) -> Self {
+    #[must_use]
+    pub fn of(outputs: impl IntoIterator<Item = Array>) -> Self {
         let few = |data: Vec<f32>| if data.len() <= SHOWN { data } else { vec![] };
         let mut all = outputs.into_iter().map(|Array { lengths, data }| (lengths, few(data)));
         let (lengths, elements) = all.next().map_or((None, vec![]), |(lengths, data)| (Some(lengths), data));
@@ -230,7 +231,7 @@ fn public_in(place: &InputPlace) -> Result<BTreeMap<String, Array>, Fault> {
 }
 
 /// The owner's inputs of the computation.
-fn weights(
+pub(super) fn weights(
     task: &InferTask,
     me: &Member,
     inputs: &BTreeMap<String, InputPlace>,
@@ -280,7 +281,7 @@ fn weights(
 }
 
 /// The client's inputs of the computation.
-fn client_tensors(
+pub(super) fn client_tensors(
     task: &InferTask,
     me: &Member,
     inputs: &BTreeMap<String, InputPlace>,

@@ -5,7 +5,7 @@ use hushwire_garble::Scheme;
 use hushwire_ot::Protocol as Extension;
 use hushwire_psi::{KeyColumn, KeySpec, MOST_PAYLOAD_BYTES, Method, Normal, Store};
 use hushwire_session::{
-    Fault, Member, Protocol,
+    Dialect, Fault, Member, Protocol, dialect,
     protocol::{self, by_name},
     toml_file::{Section, TomlValue},
 };
@@ -134,6 +134,10 @@ pub struct PsiJob {
     /// it does not say.
     #[serde(default)]
     pub payload_bytes: Option<usize>,
+    /// How the text of party 0's file and of party 1's is read, where their own files do not say.
+    /// No digest covers it.
+    #[serde(default)]
+    pub dialects: [Dialect; 2],
 }
 
 impl PsiJob {
@@ -157,6 +161,7 @@ impl PsiJob {
             forms: vec![Normal::default()],
             to: vec![],
             payload_bytes: None,
+            dialects: <[Dialect; 2]>::default(),
         }
     }
 
@@ -200,6 +205,7 @@ impl PsiJob {
         let to = top.take("to").map(recipients).transpose()?.unwrap_or_default();
         let payload_bytes = top.take("payload-bytes").map(|v| v.number(1..=MOST_PAYLOAD_BYTES as u64));
         let payload_bytes = payload_bytes.transpose()?.map(|bytes| bytes as usize);
+        let dialects = dialects(&mut top)?;
         top.finish()?;
         Ok(Self {
             method,
@@ -214,6 +220,7 @@ impl PsiJob {
             forms,
             to,
             payload_bytes,
+            dialects,
         })
     }
 }
@@ -275,6 +282,28 @@ fn columns(top: &mut Section<'_>) -> Result<[Vec<String>; 2], Fault> {
         }
     };
     Ok(both)
+}
+
+/// `dialect` for both files, or `dialects` with that of each.
+fn dialects(top: &mut Section<'_>) -> Result<[Dialect; 2], Fault> {
+    let one = |value: TomlValue<'_>| {
+        let mut options = value.section()?;
+        let read = dialect(&mut options)?;
+        options.finish().map(|()| read)
+    };
+    match (top.take("dialect"), top.take("dialects")) {
+        (None, None) => Ok(<[Dialect; 2]>::default()),
+        (Some(both), None) => one(both).map(|both| [both.clone(), both]),
+        (None, Some(each)) => {
+            let wrong = each.error(
+                "does not have the options of both files",
+                "write dialects = [{ separator = \";\" }, {}], party 0's first",
+            );
+            let each = each.list()?.into_iter().map(one).collect::<Result<Vec<_>, _>>()?;
+            each.try_into().map_err(|_| wrong)
+        }
+        (Some(_), Some(each)) => Err(each.error("stands beside `dialect`", "keep one of them")),
+    }
 }
 
 /// The columns of one file's key.

@@ -54,7 +54,8 @@ impl PsiPart {
         };
         let spec = task.job.key(index).map_err(|e| Fault::internal(STEP, e))?;
         let again = task.tells_rows() || task.summed(index).is_some();
-        let table = Table::new(task.csv(config)?, again)?;
+        let base = &task.job.dialects[usize::from(index == 1)];
+        let table = Table::new(task.csv(config)?, base, again)?;
         let mut rows = table.open().map_err(of_file)?;
         let keys = TableKeys::from_rows(table.path(), &mut rows, &spec).map_err(of_file)?;
         let of_reading = rows.remarks().to_vec();

@@ -48,12 +48,12 @@ impl Stamp {
         Self(fs::metadata(path).ok().map(|meta| FileState::of(&meta)))
     }
 
-    /// The file's rows, in this state.
+    /// The file's rows, in this state, read in a dialect.
     ///
     /// # Errors
     /// The file cannot be read, or has changed: its rows would be taken for others.
-    pub fn rows(&self, path: &Path) -> Result<Rows<'static>, FileError> {
-        let rows = Rows::open(path)?;
+    pub fn rows(&self, path: &Path, dialect: &Dialect) -> Result<Rows<'static>, FileError> {
+        let rows = Rows::open_all(&[path.to_owned()], dialect)?;
         if *self == Self::of(path) {
             return Ok(rows);
         }
@@ -62,9 +62,10 @@ impl Stamp {
 }
 
 impl Table {
-    /// Rows that are read once, or `again` for a result.
-    pub(super) fn new(place: &InputPlace, again: bool) -> Result<Self, Fault> {
-        let (places, dialect) = place.as_table(&Dialect::default());
+    /// Rows that are read once, or `again` for a result; of the dialect `base` where the place sets
+    /// no other.
+    pub(super) fn new(place: &InputPlace, base: &Dialect, again: bool) -> Result<Self, Fault> {
+        let (places, dialect) = place.as_table(base);
         if let [InputPlace::Memory(bytes)] = places[..] {
             let (path, rows) = (PathBuf::from(format!("input {CSV}")), KeyOrigin::Memory(bytes.clone()));
             return Ok(Self { path, rows, dialect });
@@ -203,9 +204,9 @@ mod tests {
         let time = fs::metadata(&first).and_then(|meta| meta.modified()).unwrap_or_else(|e| panic!("{e}"));
         let set = fs::File::options().append(true).open(&second).and_then(|file| file.set_modified(time));
         set.unwrap_or_else(|e| panic!("{e}"));
-        assert!(stamp.rows(&first).is_ok());
+        assert!(stamp.rows(&first, &Dialect::default()).is_ok());
         fs::rename(&second, &first).unwrap_or_else(|e| panic!("{e}"));
-        let error = stamp.rows(&first).err().map(|e| e.to_string());
+        let error = stamp.rows(&first, &Dialect::default()).err().map(|e| e.to_string());
         assert!(error.is_some_and(|e| e.contains("has changed")));
     }
 }

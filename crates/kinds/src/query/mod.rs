@@ -11,6 +11,7 @@
 //! survey             the types that files suggest, why, and rows that do not fit
 //! rows               a table's part from a file, and a result as one
 //! part   QueryPart   reads its parts, computes, writes the result
+//! session            the same on a session that a program holds, with rows as columns
 //! ```
 //!
 //! Row counts, columns and their types are in the job, so that all members plan the same
@@ -31,6 +32,8 @@ mod partner;
 mod plan;
 #[cfg(feature = "sql")]
 mod rows;
+#[cfg(feature = "sql")]
+mod session;
 #[cfg(feature = "sql")]
 mod source;
 #[cfg(feature = "sql")]

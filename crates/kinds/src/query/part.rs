@@ -78,11 +78,11 @@ impl QueryPart {
             })?;
             let taken = |e| of_file(e, place);
             let mut incoming = query.incoming(&table.name, part).map_err(of_query)?;
-            let ascii = query.ascii(&table.name);
+            let letters = query.letters(&table.name);
             let base = task.job().tables.iter().find(|known| known.name == table.name);
             let base = base.map(|known| known.dialect.clone()).unwrap_or_default();
             let take = |rows: &[Row]| incoming.take(rows).map_err(taken);
-            remarks.extend(read(table, (place, &base), &task.digest_key(), &ascii, take)?);
+            remarks.extend(read(table, (place, &base), &task.digest_key(), &letters, take)?);
             inputs.extend(incoming.finish().map_err(taken)?);
         }
         let inputs = inputs.into_iter().map(|(name, records)| (name, Zeroizing::new(records))).collect();

@@ -1,6 +1,6 @@
 //! The agreement on a query, and the computation that it is.
 
-use super::{QueryJob, QueryPart, parameters::parameters, stored};
+use super::{QueryJob, QueryPart, QueryTable, parameters::parameters, stored};
 use crate::{BoundComputation, ComputationSource, ComputeJob, ComputeTask};
 use hushwire_fault::code;
 use hushwire_session::{
@@ -77,7 +77,10 @@ fn catalog(job: &QueryJob) -> Result<Catalog, Fault> {
             unique: if key.is_empty() { vec![] } else { vec![key] },
         });
     }
-    Catalog::new(tables).map_err(of_query)
+    let is_at_rest =
+        |table: &&QueryTable| table.parts.iter().any(|part| matches!(part.owner, Member::Data(_)));
+    let at_rest: Vec<&str> = job.tables.iter().filter(is_at_rest).map(|table| table.name.as_str()).collect();
+    Ok(Catalog::new(tables).map_err(of_query)?.at_rest(&at_rest))
 }
 
 impl QueryTask {
@@ -240,8 +243,9 @@ impl QueryTask {
 }
 
 /// AGREEMENT: what the words of a query mean. A query whose text is allowed must not come to mean
-/// another one: 2 since `/` of integers is the real quotient, and blanks around text are dropped.
-const MEANING: &str = "2";
+/// another one: 2 since `/` of integers is the real quotient, and blanks around text are dropped; 3
+/// since UPPER and LOWER know all letters, and a difference of timestamps is an INTERVAL.
+const MEANING: &str = "3";
 
 /// The beginning of a text, on one line.
 fn begin(text: &str) -> String {

@@ -9,6 +9,7 @@ use hushwire_session::{Dialect, Fault, InputPlace};
 use hushwire_sql::cell;
 use hushwire_tables::{
     algebra::{Column, ColumnType, Schema, Table, Value},
+    functions::Letters,
     plain::Row,
 };
 use std::{collections::HashSet, str::FromStr};
@@ -48,12 +49,10 @@ impl FromStr for Pad {
     }
 }
 
-/// A string's digest of 64 or 128 bits under the query's key. Two strings have the same with a
+/// A string's digest of 8 or 16 bytes under the query's key. Two strings have the same with a
 /// chance of 2^-64, or 2^-128.
-fn digest(key: &[u8; 32], text: &str, bits: u8) -> Value {
-    let hash = blake3::keyed_hash(key, text.as_bytes());
-    let first = &hash.as_bytes()[..usize::from(bits / 8)];
-    Value::Number(first.iter().rev().fold(0, |n, byte| n << 8 | i128::from(*byte)))
+pub(super) fn digest(key: &[u8; 32], text: &[u8], bytes: usize) -> Vec<u8> {
+    blake3::keyed_hash(key, text).as_bytes()[..bytes].to_vec()
 }
 
 /// LOCAL: rows that are read at a time.
@@ -65,7 +64,7 @@ const PIECE: usize = 1 << 12;
 /// sets none. Digests are under `key`. Returns what the owner should know of how the files are
 /// read.
 ///
-/// The columns in the places `ascii` hold no other characters.
+/// The columns in these places hold no other letters.
 ///
 /// A digest of 128 bits of each key is kept, by which a row that repeats a key is found; the
 /// probability that two of n keys have the same digest is less than n² / 2^129.
@@ -77,7 +76,7 @@ pub(super) fn read(
     table: &Table,
     (place, base): (&InputPlace, &Dialect),
     key: &[u8; 32],
-    ascii: &[usize],
+    letters: &[(usize, Letters)],
     mut take: impl FnMut(&[Row]) -> Result<(), Fault>,
 ) -> Result<Vec<String>, Fault> {
     let mut file = TableFile::open(&table.name, place, base)?;
@@ -108,18 +107,29 @@ pub(super) fn read(
                 return Err(wrong(cause, "declare the column without NOT NULL, or mend the file"));
             };
             let text = spelt.text;
-            if ascii.contains(&at) && !text.is_ascii() {
+            let limit = letters.iter().find(|(place, _)| *place == at).map(|(_, letters)| *letters);
+            if let Some(limit) = limit.filter(|limit| !limit.hold(text)) {
+                let (known, functions, remedy) = match limit {
+                    Letters::Ascii => (
+                        "ASCII",
+                        "SUBSTRING, LPAD, RPAD or REVERSE",
+                        "take it of this table's columns alone, so that its owner does, before they meet those of others",
+                    ),
+                    Letters::Latin => (
+                        "Latin-1",
+                        "UPPER or LOWER",
+                        "take it of this table's columns alone, so that its owner does, before they meet those of others",
+                    ),
+                };
                 let cause = format!(
-                    "column {} has characters that are not ASCII, and the query takes SUBSTRING of it, which counts bytes",
+                    "column {} has characters that are not {known}, and parties compute {functions} of it",
                     column.name
                 );
-                return Err(wrong(
-                    cause,
-                    "ask by LIKE, whose _ is a character, or bring the part as a column of its own",
-                ));
+                return Err(wrong(cause, remedy));
             }
             if let ColumnType::Digest { bits } = column.ty {
-                return Ok(digest(key, text, bits));
+                let digest = digest(key, text.as_bytes(), usize::from(bits / 8));
+                return Ok(Value::Number(digest.iter().rev().fold(0, |n, byte| n << 8 | i128::from(*byte))));
             }
             let value = spelt.spelt(column.ty).unwrap_or_default();
             cell::read(&value, column.ty).map_err(|e| {
@@ -209,7 +219,8 @@ pub(super) fn parquet(to: impl std::io::Write + Send, schema: &Schema, rows: &[R
         ColumnType::Boolean => Type::Boolean,
         ColumnType::SmallInt => Type::Integer { bits: 16 },
         ColumnType::Integer => Type::Integer { bits: 32 },
-        ColumnType::BigInt => Type::Integer { bits: 64 },
+        // An interval is written as its microseconds.
+        ColumnType::BigInt | ColumnType::Interval => Type::Integer { bits: 64 },
         ColumnType::Decimal { precision, scale } => Type::Decimal { precision, scale },
         ColumnType::Date => Type::Date,
         ColumnType::Timestamp => Type::Timestamp,
@@ -292,10 +303,11 @@ mod tests {
         let schema = Schema(["a", "b"].map(|name| Column::new(name, ColumnType::Varchar(4))).to_vec());
         let parts = vec![TablePart { owner: "a".into(), rows: 2 }];
         let table = Table { name: "t".into(), schema, parts, padded: false, unique: vec![] };
-        let read = |ascii: &[usize]| read(&table, (&place, &Dialect::default()), &[0; 32], ascii, |_| Ok(()));
+        let read = |letters: &[_]| read(&table, (&place, &Dialect::default()), &[0; 32], letters, |_| Ok(()));
         assert!(read(&[]).is_ok());
         for (at, column, line) in [(0, "column a", "line 2"), (1, "column b", "line 3")] {
-            let error = read(&[at]).unwrap_err();
+            assert!(read(&[(at, Letters::Latin)]).is_ok());
+            let error = read(&[(at, Letters::Ascii)]).unwrap_err();
             assert!(error.cause().contains(column) && error.step().contains(line), "{error}");
         }
     }

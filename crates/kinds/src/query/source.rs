@@ -1,4 +1,4 @@
-//! The rows of a table's files, text or Parquet, as text fields.
+//! The rows of a table's files, text, Parquet or Arrow, as text fields.
 
 use crate::psi::of_file;
 use hushwire_fault::code;
@@ -40,7 +40,7 @@ impl<'a> Fields<'a> {
     /// Whether the file is text, where an empty field and words of its dialect are how it writes
     /// NULL.
     pub(super) fn is_text(&self) -> bool {
-        !is_parquet(self.rows.path())
+        self.rows.is_text()
     }
 
     /// The file and the row in it: its line, or its number.
@@ -117,7 +117,7 @@ impl<'a> TableFile<'a> {
 
     /// Whether the file has nothing in it, not even names.
     pub(super) fn is_empty(&self) -> bool {
-        self.rows.header().is_empty() && !is_parquet(self.rows.path())
+        self.rows.header().is_empty() && self.rows.is_text()
     }
 
     /// The types that the file declares for columns, as SQL; a string's has no length. Text

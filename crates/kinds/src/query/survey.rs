@@ -182,7 +182,7 @@ impl ColumnSurvey {
             }
             ColumnType::Date => "dates".to_owned(),
             ColumnType::Timestamp => "dates with a time, in UTC".to_owned(),
-            ColumnType::Varchar(_) | ColumnType::Digest { .. } => self.text_reason(),
+            ColumnType::Interval | ColumnType::Varchar(_) | ColumnType::Digest { .. } => self.text_reason(),
         };
         let nulls = match self.nulls {
             0 => "no NULL".to_owned(),

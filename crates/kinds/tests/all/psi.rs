@@ -124,6 +124,45 @@ fn both_learn_a_size_and_items_each_in_its_own_words() {
     }
 }
 
+/// A job may say how files are read; a party's own file comes first, and no digest covers it.
+#[test]
+fn a_job_says_how_both_files_are_read() {
+    let (a, b) = ("email|n\nann@x|1\nNA|2\neve@x|3\n", "mail;n\nNA;1\n'eve@x';2\n");
+    let digest = |task: &PsiTask| task.terms().digest();
+    let plain = task(COLUMNS).unwrap_or_else(|e| panic!("{e}"));
+    for (keys, size) in [
+        ("", 1),
+        ("dialect = { null = \"NA\" }", 0),
+        ("dialects = [{}, { quote = \"'\" }]", 2),
+        ("dialects = [{ separator = \"|\", null = [\"NA\"] }, { separator = \";\", quote = \"'\" }]", 1),
+    ] {
+        let task = task(&format!("{keys}\nreveal = \"size\"\n{COLUMNS}")).unwrap_or_else(|e| panic!("{e}"));
+        for ended in both([&task, &task], [(memory(a), None), (memory(b), None)]).map(learnt) {
+            assert_eq!(ended.common, Common::Size(size), "{keys}");
+        }
+    }
+    let odd = task(&format!("dialect = {{ null = \"NA\" }}\n{COLUMNS}")).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(digest(&odd), digest(&plain));
+    let own = InputPlace::memory(a.as_bytes());
+    let mut dialect = hushwire_session::Dialect::default();
+    dialect.set("null", "nothing").unwrap_or_else(|e| panic!("{e}"));
+    let size = task(&format!("dialect = {{ null = \"NA\" }}\nreveal = \"size\"\n{COLUMNS}"));
+    let size = size.unwrap_or_else(|e| panic!("{e}"));
+    let places = [(InputPlace::Table(vec![own], dialect), None), (memory("mail\nann@x\n"), None)];
+    for ended in both([&size, &size], places).map(learnt) {
+        assert_eq!((&ended.common, ended.keys), (&Common::Size(1), [3, 1]));
+    }
+    for (keys, words) in [
+        ("dialect = { colour = \"red\" }", "colour"),
+        ("dialect = { decimal = \"x\" }", "cannot be used"),
+        ("dialects = [{}]", "does not have the options of both files"),
+        ("dialect = {}\ndialects = [{}, {}]", "stands beside `dialect`"),
+    ] {
+        let wrong = task(&format!("{keys}\n{COLUMNS}")).expect_err(keys);
+        assert!(wrong.contains(words), "{wrong}");
+    }
+}
+
 /// A set of more keys than agreed is a dictionary: whoever brings it, nothing is computed.
 #[test]
 fn a_set_larger_than_agreed_ends_the_run() {

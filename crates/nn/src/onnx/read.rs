@@ -7,6 +7,7 @@ use super::{
 };
 use crate::{Fault, error::shown};
 use hushwire_fault::code;
+use hushwire_files::zip;
 use std::collections::BTreeMap;
 
 /// LOCAL: the largest number of operators of a graph.
@@ -44,6 +45,9 @@ impl Model {
     /// # Errors
     /// As [`read`](Self::read), or a file of weights cannot be read.
     pub fn read_beside(bytes: &[u8], beside: Beside<'_>) -> Result<Self, Fault> {
+        if let Some((cause, remedy)) = other_format(bytes) {
+            return Err(Fault::new(code::MODEL_FILE, "the model's file", cause, remedy));
+        }
         let (mut model, mut fields, mut has_graph) = (Model::default(), Fields::new(bytes), false);
         let reader = TensorReader { beside, depth: 0 };
         while let Some((number, field)) = fields.next()? {
@@ -67,6 +71,40 @@ impl Model {
         }
         inputs_fit(&model.graph)?;
         Ok(model)
+    }
+}
+
+/// What a file is that is not ONNX, and what to do, where its first bytes show it.
+fn other_format(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
+    let begins = |with: &[u8]| bytes.starts_with(with);
+    let keras = "export it with tf2onnx: python -m tf2onnx.convert --keras FILE --output model.onnx";
+    match () {
+        () if begins(b"PK\x03\x04") => Some(match zip::first_name(bytes) {
+            Some(name) if name.ends_with(b"data.pkl") || name.ends_with(b".format_version") => {
+                ("it is a file of PyTorch", "export the model with torch.onnx.export")
+            }
+            Some(name) if name.ends_with(b".npy") => {
+                ("it is an archive of NumPy arrays", "name an ONNX file; arrays are inputs of one")
+            }
+            Some(b"metadata.json" | b"config.json") => ("it is a model of Keras", keras),
+            _ => ("it is a ZIP archive", "unpack it, and name the ONNX file that is in it"),
+        }),
+        () if begins(b"\x89HDF\r\n\x1a\n") => Some(("it is a model of Keras or another HDF5 file", keras)),
+        () if begins(&[0x80, 2]) || begins(&[0x80, 3]) || begins(&[0x80, 4]) || begins(&[0x80, 5]) => Some((
+            "it is a Python pickle, which nobody should load",
+            "export the model as ONNX, with torch.onnx.export or skl2onnx",
+        )),
+        () if bytes.get(4..8) == Some(b"TFL3") => Some((
+            "it is a model of TensorFlow Lite",
+            "convert it with tf2onnx: --tflite FILE --output model.onnx",
+        )),
+        // The length of a header in JSON comes first.
+        () if bytes.get(5..10) == Some(b"\0\0\0{\"") => Some((
+            "it is a file of safetensors, which has weights without a model",
+            "export the model as ONNX",
+        )),
+        () if begins(&[0x1f, 0x8b]) => Some(("it is compressed", "unpack it")),
+        () => None,
     }
 }
 

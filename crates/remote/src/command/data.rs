@@ -1,6 +1,10 @@
 //! `hushwire data`.
 
-use super::{ListArgs, Reach, out, out::word};
+use super::{
+    ListArgs, Reach, out,
+    out::word,
+    ranges::{DeclaredRange, declare, range},
+};
 use crate::{DataFile, Put, Service, put};
 use clap::{Args, Subcommand};
 use hushwire_fault::{Fault, code};
@@ -59,6 +63,9 @@ pub struct PutArgs {
     /// Its version in that line
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
     version: Option<u64>,
+    /// A range that all values of a column of whole numbers are in, as days=1..365: it is public
+    #[arg(long = "range", value_name = "COLUMN=LEAST..GREATEST", value_parser = range)]
+    ranges: Vec<DeclaredRange>,
     /// The date or time at which it may not be used any more
     #[arg(long, value_name = "DATE")]
     expires: Option<String>,
@@ -172,7 +179,11 @@ fn describe(views: &[Value]) -> Result<(), Fault> {
     let states: Vec<_> = views.iter().map(|view| word(&view["state"])).collect();
     out::line(format_args!("state    {}", states.join(" ")))?;
     for column in first["schema"].as_array().into_iter().flatten() {
-        out::line(format_args!("column   {} {}", word(&column["name"]), word(&column["type"])))?;
+        let range = match (column["min"].as_i64(), column["max"].as_i64()) {
+            (Some(min), Some(max)) => format!(", {min} to {max}"),
+            _ => String::new(),
+        };
+        out::line(format_args!("column   {} {}{range}", word(&column["name"]), word(&column["type"])))?;
     }
     for grant in first["grants"].as_array().into_iter().flatten() {
         out::line(format_args!("grant    {} until {}", word(&grant["to"]), word(&grant["expires"])))?;
@@ -229,15 +240,18 @@ impl PutArgs {
         let table = StoredTable::new(&declared.name, &declared.columns, &declared.key, padded)?;
         let layout = table.layout(rows).into_iter();
         let inputs = layout.map(|column| StoredColumn { name: column.name, bits: column.bits });
+        let inputs: Vec<_> = inputs.collect();
+        let mut columns: Vec<_> = table.declarations().iter().map(|text| column(text)).collect();
+        let ranges = declare(&self.ranges, &mut columns, &inputs)?;
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
         let description = DataDescription {
             name: self.name.clone().unwrap_or_else(|| declared.name.clone()),
             line: self.line,
             version: self.version.unwrap_or(1),
             group: service.group().to_owned(),
-            schema: table.declarations().iter().map(|text| column(text)).collect(),
+            schema: columns,
             keys: if declared.key.is_empty() { vec![] } else { vec![declared.key] },
-            inputs: inputs.collect(),
+            inputs,
             created: now,
             expires: self.expires.as_deref().map(moment).transpose()?,
         };
@@ -246,6 +260,7 @@ impl PutArgs {
             let read = table.read(&place, rows, &mut |_, planes| {
                 let here = left.min(PART_ROWS);
                 left -= here;
+                ranges.iter().try_for_each(|range| range.check(here, &planes))?;
                 take(here, planes)
             })?;
             // Padding hides how many rows there are.

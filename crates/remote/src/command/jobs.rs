@@ -1,14 +1,16 @@
 //! `hushwire service submit`, `wait`, `fetch`, `cancel` and `jobs`.
 
 use super::{Reach, out, out::word, pair};
-use crate::{Submission, fetch, jobs::fresh_key, submit, wait};
+use crate::{Attended, Submission, attend, fetch, jobs::fresh_key, submit, wait};
 use clap::Args;
 use hushwire_fault::Fault;
 use hushwire_files::NewFile;
 use hushwire_seal::{Card, Person};
+use hushwire_session::ClientFile;
 use serde_json::{Value, json};
 use std::{
     fs,
+    io::{self, IsTerminal},
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -31,6 +33,9 @@ pub struct SubmitArgs {
     /// A recipient of the job and whom to seal its result to: a file of keys, or a card of another
     #[arg(long = "recipient", value_name = "NAME=FILE", value_parser = pair)]
     recipients: Vec<(String, String)>,
+    /// A client of the job and the pin of its certificate; it takes part with `attend`
+    #[arg(long = "client", value_name = "NAME=PIN", value_parser = pair)]
+    clients: Vec<(String, String)>,
     /// The same key is the same job, however often it is submitted
     #[arg(long)]
     key: Option<String>,
@@ -58,6 +63,9 @@ pub struct WaitArgs {
     /// Wait at most this many seconds
     #[arg(long, value_name = "SECONDS")]
     limit: Option<u64>,
+    /// With --json: print a line of JSON for each change, and what all parties say on the last line
+    #[arg(long, requires = "json")]
+    progress: bool,
 }
 
 /// A result that is fetched.
@@ -72,6 +80,33 @@ pub struct FetchArgs {
     #[arg(long, value_name = "FILE")]
     keys: PathBuf,
     /// Write the result as CSV into this file
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
+/// A client that takes part in a job while it runs.
+#[derive(Args)]
+pub struct AttendArgs {
+    #[command(flatten)]
+    one: JobArgs,
+    /// The client's file: its name, key, inputs and outputs, as of `hushwire client`. Peers in it
+    /// are not read
+    #[arg(long, value_name = "FILE")]
+    config: PathBuf,
+    /// Wait at most this many seconds for the start
+    #[arg(long, value_name = "SECONDS")]
+    limit: Option<u64>,
+}
+
+/// What a party itself learnt.
+#[derive(Args)]
+pub struct LearntArgs {
+    #[command(flatten)]
+    one: JobArgs,
+    /// The party, whose operator asks; the first one of the file that gave a token, by default
+    #[arg(long)]
+    party: Option<u8>,
+    /// Write it into this file
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 }
@@ -103,6 +138,7 @@ impl SubmitArgs {
             digest: self.digest,
             data: self.data.into_iter().collect(),
             parameters: self.parameters.into_iter().collect(),
+            clients: self.clients.into_iter().collect(),
             priority: self.priority,
             ..Submission::default()
         };
@@ -122,12 +158,28 @@ impl SubmitArgs {
 impl WaitArgs {
     pub(super) fn run(self) -> Result<(), Fault> {
         let JobArgs { id, reach } = self.one;
-        let views = wait(&reach.service()?, &id, self.limit.map(Duration::from_secs), |view| {
-            if !reach.json {
-                out::note(state(view));
+        // On a terminal one line changes; elsewhere each change of the state has one.
+        let (live, mut last) = (io::stderr().is_terminal(), String::new());
+        let waited = wait(&reach.service()?, &id, self.limit.map(Duration::from_secs), |view| {
+            if self.progress {
+                // Whoever reads may have seen enough; the end shows it.
+                let _ = out::json_line(view);
+            } else if !reach.json && live {
+                out::over(state(view));
+            } else if !reach.json && state(view) != last {
+                last = state(view);
+                out::note(&last);
             }
-        })?;
-        if reach.json { out::json(&views) } else { out::line(word(&views[0]["state"])) }
+        });
+        if live && !reach.json {
+            out::over("");
+        }
+        let views = waited?;
+        match (self.progress, reach.json) {
+            (true, _) => out::json_line(&views),
+            (false, true) => out::json(&views),
+            (false, false) => out::line(word(&views[0]["state"])),
+        }
     }
 }
 
@@ -176,6 +228,47 @@ impl FetchArgs {
             (false, Some(path)) => out::line(format_args!("wrote {}", path.display())),
             (false, None) => out::bytes(&opened.text),
         }
+    }
+}
+
+impl AttendArgs {
+    pub(super) fn run(self) -> Result<(), Fault> {
+        let JobArgs { id, reach } = self.one;
+        let file = ClientFile::read_without_peers(&self.config)?;
+        let limit = self.limit.map(Duration::from_secs);
+        let quiet = reach.json;
+        let attended = attend(&reach.service()?, &id, &file, limit, move |text| {
+            if !quiet {
+                out::note(text);
+            }
+        });
+        let Attended { printed, stats, attempt } = attended?;
+        if reach.json {
+            let learnt = String::from_utf8_lossy(&printed);
+            return out::json(&json!({ "job": id, "attempt": attempt, "learnt": learnt, "stats": stats }));
+        }
+        out::bytes(&printed)
+    }
+}
+
+impl LearntArgs {
+    pub(super) fn run(self) -> Result<(), Fault> {
+        let JobArgs { id, reach } = self.one;
+        let service = reach.service()?;
+        let party = match self.party {
+            Some(party) => service.party(party)?,
+            None => service.with_token()?[0],
+        };
+        let bytes = party.bytes(&format!("/v1/jobs/{id}/results/learnt"), &[])?;
+        if let Some(path) = &self.out {
+            NewFile::create(path, 0o600)?.write(&bytes)?;
+            return reach.done(format_args!("wrote {}", path.display()));
+        }
+        if reach.json {
+            let learnt = String::from_utf8_lossy(&bytes);
+            return out::json(&json!({ "job": id, "party": party.party(), "learnt": learnt }));
+        }
+        out::bytes(&bytes)
     }
 }
 

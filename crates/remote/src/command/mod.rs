@@ -7,6 +7,7 @@ mod key;
 mod out;
 mod policy;
 mod proposals;
+mod ranges;
 mod tokens;
 
 use crate::Service;
@@ -59,6 +60,10 @@ pub enum ClientCommand {
     Wait(jobs::WaitArgs),
     /// Fetch a result: three sealed shares, opened here
     Fetch(jobs::FetchArgs),
+    /// Take part in a job as a client of it, while it runs
+    Attend(jobs::AttendArgs),
+    /// What a party itself learnt from a job, for its operator
+    Learnt(jobs::LearntArgs),
     /// Cancel a job
     Cancel(jobs::JobArgs),
     /// Jobs, newest first
@@ -91,6 +96,8 @@ impl ClientCommand {
             Self::Submit(args) => args.run(),
             Self::Wait(args) => args.run(),
             Self::Fetch(args) => args.run(),
+            Self::Attend(args) => args.run(),
+            Self::Learnt(args) => args.run(),
             Self::Cancel(args) => args.cancel(),
             Self::Jobs(args) => args.run(),
             Self::Audit { command } => command.run(),
@@ -168,6 +175,13 @@ mod tests {
             "x data put stays.csv --schema s.toml --keys o.keys --to s.toml --padded 1000",
             "x data put --resume stays.csv.sealed --to s.toml",
             "x audit verify --file audit.log",
+            "x submit --to s.toml --proposal p1 --client alice=sha256:00",
+            "x attend j1 --config alice.toml --to s.toml --limit 60",
+            "x learnt j1 --to s.toml --party 1 --out learnt.txt",
+            "x wait j1 --to s.toml --json --progress",
+            "x data put a.csv --schema s.toml --keys o.keys --to s.toml --range days=1..365",
+            "x propose job.toml --to s.toml --expires 2026-12-31",
+            "x policy draft p1 --to s.toml --client alice=sha256:00",
             "x policy draft p1 --recipient key:00112233445566778899aabbccddeeff --to s.toml",
         ] {
             assert!(Cli::try_parse_from(line.split(' ')).is_ok(), "{line}");
@@ -178,7 +192,7 @@ mod tests {
             "x data put a.csv --resume d --to s.toml",
             "x submit --to s.toml",
             "x audit verify",
-            "x policy draft p1 --to s.toml",
+            "x wait j1 --to s.toml --progress",
         ] {
             assert!(Cli::try_parse_from(line.split(' ')).is_err(), "{line}");
         }

@@ -28,6 +28,17 @@ pub(super) fn json(value: &impl Serialize) -> Result<(), Fault> {
     line(text)
 }
 
+/// A value as JSON on one line.
+pub(super) fn json_line(value: &impl Serialize) -> Result<(), Fault> {
+    line(serde_json::to_string(value).map_err(|e| Fault::internal("writing JSON", e))?)
+}
+
+/// Words on a terminal in the place of those before, on a line that has no end yet.
+pub(super) fn over(text: impl Display) {
+    let _ = write!(io::stderr(), "\r\x1b[K{text}");
+    let _ = io::stderr().flush();
+}
+
 /// Words beside a result, which nobody has to take.
 pub(super) fn note(text: impl Display) {
     let _ = writeln!(io::stderr(), "{text}");

@@ -29,8 +29,11 @@ pub struct DraftArgs {
     /// The proposal's id
     id: String,
     /// A key that results may be sealed to; as often as there are such
-    #[arg(long = "recipient", value_name = "key:…", required = true)]
+    #[arg(long = "recipient", value_name = "key:…")]
     recipients: Vec<KeyId>,
+    /// A client of the job and the pin of its certificate
+    #[arg(long = "client", value_name = "NAME=PIN", value_parser = pair)]
+    clients: Vec<(String, String)>,
     /// The data sets that a table may be, as stays=line:…, stays=id:… or stays=owner:…
     #[arg(long = "data", value_name = "TABLE=RULE", value_parser = pair)]
     data: Vec<(String, String)>,
@@ -105,6 +108,16 @@ impl DraftArgs {
         let party = service.with_token()?[0];
         let view: Value = party.get(&format!("/v1/proposals/{}", self.id))?;
         let digest: BlakeName = word(&view["digest"]).parse()?;
+        let needs = |what: &str| view["needs"][what].as_array().is_some_and(|needs| !needs.is_empty());
+        for (what, option, none) in [
+            ("recipients", "--recipient", self.recipients.is_empty()),
+            ("clients", "--client", self.clients.is_empty()),
+        ] {
+            if needs(what) && none {
+                let cause = format!("the proposal has {what}, and the draft allows none");
+                return Err(Fault::usage("drafting a policy", cause, format!("name them with {option}")));
+            }
+        }
         for (table, rule) in &self.data {
             rule.parse::<DataRule>().map_err(|e| {
                 let remedy = "copy the line that `hushwire data describe` prints";
@@ -123,6 +136,7 @@ impl DraftArgs {
             tenant: &word(&view["tenant"]),
             data: &self.data.into_iter().collect(),
             recipients: &self.recipients,
+            clients: &self.clients.into_iter().collect(),
             parameters: &self.parameters.iter().map(|(name, text)| (name.clone(), values(text))).collect(),
             min_group: self.min_group,
             runs: self.runs,

@@ -1,9 +1,9 @@
 //! `hushwire service propose`, `proposals`, `explain`, `withdraw`, `approve` and `deny`.
 
-use super::{Reach, out, out::word};
+use super::{Reach, data::moment, out, out::word};
 use clap::Args;
 use hushwire_fault::Fault;
-use hushwire_policy::{PolicyFile, explain};
+use hushwire_policy::{PolicyFile, explain, moment_text};
 use hushwire_seal::Person;
 use hushwire_session::toml_file::Source;
 use serde_json::{Value, json};
@@ -18,6 +18,9 @@ use std::{
 pub struct ProposeArgs {
     /// The job file
     job: PathBuf,
+    /// The date or time at which the proposal ends, and an approval of it
+    #[arg(long, value_name = "DATE")]
+    expires: Option<String>,
     #[command(flatten)]
     reach: Reach,
 }
@@ -65,7 +68,7 @@ fn brought(job: &str, path: &Path) -> Result<BTreeMap<String, String>, Fault> {
     let mut files = BTreeMap::new();
     let source = Source::new(path, job);
     let mut top = source.sections()?;
-    for key in ["computation", "network"] {
+    for key in ["computation", "network", "circuit-file"] {
         if let Some(value) = top.take(key)
             && let Ok(name) = value.text()
             && !name.contains('\n')
@@ -83,6 +86,9 @@ impl ProposeArgs {
         let mut body = json!({ "job": job });
         if !files.is_empty() {
             body["files"] = json!(files);
+        }
+        if let Some(expires) = &self.expires {
+            body["expires"] = json!(moment_text(moment(expires)?));
         }
         let service = self.reach.service()?;
         let views =

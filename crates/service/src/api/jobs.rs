@@ -1,9 +1,11 @@
 //! Endpoints of jobs and results.
 
 use crate::{
+    access, attempt,
     http::{Reply, Request},
     party::Party,
     records::{
+        admission,
         jobs::{self, JobView, Submitted},
         results,
     },
@@ -11,6 +13,8 @@ use crate::{
 };
 use http_body_util::channel::Channel;
 use hushwire_fault::{Fault, PartyId, code};
+use hushwire_seal::{SealTo, result::ResultPlace};
+use hushwire_session::Member;
 use hyper::{StatusCode, body::Bytes, header::HeaderName};
 use serde::{Deserialize, Serialize};
 use std::{sync::Arc, time::Duration};
@@ -49,8 +53,14 @@ pub(super) async fn submit(party: Arc<Party>, mut request: Request) -> Result<Re
     let caller = request.caller()?.clone();
     let (job, new) = party.store.run("job", move |c| jobs::submit(c, &caller, &key, &body)).await?;
     if new {
-        party.due.notify_one();
         party.changed(&job.id);
+        if party.decides() {
+            party.due.notify_one();
+        } else {
+            let (party, path) = (party.clone(), format!("/peer/v1/jobs/{}/came", job.id));
+            // Party 0 asks by itself where it does not hear of it.
+            tokio::spawn(async move { party.peers.post::<Option<()>>(0, &path, &()).await });
+        }
     }
     let status = if new { StatusCode::CREATED } else { StatusCode::OK };
     Ok(Reply::json(status, &party.view(&job.id).await?))
@@ -117,6 +127,62 @@ pub(super) async fn events(party: Arc<Party>, request: Request) -> Result<Reply,
     Ok(Reply::events(pieces))
 }
 
+/// Where a client of a job meets the parties' workers.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct JobMeeting {
+    /// The attempt that runs; none as long as the workers do not meet.
+    attempt: Option<u32>,
+    /// The label of its session.
+    label: String,
+    /// The name in the greetings of its session.
+    greeting: String,
+    /// The parties: this one does not know its own address.
+    parties: Vec<MeetingParty>,
+}
+
+/// A party's worker.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct MeetingParty {
+    /// The party.
+    party: u8,
+    /// Its party port.
+    address: Option<String>,
+    /// The pin of its worker.
+    pin: String,
+}
+
+/// `GET /v1/jobs/{id}/meeting`
+pub(super) async fn meeting(party: Arc<Party>, request: Request) -> Result<Reply, Fault> {
+    let job = seen(&party, &request).await?;
+    let client = request.query("client").unwrap_or_default();
+    if !job.body.clients.contains_key(client) {
+        return Err(access::absent("client of the job", client));
+    }
+    if !job.ended() {
+        party.is_here(&job.id, client);
+    }
+    let group = &party.config.group;
+    let Some((k, all)) = party.meeting(&job.id) else {
+        let none = String::new();
+        return Ok(Reply::ok(&JobMeeting {
+            attempt: None,
+            label: none.clone(),
+            greeting: none,
+            parties: vec![],
+        }));
+    };
+    let parties = all.into_iter().filter_map(|peer| {
+        let Member::Party(party) = peer.member else { return None };
+        Some(MeetingParty { party, address: peer.address, pin: peer.pin.to_string() })
+    });
+    Ok(Reply::ok(&JobMeeting {
+        attempt: Some(k),
+        label: attempt::label(group, &job.id, k),
+        greeting: attempt::greeting(group, &job.id, k),
+        parties: parties.collect(),
+    }))
+}
+
 /// `POST /v1/jobs/{id}/cancel`
 pub(super) async fn cancel(party: Arc<Party>, request: Request) -> Result<Reply, Fault> {
     let job = seen(&party, &request).await?;
@@ -140,10 +206,48 @@ pub(super) async fn cancel(party: Arc<Party>, request: Request) -> Result<Reply,
     Ok(Reply::json(StatusCode::ACCEPTED, &party.view(&job.id).await?))
 }
 
+/// A challenge about a result.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Challenge {
+    /// A secret that is sealed to the key of the result, as hexadecimal digits. Whoever opens it
+    /// sends it as the header Hushwire-Proof.
+    challenge: String,
+}
+
+/// `POST /v1/jobs/{id}/results/{output}/challenge`
+pub(super) async fn challenge(party: Arc<Party>, request: Request) -> Result<Reply, Fault> {
+    let job = seen(&party, &request).await?;
+    let (token, output) = (request.caller()?.token.clone(), request.name(1).to_owned());
+    let to = recipient(&job, &output)?;
+    let (row, name, keep) = (job.clone(), output.clone(), party.keep());
+    party.store.run("read", move |c| results::found(c, &row, &name, keep).map(drop)).await?;
+    let place = place(&party, &job, &output);
+    let challenge = hex::encode(party.challenge(&place, &to, &token)?);
+    Ok(Reply::ok(&Challenge { challenge }))
+}
+
+/// The key that a result of a job is sealed to.
+fn recipient(job: &jobs::JobRow, output: &str) -> Result<SealTo, Fault> {
+    let text = job.body.recipients.get(output).ok_or_else(|| access::absent("sealed output", output))?;
+    admission::seal_to(output, text)
+}
+
+fn place<'a>(party: &Party, job: &'a jobs::JobRow, output: &'a str) -> ResultPlace<'a> {
+    ResultPlace { job: &job.id, attempt: job.attempt, output, party: party.config.party }
+}
+
 /// `GET /v1/jobs/{id}/results/{output}`
 pub(super) async fn result(party: Arc<Party>, request: Request) -> Result<Reply, Fault> {
     let job = seen(&party, &request).await?;
     let (caller, output, keep) = (request.caller()?.clone(), request.name(1).to_owned(), party.keep());
+    if job.body.recipients.contains_key(&output) && matches!(job.state.as_str(), "committed" | "delivered") {
+        let proof = request.header("hushwire-proof").unwrap_or_default();
+        if !party.proves(&place(&party, &job, &output), &caller.token, proof) {
+            let cause = format!("the request does not prove that it comes from who has the key of {output}");
+            let remedy = "open what POST …/challenge gives, and send it as the header Hushwire-Proof within two minutes";
+            return Err(Fault::new(code::ROLE, "fetching a result", cause, remedy));
+        }
+    }
     let blob = party.store.run("fetched", move |c| results::fetch(c, &job, &output, keep, &caller)).await?;
     let (blobs, name) = (party.blobs.clone(), blob.clone());
     let read = tokio::task::spawn_blocking(move || blobs.read(&name)).await;

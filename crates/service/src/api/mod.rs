@@ -13,11 +13,14 @@ use crate::{
     party::Party,
 };
 use hushwire_fault::{Fault, code};
-use hyper::{Method, header};
+use hyper::{Method, StatusCode, header};
 use std::{
     collections::HashMap,
     pin::Pin,
-    sync::{Arc, LazyLock, Mutex, PoisonError, atomic::Ordering},
+    sync::{
+        Arc, LazyLock, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Instant,
 };
 
@@ -88,8 +91,10 @@ endpoints! {
     GET "/v1/jobs" [Owner Analyst Operator Auditor] "Jobs, newest first" () -> 200 ("Jobs") = jobs::list;
     GET "/v1/jobs/{id}" [Owner Analyst Operator Auditor] "A job" () -> 200 ("JobView") = jobs::get;
     GET "/v1/jobs/{id}/events" [Owner Analyst Operator Auditor] "Server-sent events: the job, each time it changes" () -> 200 () = jobs::events;
+    GET "/v1/jobs/{id}/meeting" [Owner Analyst] "Where the client that `client` names meets the parties' workers" () -> 200 ("JobMeeting") = jobs::meeting;
     POST "/v1/jobs/{id}/cancel" [Analyst Operator] "Cancel a job" () -> 202 ("JobView") = jobs::cancel;
-    GET "/v1/jobs/{id}/results/{output}" [Analyst Operator] "This party's sealed share of a result; for operators, what the party itself learnt" () -> 200 () = jobs::result;
+    POST "/v1/jobs/{id}/results/{output}/challenge" [Analyst] "A challenge for whoever has the key of a result" () -> 200 ("Challenge") = jobs::challenge;
+    GET "/v1/jobs/{id}/results/{output}" [Analyst Operator] "This party's sealed share of a result, under the header Hushwire-Proof; for operators, what the party itself learnt" () -> 200 () = jobs::result;
     POST "/v1/jobs/{id}/results/{output}/ack" [Analyst Operator] "A result has arrived" ("Arrived") -> 200 ("JobView") = jobs::acknowledge;
     GET "/v1/tokens" [Operator] "All tokens, without their secrets" () -> 200 ("Tokens") = people::tokens;
     POST "/v1/tokens" [Operator] "A new token, which is shown once" ("NewToken") -> 201 ("GivenToken") = people::give;
@@ -127,13 +132,16 @@ fn matched(form: &str, path: &str) -> Option<Vec<String>> {
 }
 
 /// Answers a request of a client.
-pub(crate) async fn answer(party: Arc<Party>, request: Request) -> Reply {
+/// `known` is set once a token was shown that holds.
+pub(crate) async fn answer(party: Arc<Party>, request: Request, known: &AtomicBool) -> Reply {
     party.meter.requests.fetch_add(1, Ordering::Relaxed);
     let (method, path) = (request.method.clone(), request.path.clone());
-    let answered = dispatch(&party, request).await;
+    let answered = dispatch(&party, request, known).await;
     answered.unwrap_or_else(|e| {
         let name = access::random::<8>().unwrap_or_default();
-        let status = status_of(&e);
+        let has = methods(&path);
+        let odd = !has.is_empty() && !has.contains(&served(&method));
+        let status = if odd { StatusCode::METHOD_NOT_ALLOWED } else { status_of(&e) };
         if status.is_server_error() {
             tracing::error!(request = name, %method, path, "{e}");
         } else {
@@ -143,6 +151,9 @@ pub(crate) async fn answer(party: Arc<Party>, request: Request) -> Reply {
         *refused.entry(status.as_u16()).or_default() += 1;
         drop(refused);
         let reply = Reply::json(status, &Problem { request: Some(name), ..Problem::of(&e) });
+        if odd {
+            return reply.with(header::ALLOW, has.join(", "));
+        }
         match e.code() {
             code::TOKEN => reply.with(header::WWW_AUTHENTICATE, "Bearer"),
             code::QUOTA => reply.with(header::RETRY_AFTER, "1"),
@@ -152,19 +163,25 @@ pub(crate) async fn answer(party: Arc<Party>, request: Request) -> Reply {
     })
 }
 
-async fn dispatch(party: &Arc<Party>, mut request: Request) -> Result<Reply, Fault> {
-    let mut other = vec![];
-    for endpoint in ENDPOINTS {
+/// The methods of a path's endpoints.
+fn methods(path: &str) -> Vec<&'static str> {
+    let here = ENDPOINTS.iter().filter(|endpoint| matched(endpoint.path, path).is_some());
+    here.map(|endpoint| endpoint.method).collect()
+}
+
+/// The method of the endpoint that serves a method: HEAD is GET without the content.
+fn served(method: &Method) -> &str {
+    if *method == Method::HEAD { "GET" } else { method.as_str() }
+}
+
+async fn dispatch(party: &Arc<Party>, mut request: Request, known: &AtomicBool) -> Result<Reply, Fault> {
+    for endpoint in ENDPOINTS.iter().filter(|endpoint| endpoint.method == served(&request.method)) {
         let Some(names) = matched(endpoint.path, &request.path) else { continue };
-        let head = request.method == Method::HEAD && endpoint.method == "GET";
-        if request.method.as_str() != endpoint.method && !head {
-            other.push(endpoint.method);
-            continue;
-        }
         request.names = names;
-        request.caller = caller(party, &request, endpoint).await?;
+        request.caller = caller(party, &request, endpoint, known).await?;
         return (endpoint.handle)(party.clone(), request).await;
     }
+    let other = methods(&request.path);
     if other.is_empty() {
         return Err(access::absent("endpoint", &request.path));
     }
@@ -177,6 +194,7 @@ async fn caller(
     party: &Party,
     request: &Request,
     endpoint: &Endpoint,
+    known: &AtomicBool,
 ) -> Result<Option<access::Caller>, Fault> {
     let refuse = |cause: &str| {
         let remedy = "send a token of this party as `Authorization: Bearer hw_…`; its operator gives tokens";
@@ -193,6 +211,7 @@ async fn caller(
             refuse("the token is unknown, revoked or at its end")
         };
     };
+    known.store(true, Ordering::Relaxed);
     limit(&caller.token)?;
     if endpoint.roles.is_empty() || endpoint.roles.contains(&caller.role) {
         return Ok(Some(caller));
@@ -226,7 +245,7 @@ fn limit(token: &str) -> Result<(), Fault> {
 
 /// The schemas that the document names.
 pub(crate) use datasets::{Datasets, MissingParts, NewGrant};
-pub(crate) use jobs::{Arrived, Jobs};
+pub(crate) use jobs::{Arrived, Challenge, JobMeeting, Jobs};
 pub(crate) use people::{GivenToken, NewToken, Tenants, Tokens};
 pub(crate) use proposals::{Judgement, Policies, Proposals, SignedPolicy};
 pub(crate) use status::{GroupView, Health, Log, Readiness};

@@ -108,7 +108,7 @@ pub(super) async fn judge(party: Arc<Party>, mut request: Request) -> Result<Rep
             reason: None,
         } if verdict == "approve" => {
             let signed = Signed { text, signature, signer };
-            let name = format!("proposal-{}", &id[..id.len().min(40)]);
+            let name = policies::of_proposal(&id);
             let file = signed.check(&name, &party.config.operators)?;
             let judged = party.store.run("verdict", move |c| {
                 let digest = proposals::need(c, &caller, &id)?.digest;
@@ -150,6 +150,17 @@ pub(super) async fn policy(party: Arc<Party>, request: Request) -> Result<Reply,
 pub(super) async fn put_policy(party: Arc<Party>, mut request: Request) -> Result<Reply, Fault> {
     let SignedPolicy { policy: text, signature, signer, version } = request.json().await?;
     let (actor, name) = (request.caller()?.to_string(), request.name(0).to_owned());
+    if name.starts_with(policies::OF_FILES) {
+        let cause = format!(
+            "policies called {}… are those of the directory that this party watches",
+            policies::OF_FILES
+        );
+        return Err(Fault::usage(
+            "changing a policy",
+            cause,
+            "choose another name, or change the file there",
+        ));
+    }
     let signed = Signed { text, signature, signer };
     signed.check(&name, &party.config.operators)?;
     let Signed { text: body, signature, signer } = signed;

@@ -9,7 +9,7 @@ use crate::{
 };
 use hushwire_fault::{Fault, code};
 use hushwire_seal::{
-    SealTo,
+    SealTo, SignedStatement,
     audit::{AuditEntry, AuditHead},
 };
 use hyper::StatusCode;
@@ -56,6 +56,10 @@ pub(crate) struct GroupView {
     protocol: String,
     release: String,
     parties: Vec<GroupParty>,
+    /// What each party says of itself, signed by it: `text`, as canonical JSON, and `signature`. A
+    /// party that was not heard yet is missing.
+    #[schema(value_type = Vec<Object>)]
+    statements: Vec<SignedStatement>,
     limits: Limits,
 }
 
@@ -114,6 +118,7 @@ pub(super) async fn ready(party: Arc<Party>, _: Request) -> Result<Reply, Fault>
         let cause = (!health.up).then(|| health.error.unwrap_or_else(|| "it was not heard yet".to_owned()));
         check(format!("party {peer}"), cause);
     }
+    check("audit logs of the others".to_owned(), party.trusts_logs().err().map(|e| e.to_string()));
     let ready = checks.iter().all(|check| check.ok);
     let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     Ok(Reply::json(status, &Readiness { ready, checks }))
@@ -201,6 +206,8 @@ pub(super) async fn group(party: Arc<Party>, _: Request) -> Result<Reply, Fault>
         pin: peer.pins.first().map(ToString::to_string).unwrap_or_default(),
     }));
     parties.sort_by_key(|party| party.index);
+    let mut statements = party.said();
+    statements.insert(config.party, party.statement()?);
     let limits = Limits { json: http::JSON, part: http::PART, keep_days: config.keep.as_secs() / 86_400 };
     Ok(Reply::ok(&GroupView {
         group: config.group.clone(),
@@ -208,6 +215,7 @@ pub(super) async fn group(party: Arc<Party>, _: Request) -> Result<Reply, Fault>
         protocol: config.protocol().to_owned(),
         release: env!("CARGO_PKG_VERSION").to_owned(),
         parties,
+        statements: statements.into_values().collect(),
         limits,
     }))
 }

@@ -1,13 +1,24 @@
 //! Whether a party takes part in a job: its proposal is approved, its data sets are here, and a
 //! policy of an operator allows the run.
 
-use super::{attempts, datasets, jobs::JobRow, policies, proposals};
-use crate::{clock, policy::Signed, store::Stored};
+use super::{
+    attempts, datasets,
+    jobs::{self, JobRow},
+    policies, proposals,
+};
+use crate::{
+    access, clock,
+    policy::Signed,
+    store::{StoreError, Stored},
+};
 use hushwire_fault::{Fault, code};
-use hushwire_policy::{PastRun, PolicyLimits, RunData, RunRequest, Verdict, verdict};
+use hushwire_policy::{PolicyLimits, RunData, RunHistory, RunRequest, Verdict, verdict};
 use hushwire_seal::{BlakeName, KeyId, SealTo};
 use rusqlite::Connection;
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    cell::RefCell,
+    collections::{BTreeMap, BTreeSet},
+};
 
 const STEP: &str = "checking the policy";
 
@@ -27,6 +38,25 @@ pub(crate) fn seal_to(name: &str, text: &str) -> Result<SealTo, Fault> {
     })
 }
 
+/// The runs that the store has counted.
+struct Counted<'a> {
+    c: &'a Connection,
+    digest: &'a str,
+    lines: &'a [String],
+    /// Why they cannot be counted: then nothing is allowed.
+    failed: RefCell<Option<StoreError>>,
+}
+
+impl RunHistory for Counted<'_> {
+    fn since(&self, moment: u64) -> u64 {
+        let from = i64::try_from(moment.saturating_mul(1000)).unwrap_or(i64::MAX);
+        attempts::runs(self.c, self.digest, self.lines, from).unwrap_or_else(|e| {
+            *self.failed.borrow_mut() = Some(e);
+            u64::MAX
+        })
+    }
+}
+
 /// Whether the run is allowed now.
 ///
 /// # Errors
@@ -40,6 +70,12 @@ pub(crate) fn admit(c: &Connection, operators: &[String], job: &JobRow) -> Store
             "ask this party's operator",
         )
     })?;
+    // The scheduler asks for few jobs at a time; what holds is counted where the run is.
+    let (running, most) = (jobs::running(c, job)?, access::quotas(c, &job.tenant)?.parallel);
+    if running >= most {
+        let cause = format!("tenant {} has {running} attempts under way, of at most {most}", job.tenant);
+        return Err(Fault::new(code::QUOTA, STEP, cause, "it waits by itself").into());
+    }
     let mut data = BTreeMap::new();
     for (table, id) in &job.body.data {
         let row = datasets::get(c, id)?.filter(|row| row.state == "usable");
@@ -76,10 +112,7 @@ pub(crate) fn admit(c: &Connection, operators: &[String], job: &JobRow) -> Store
     }
     let lines: BTreeSet<String> = data.values().map(|data| data.line.to_string()).collect();
     let lines = if lines.is_empty() { vec![String::new()] } else { lines.into_iter().collect() };
-    let history: Vec<PastRun> = attempts::runs(c, &job.digest, &lines)?
-        .into_iter()
-        .map(|at| PastRun { at: at.unsigned_abs() / 1000 })
-        .collect();
+    let history = Counted { c, digest: &job.digest, lines: &lines, failed: RefCell::default() };
     let min_group = proposal.terms.iter().find(|(name, _)| name == "min-group");
     let digest: BlakeName = job.digest.parse().map_err(|_| Fault::internal(STEP, "a digest is none"))?;
     let request = RunRequest {
@@ -87,12 +120,17 @@ pub(crate) fn admit(c: &Connection, operators: &[String], job: &JobRow) -> Store
         tenant: &job.tenant,
         data: &data,
         recipients: &recipients,
+        clients: &job.body.clients,
         parameters: &job.body.parameters,
         min_group: min_group.and_then(|(_, text)| text.parse().ok()),
         memory: None,
         running: attempts::running(c, &job.digest, &job.id)?,
     };
-    match verdict(&rules, &request, &history, clock::now().unsigned_abs() / 1000) {
+    let judged = verdict(&rules, &request, &history, clock::now().unsigned_abs() / 1000);
+    if let Some(e) = history.failed.into_inner() {
+        return Err(e);
+    }
+    match judged {
         Verdict::Allowed { limits, .. } => Ok(Admitted { lines, limits }),
         // It has its turn once another run ends.
         Verdict::Denied(denials) if denials.iter().all(|denial| denial.rule == "max.parallel") => {

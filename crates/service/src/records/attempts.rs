@@ -117,22 +117,22 @@ pub(crate) fn of_job(c: &Connection, job: &str) -> Stored<Vec<Attempt>> {
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// When these terms ran on any of these lines of data.
-pub(crate) fn runs(c: &Connection, digest: &str, lines: &[String]) -> Stored<Vec<i64>> {
-    let mut statement = c.prepare_cached(
-        "SELECT job, k, at FROM runs WHERE digest = ?1 AND line = ?2 AND refunded = 0 ORDER BY at",
-    )?;
-    let mut all = std::collections::BTreeMap::new();
-    for line in lines {
-        let rows = statement.query_map([digest, line], |row| {
-            Ok(((row.get::<_, String>(0)?, row.get::<_, u32>(1)?), row.get::<_, i64>(2)?))
-        })?;
-        for row in rows {
-            let (run, at) = row?;
-            all.insert(run, at);
+/// How often these terms ran on any of these lines of data, from a time on.
+pub(crate) fn runs(c: &Connection, digest: &str, lines: &[String], from: i64) -> Stored<u64> {
+    // A run on several lines is one run.
+    let sql = match lines {
+        [_] => "SELECT count(*) FROM runs WHERE digest = ?1 AND line = ?2 AND refunded = 0 AND at >= ?3",
+        _ => {
+            "SELECT count(*) FROM (SELECT DISTINCT job, k FROM runs WHERE digest = ?1
+               AND line IN (SELECT value FROM json_each(?2)) AND refunded = 0 AND at >= ?3)"
         }
-    }
-    Ok(all.into_values().collect())
+    };
+    let lines = match lines {
+        [line] => line.clone(),
+        lines => packed(&lines),
+    };
+    let n: i64 = c.prepare_cached(sql)?.query_row(params![digest, lines, from], |row| row.get(0))?;
+    Ok(n.unsigned_abs())
 }
 
 /// Attempts of other jobs of these terms that are under way.
@@ -256,6 +256,7 @@ pub(crate) fn finish(c: &Connection, job: &str, k: u32, decision: &Decision) -> 
         );
         return Err(Fault::internal("following a decision", cause).into());
     }
+    let counted = decision.go || row.go;
     let state = if decision.commit { "committed" } else { "aborted" };
     let cause = decision.cause.as_ref().map(packed);
     c.execute(
@@ -269,7 +270,9 @@ pub(crate) fn finish(c: &Connection, job: &str, k: u32, decision: &Decision) -> 
     };
     if !decision.commit {
         results::forget(c, job, k)?;
-        if !decision.go {
+        // Party 0 has no power over what is counted: whatever it says, an attempt that started here
+        // stays counted here.
+        if !counted {
             c.execute("UPDATE runs SET refunded = 1 WHERE job = ?1 AND k = ?2", params![job, k])?;
         }
     }
@@ -277,7 +280,7 @@ pub(crate) fn finish(c: &Connection, job: &str, k: u32, decision: &Decision) -> 
         "UPDATE jobs SET state = ?2, waits = NULL, cause = ?3, next_try = ?4, updated = ?5 WHERE id = ?1",
         params![job, then, if decision.commit { None } else { cause }, decision.next_try, now],
     )?;
-    let detail = json!({ "attempt": k, "counted": decision.go, "cause": decision.cause.as_ref().map(ToString::to_string) });
+    let detail = json!({ "attempt": k, "counted": counted, "cause": decision.cause.as_ref().map(ToString::to_string) });
     audit::append(c, "party 0", if decision.commit { "commit" } else { "abort" }, job, detail)
 }
 
@@ -286,4 +289,41 @@ pub(crate) fn current(c: &Connection, job: &str) -> Stored<Option<AttemptRow>> {
     let Some(row) = jobs::get(c, job)? else { return Ok(None) };
     let found = get(c, job, row.attempt)?;
     Ok(found.filter(|attempt| matches!(attempt.state.as_str(), "reserved" | "started" | "prepared")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A store in which job "j" has attempt 1 as `state`, whose run is counted.
+    fn with_attempt(state: &str, go: bool) -> Connection {
+        let c = Connection::open_in_memory().expect("a store");
+        c.execute_batch(include_str!("../store/0001.sql")).expect("the schema");
+        c.execute_batch(
+            "PRAGMA foreign_keys = OFF;
+             INSERT INTO jobs VALUES ('j', 't', 'i', '', '{}', 'p', 'd', 'query', 'running', 0, 1, 0, NULL,
+                 NULL, 'who', 0, 0);
+             INSERT INTO runs VALUES ('j', 1, 'd', 'line', 0, 0);",
+        )
+        .expect("rows");
+        c.execute(
+            "INSERT INTO attempts(job, k, state, go, created) VALUES ('j', 1, ?1, ?2, 0)",
+            params![state, go],
+        )
+        .expect("a row");
+        c
+    }
+
+    /// Party 0 could otherwise start an approved job again and again, abort each attempt after its
+    /// peers have computed, and have none of the runs counted.
+    #[test]
+    fn a_decider_cannot_take_back_a_run_that_started_here() {
+        let abort = Decision { commit: false, go: false, end: None, cause: None, next_try: 0 };
+        for (state, go, counted) in [("reserved", false, 0), ("started", true, 1), ("prepared", true, 1)] {
+            let c = with_attempt(state, go);
+            finish(&c, "j", 1, &abort).unwrap_or_else(|_| panic!("{state}"));
+            let runs = runs(&c, "d", &["line".to_owned()]).unwrap_or_else(|_| panic!("{state}"));
+            assert_eq!(runs.len(), counted, "{state}");
+        }
+    }
 }

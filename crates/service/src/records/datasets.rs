@@ -45,7 +45,7 @@ pub(crate) struct Dataset {
     /// Its rows, padding included.
     pub(crate) rows: i64,
     /// The columns, as queries see them.
-    #[schema(value_type = Object)]
+    #[schema(value_type = Vec<Object>)]
     pub(crate) schema: Value,
     /// uploading, usable or deleted.
     pub(crate) state: String,

@@ -14,6 +14,7 @@ use crate::{
 };
 use hushwire_fault::{Fault, code};
 use hushwire_kinds::RunValues;
+use hushwire_wire::Pin;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -42,6 +43,9 @@ pub(crate) struct Submitted {
     /// The keys that results are sealed to, by the recipients' names in the job.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) recipients: BTreeMap<String, String>,
+    /// The pins of certificates of the job's clients, who are there while it runs.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) clients: BTreeMap<String, String>,
     /// Jobs of a higher number start earlier.
     #[serde(default)]
     pub(crate) priority: i64,
@@ -102,6 +106,12 @@ pub(crate) struct JobView {
     pub(crate) attempt: u32,
     /// The event that it waits for.
     pub(crate) waits: Option<String>,
+    /// The data sets, by their names in the job.
+    pub(crate) data: BTreeMap<String, String>,
+    /// Values of parameters, by name.
+    pub(crate) parameters: BTreeMap<String, String>,
+    /// The pins of its clients.
+    pub(crate) clients: BTreeMap<String, String>,
     /// How far the running attempt is.
     pub(crate) progress: Option<Progress>,
     /// Why it failed, or why the last attempt did.
@@ -175,6 +185,13 @@ pub(crate) fn submit(c: &Connection, caller: &Caller, key: &str, body: &Submitte
     same_names("data set", &proposal.needs.data, body.data.keys())?;
     same_names("recipient", &proposal.needs.recipients, body.recipients.keys())?;
     same_names("parameter", &proposal.needs.parameters, body.parameters.keys())?;
+    same_names("client", &proposal.needs.clients, body.clients.keys())?;
+    for (name, pin) in &body.clients {
+        pin.parse::<Pin>().map_err(|e| {
+            let cause = format!("the pin of client {name} makes no sense: {}", e.cause());
+            Fault::usage(step, cause, "send what `hushwire keys pin` prints for the client's key")
+        })?;
+    }
     // A value out of its range is refused here, before anybody waits for the job.
     proposal.proposed.read()?.with(&body.values())?;
     let id = id(&caller.tenant, key);
@@ -275,6 +292,9 @@ pub(crate) fn view(c: &Connection, job: JobRow) -> Stored<JobView> {
         updated: clock::text(job.updated),
         attempt: job.attempt,
         waits: job.waits,
+        data: job.body.data,
+        parameters: job.body.parameters,
+        clients: job.body.clients,
         progress: None,
         cause: job.cause.as_ref().map(Problem::of),
         attempts,
@@ -300,17 +320,27 @@ pub(crate) fn list(
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
+/// LOCAL: no job is postponed for longer, in milliseconds. One that is due later was postponed
+/// before the clock was set back.
+const LATEST: i64 = 70_000;
+
 /// Jobs that may be tried now, of tenants that have room for more.
 pub(crate) fn due(c: &Connection, now: i64, most: i64) -> Stored<Vec<JobRow>> {
     let sql = format!(
-        "SELECT {COLUMNS} FROM jobs WHERE state IN ('submitted', 'ready') AND next_try <= ?1
+        "SELECT {COLUMNS} FROM jobs WHERE state IN ('submitted', 'ready') AND (next_try <= ?1 OR next_try > ?3)
          AND (SELECT count(*) FROM jobs AS other WHERE other.tenant = jobs.tenant AND other.state = 'running')
            < (SELECT parallel FROM tenants WHERE name = jobs.tenant)
          ORDER BY priority DESC, created LIMIT ?2"
     );
     let mut statement = c.prepare_cached(&sql)?;
-    let rows = statement.query_map(params![now, most], of)?;
+    let rows = statement.query_map(params![now, most, now + LATEST], of)?;
     Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Other jobs of a job's tenant that are under way.
+pub(crate) fn running(c: &Connection, job: &JobRow) -> Stored<i64> {
+    let sql = "SELECT count(*) FROM jobs WHERE tenant = ?1 AND state = 'running' AND id <> ?2";
+    Ok(c.prepare_cached(sql)?.query_row([&job.tenant, &job.id], |row| row.get(0))?)
 }
 
 /// Jobs without an end, of which the decider may know more.
@@ -331,6 +361,15 @@ pub(crate) fn postpone(c: &Connection, id: &str, until: i64, waits: &str) -> Sto
         params![id, until, waits],
     )?;
     Ok(())
+}
+
+/// A postponed job may be tried at once; false if it was not postponed.
+pub(crate) fn hasten(c: &Connection, id: &str) -> Stored<bool> {
+    let changed = c.execute(
+        "UPDATE jobs SET next_try = 0 WHERE id = ?1 AND state = 'submitted' AND next_try > 0",
+        [id],
+    )?;
+    Ok(changed > 0)
 }
 
 /// All parties have the job and what it needs.

@@ -5,6 +5,7 @@ pub(crate) mod admission;
 pub(crate) mod attempts;
 pub(crate) mod datasets;
 pub(crate) mod jobs;
+pub(crate) mod material;
 pub(crate) mod peers;
 pub(crate) mod policies;
 pub(crate) mod proposals;

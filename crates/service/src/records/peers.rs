@@ -1,25 +1,50 @@
 //! Facts about the other parties, as they were heard.
 
 use super::{packed, unpacked};
-use crate::{clock, store::Stored};
-use hushwire_seal::{SealTo, audit::AuditHead};
-use rusqlite::{Connection, params};
+use crate::{
+    audit, clock,
+    store::{Stored, schema},
+};
+use hushwire_seal::{SealTo, SignedStatement, audit::AuditHead};
+use rusqlite::{Connection, OptionalExtension, params};
+use serde_json::json;
 use std::collections::BTreeMap;
 
-/// Keeps what a party has told.
-pub(crate) fn hear(
-    c: &Connection,
-    party: u8,
-    release: &str,
-    seal_to: &SealTo,
-    head: &AuditHead,
-) -> Stored<()> {
+/// The schema from which on statements are kept; with an earlier one, they are heard again after
+/// each start.
+const STATEMENTS: usize = 3;
+
+/// Keeps what a party says of itself.
+pub(crate) fn hear(c: &Connection, party: u8, release: &str, said: &SignedStatement) -> Stored<()> {
+    let seal_to = packed(&said.statement().seal_to);
     c.execute(
-        "INSERT INTO peers(party, release, seal_to, last_seen, audit_seq, audit_hash) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-         ON CONFLICT(party) DO UPDATE SET release = ?2, seal_to = ?3, last_seen = ?4, audit_seq = ?5, audit_hash = ?6",
-        params![party, release, packed(seal_to), clock::now(), head.seq as i64, head.hash.to_string()],
+        "INSERT INTO peers(party, release, seal_to, last_seen, audit_seq, audit_hash) VALUES (?1, ?2, ?3, ?4, 0, ?5)
+         ON CONFLICT(party) DO UPDATE SET release = ?2, seal_to = ?3, last_seen = ?4",
+        params![party, release, seal_to, clock::now(), AuditHead::EMPTY.hash.to_string()],
     )?;
+    if schema(c)? < STATEMENTS {
+        return Ok(());
+    }
+    let kept = statements(c)?.remove(&party);
+    if kept.as_ref() == Some(said) {
+        return Ok(());
+    }
+    c.execute("UPDATE peers SET statement = ?2 WHERE party = ?1", params![party, packed(said)])?;
+    let signs = said.statement().sign;
+    if kept.is_none_or(|kept| kept.statement().sign != signs) {
+        audit::append(c, "daemon", "peer key", &format!("party {party}"), json!({ "sign": signs }))?;
+    }
     Ok(())
+}
+
+/// The last statement that was heard of each party.
+pub(crate) fn statements(c: &Connection) -> Stored<BTreeMap<u8, SignedStatement>> {
+    if schema(c)? < STATEMENTS {
+        return Ok(BTreeMap::new());
+    }
+    let mut statement = c.prepare_cached("SELECT party, statement FROM peers WHERE statement IS NOT NULL")?;
+    let rows = statement.query_map([], |row| Ok((row.get(0)?, unpacked(&row.get::<_, String>(1)?)?)))?;
+    Ok(rows.collect::<Result<_, _>>()?)
 }
 
 /// The keys of the others, to which data sets are sealed.
@@ -37,4 +62,44 @@ pub(crate) fn heads(c: &Connection) -> Stored<BTreeMap<String, String>> {
         Ok((party.to_string(), format!("{seq}:{hash}")))
     })?;
     Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// The end of a party's audit log that is kept.
+pub(crate) fn head(c: &Connection, party: u8) -> Stored<Option<AuditHead>> {
+    let sql = "SELECT audit_seq, audit_hash FROM peers WHERE party = ?1";
+    let found = c.query_row(sql, [party], |row| {
+        let hash = audit::name(&row.get::<_, String>(1)?)?;
+        Ok(AuditHead { seq: row.get::<_, i64>(0)?.unsigned_abs(), hash })
+    });
+    Ok(found.optional()?)
+}
+
+/// Keeps the end of a party's audit log, which has the one that was kept before.
+pub(crate) fn keep_head(c: &Connection, party: u8, head: &AuditHead) -> Stored<()> {
+    c.execute(
+        "UPDATE peers SET audit_seq = ?2, audit_hash = ?3 WHERE party = ?1",
+        params![party, head.seq as i64, head.hash.to_string()],
+    )?;
+    Ok(())
+}
+
+/// Writes down that a party's audit log has lost an entry that it had: once for each head.
+pub(crate) fn contradicts(c: &Connection, party: u8, had: &AuditHead) -> Stored<()> {
+    let (object, had) = (format!("party {party}"), had.to_string());
+    let known: i64 = c.query_row(
+        "SELECT count(*) FROM audit WHERE action = 'contradiction' AND object = ?1 AND instr(detail, ?2) > 0",
+        params![object, had],
+        |row| row.get(0),
+    )?;
+    if known == 0 {
+        audit::append(c, "daemon", "contradiction", &object, json!({ "had": had }))?;
+    }
+    Ok(())
+}
+
+/// Takes a party's audit log as it is from now on: its operator restored it from a backup.
+pub(crate) fn accept(c: &Connection, party: u8) -> Stored<()> {
+    let had = head(c, party)?.map(|head| head.to_string());
+    keep_head(c, party, &AuditHead::EMPTY)?;
+    audit::append(c, "accept-log", "accept log", &format!("party {party}"), json!({ "had": had }))
 }

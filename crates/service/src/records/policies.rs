@@ -26,6 +26,14 @@ pub(crate) struct Policy {
     pub(crate) at: String,
 }
 
+/// The begin of the names of policies that come from the watched directory.
+pub(crate) const OF_FILES: &str = "file.";
+
+/// The name of the policy by which a proposal was approved.
+pub(crate) fn of_proposal(id: &str) -> String {
+    format!("proposal-{}", id.get(..id.len().min(40)).unwrap_or_default())
+}
+
 const COLUMNS: &str = "name, version, body, signature, signer, active, at";
 
 fn of(row: &Row<'_>) -> rusqlite::Result<Policy> {
@@ -69,11 +77,23 @@ pub(crate) struct NewPolicy {
     pub(crate) signer: String,
 }
 
-/// Puts a new version of a policy in the place of the last one.
+/// Puts a new version of a policy in the place of the last one. The text that counts already is
+/// left as it is. One that counted before does not come back: a signature has no date, so an old
+/// one could be used again by whoever has it.
 pub(crate) fn put(c: &Connection, actor: &str, new: &NewPolicy) -> Stored<Policy> {
     let name = &new.name;
     hushwire_session::check_name(name)
         .map_err(|e| Fault::usage("naming the policy", e, "choose another name"))?;
+    let sql =
+        format!("SELECT {COLUMNS} FROM policies WHERE name = ?1 AND body = ?2 ORDER BY version DESC LIMIT 1");
+    if let Some(known) = c.prepare_cached(&sql)?.query_row([name, &new.body], of).optional()? {
+        if known.active {
+            return Ok(known);
+        }
+        let cause = format!("policy {name} had this text as version {}", known.version);
+        let remedy = "change the text, as by a comment with the date, and sign it again";
+        return Err(Fault::new(code::CONFLICT, "changing a policy", cause, remedy).into());
+    }
     let last: i64 =
         c.query_row("SELECT coalesce(max(version), 0) FROM policies WHERE name = ?1", [name], |row| {
             row.get(0)
@@ -91,4 +111,12 @@ pub(crate) fn put(c: &Connection, actor: &str, new: &NewPolicy) -> Stored<Policy
     )?;
     audit::append(c, actor, "policy", name, json!({ "version": version, "signer": new.signer }))?;
     get(c, name)
+}
+
+/// Ends a policy: it counts no more.
+pub(crate) fn end(c: &Connection, name: &str, actor: &str) -> Stored<()> {
+    if c.execute("UPDATE policies SET active = 0 WHERE name = ?1 AND active = 1", [name])? > 0 {
+        audit::append(c, actor, "policy end", name, json!({}))?;
+    }
+    Ok(())
 }

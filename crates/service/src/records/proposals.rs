@@ -1,6 +1,6 @@
 //! Proposals: jobs that operators look at before they run.
 
-use super::{packed, unpacked};
+use super::{packed, policies, unpacked};
 use crate::{
     access::{self, Caller},
     audit, clock, jobfile,
@@ -23,6 +23,10 @@ pub(crate) struct Proposed {
     /// The texts of the computations that it names, by their names in it.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) files: BTreeMap<String, String>,
+    /// When it ends, as RFC 3339, if nobody has approved it by then; an approval ends with the
+    /// policy that it was given by, and at this time at the latest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) expires: Option<String>,
 }
 
 /// A proposal.
@@ -45,7 +49,7 @@ pub(crate) struct Proposal {
     pub(crate) explain: Vec<String>,
     /// The data, parameters and recipients that a run of it is submitted with.
     pub(crate) needs: Needs,
-    /// proposed, approved, denied or withdrawn.
+    /// proposed, approved, denied, withdrawn or expired.
     pub(crate) state: String,
     /// Who proposed it.
     pub(crate) by: String,
@@ -79,6 +83,9 @@ pub(crate) struct Needs {
     pub(crate) recipients: Vec<String>,
     /// Parameters of the job.
     pub(crate) parameters: Vec<String>,
+    /// Clients of the job, who are there while it runs.
+    #[serde(default)]
+    pub(crate) clients: Vec<String>,
 }
 
 /// A proposed job, read and planned.
@@ -98,12 +105,28 @@ impl Proposed {
         jobfile::read(&self.job, &self.files)
     }
 
+    /// Whether its time has passed.
+    fn expired(&self, now: i64) -> bool {
+        let ends = self.expires.as_deref().map(clock::parse);
+        // What cannot be read was refused when it came.
+        ends.is_some_and(|ends| ends.is_ok_and(|ends| ends <= now))
+    }
+
     /// Reads and plans it, for a tenant.
     pub(crate) fn plan(self, tenant: &str) -> Result<Planned, Fault> {
+        let step = "reading the proposal";
+        if let Some(Err(e)) = self.expires.as_deref().map(clock::parse) {
+            return Err(Fault::usage(step, format!("expires: {e}"), "write it as RFC 3339"));
+        }
+        if self.expired(clock::now()) {
+            let cause = "it expires before it comes";
+            return Err(Fault::usage(step, cause, "name a later time under `expires`"));
+        }
         let job = self.read()?;
         let (terms, (explain, _)) = job.terms()?;
         let parameters = job.parameters().iter().map(|(name, _)| name.clone()).collect();
-        let needs = Needs { data: job.data_sets()?, recipients: job.recipients()?, parameters };
+        let clients = job.agreement()?.clients;
+        let needs = Needs { data: job.data_sets()?, recipients: job.recipients()?, parameters, clients };
         let mut hash = blake3::Hasher::new_derive_key("hushwire service proposal v1");
         for text in [tenant, &packed(&self)] {
             hash.update(&(text.len() as u64).to_le_bytes()).update(text.as_bytes());
@@ -124,12 +147,17 @@ const COLUMNS: &str = "id, digest, kind, tenant, job, terms, explain, state, who
                        verdict_at, reason, policy, needs";
 
 fn of(row: &Row<'_>) -> rusqlite::Result<Proposal> {
-    let state: String = row.get(7)?;
+    let proposed: Proposed = unpacked(&row.get::<_, String>(4)?)?;
+    let mut state: String = row.get(7)?;
+    let denied = state == "denied";
+    if matches!(state.as_str(), "proposed" | "approved") && proposed.expired(clock::now()) {
+        state = "expired".to_owned();
+    }
     let by: Option<String> = row.get(10)?;
     let at: Option<i64> = row.get(11)?;
     let (reason, policy) = (row.get(12)?, row.get(13)?);
     let verdict = by.zip(at).map(|(by, at)| ProposalVerdict {
-        verdict: if state == "denied" { "deny" } else { "approve" }.to_owned(),
+        verdict: if denied { "deny" } else { "approve" }.to_owned(),
         by,
         at: clock::text(at),
         reason,
@@ -140,7 +168,7 @@ fn of(row: &Row<'_>) -> rusqlite::Result<Proposal> {
         digest: row.get(1)?,
         kind: row.get(2)?,
         tenant: row.get(3)?,
-        proposed: unpacked(&row.get::<_, String>(4)?)?,
+        proposed,
         terms: unpacked(&row.get::<_, String>(5)?)?,
         explain: unpacked(&row.get::<_, String>(6)?)?,
         needs: unpacked(&row.get::<_, String>(14)?)?,
@@ -151,7 +179,7 @@ fn of(row: &Row<'_>) -> rusqlite::Result<Proposal> {
     })
 }
 
-/// Keeps a proposal. Gives it, and whether it is new.
+/// Keeps a proposal. Gives it, and whether it is new. One that came to its end does not come back.
 pub(crate) fn propose(c: &Connection, caller: &Caller, planned: &Planned) -> Stored<(Proposal, bool)> {
     let new = c.execute(
         "INSERT INTO proposals(id, tenant, digest, kind, job, terms, explain, who, created, state, needs)
@@ -172,7 +200,13 @@ pub(crate) fn propose(c: &Connection, caller: &Caller, planned: &Planned) -> Sto
     if new {
         audit::append(c, &caller.to_string(), "propose", &planned.id, json!({ "digest": planned.digest }))?;
     }
-    Ok((need(c, caller, &planned.id)?, new))
+    let kept = need(c, caller, &planned.id)?;
+    if matches!(kept.state.as_str(), "denied" | "withdrawn" | "expired") {
+        let cause = format!("the same proposal was made before, and is {}", kept.state);
+        let remedy = "give it another time under `expires`, so that it is a proposal of its own";
+        return Err(Fault::new(code::CONFLICT, "proposing a job", cause, remedy).into());
+    }
+    Ok((kept, new))
 }
 
 /// A proposal, whoever asks.
@@ -192,7 +226,8 @@ pub(crate) fn approved(c: &Connection, tenant: &str, digest: &str) -> Stored<Opt
     let sql = format!(
         "SELECT {COLUMNS} FROM proposals WHERE tenant = ?1 AND digest = ?2 AND state = 'approved' ORDER BY created DESC LIMIT 1"
     );
-    Ok(c.prepare_cached(&sql)?.query_row([tenant, digest], of).optional()?)
+    let found = c.prepare_cached(&sql)?.query_row([tenant, digest], of).optional()?;
+    Ok(found.filter(|proposal| proposal.state == "approved"))
 }
 
 /// Proposals that the caller sees, newest first.
@@ -214,9 +249,12 @@ pub(crate) fn judge(
     reason: Option<&str>,
 ) -> Stored<Proposal> {
     let proposal = need(c, caller, id)?;
-    if proposal.state == "withdrawn" {
-        let cause = "it was withdrawn";
+    if matches!(proposal.state.as_str(), "withdrawn" | "expired") {
+        let cause = format!("it is {}", proposal.state);
         return Err(Fault::new(code::CONFLICT, "judging a proposal", cause, "ask for a new one").into());
+    }
+    if policy.is_none() {
+        policies::end(c, &policies::of_proposal(id), &caller.to_string())?;
     }
     let state = if policy.is_some() { "approved" } else { "denied" };
     c.execute(
@@ -232,6 +270,7 @@ pub(crate) fn judge(
 pub(crate) fn withdraw(c: &Connection, caller: &Caller, id: &str) -> Stored<Proposal> {
     need(c, caller, id)?;
     c.execute("UPDATE proposals SET state = 'withdrawn' WHERE id = ?1", [id])?;
+    policies::end(c, &policies::of_proposal(id), &caller.to_string())?;
     audit::append(c, &caller.to_string(), "withdraw", id, json!({}))?;
     need(c, caller, id)
 }

@@ -76,14 +76,8 @@ pub(crate) fn of_job(c: &Connection, job: &JobRow) -> Stored<Vec<OutputView>> {
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// The blob of a result, and that it was fetched.
-pub(crate) fn fetch(
-    c: &Connection,
-    job: &JobRow,
-    output: &str,
-    keep: i64,
-    caller: &Caller,
-) -> Stored<String> {
+/// The blob and the recipient of a result that can be fetched now.
+pub(crate) fn found(c: &Connection, job: &JobRow, output: &str, keep: i64) -> Stored<(String, String)> {
     if !matches!(job.state.as_str(), "committed" | "delivered") {
         let (cause, remedy) = match job.waits.as_deref() {
             Some(waits) => (format!("the job {waits}"), "wait for the job's end"),
@@ -99,12 +93,22 @@ pub(crate) fn fetch(
             |row| Ok((row.get(0)?, row.get(1)?)),
         )
         .optional()?;
-    let now = clock::now();
-    if job.updated + keep < now {
+    if job.updated + keep < clock::now() {
         let cause = format!("results of job {} were kept until {}", job.id, clock::text(job.updated + keep));
         return Err(Fault::filled(code::NOT_KEPT, &[("cause", &cause)]).during("fetching a result").into());
     }
-    let (blob, recipient) = found.ok_or_else(|| access::absent("output", output))?;
+    Ok(found.ok_or_else(|| access::absent("output", output))?)
+}
+
+/// The blob of a result, and that it was fetched.
+pub(crate) fn fetch(
+    c: &Connection,
+    job: &JobRow,
+    output: &str,
+    keep: i64,
+    caller: &Caller,
+) -> Stored<String> {
+    let (blob, recipient) = found(c, job, output, keep)?;
     // A party's own output is its operator's; a sealed one is its recipient's.
     if recipient.starts_with("party") != (caller.role == CallerRole::Operator) {
         let cause = format!("output {output} is for {recipient}");
@@ -114,7 +118,7 @@ pub(crate) fn fetch(
     }
     c.execute(
         "UPDATE results SET fetched = ?4 WHERE job = ?1 AND k = ?2 AND output = ?3",
-        params![job.id, job.attempt, output, now],
+        params![job.id, job.attempt, output, clock::now()],
     )?;
     audit::append(c, &caller.to_string(), "fetch", &job.id, json!({ "output": output, "digest": blob }))?;
     Ok(blob)

@@ -6,7 +6,39 @@ use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 
 /// The steps; the schema's number is the number of steps that a store has taken.
-pub(super) const MIGRATIONS: &[&str] = &[include_str!("0001.sql")];
+pub(super) const MIGRATIONS: &[&str] =
+    &[include_str!("0001.sql"), include_str!("0002.sql"), include_str!("0003.sql")];
+/// The schema of the release before this one, on which this release runs as well.
+const BEFORE: usize = 1;
+
+/// Whether a store is brought to the newest schema when it is opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Upgrade {
+    /// It is.
+    Newest,
+    /// It stays at the schema of the release before, which then still runs on it. This release runs
+    /// on both.
+    Keep,
+}
+
+/// The number of a store's schema.
+pub(crate) fn schema(connection: &Connection) -> rusqlite::Result<usize> {
+    connection.query_row("PRAGMA user_version", [], |row| row.get::<_, u32>(0)).map(|n| n as usize)
+}
+
+/// Leaves a store as it is, if this release runs on it.
+pub(super) fn keep(connection: &Connection, path: &Path) -> Result<(), Fault> {
+    let newest = MIGRATIONS.len();
+    let has = schema(connection).map_err(|e| super::broken(&e))?;
+    if (BEFORE..=newest).contains(&has) {
+        return Ok(());
+    }
+    let cause =
+        format!("{} has schema {has}, and this release runs on schemas {BEFORE} to {newest}", path.display());
+    let remedy =
+        "start the service of this release once without --keep-schema, or use the release of that store";
+    Err(Fault::new(code::STORE, "opening the store", cause, remedy))
+}
 
 /// Brings a store to the newest schema. A store that is not new is copied first.
 pub(super) fn to_newest(connection: &mut Connection, path: &Path, steps: &[&str]) -> Result<(), Fault> {
@@ -18,9 +50,7 @@ pub(super) fn to_newest(connection: &mut Connection, path: &Path, steps: &[&str]
             "start the release before this one: nothing was changed; and please report this",
         )
     };
-    let has: usize = connection
-        .query_row("PRAGMA user_version", [], |row| row.get::<_, u32>(0))
-        .map_err(|e| wrong(&e))? as usize;
+    let has = schema(connection).map_err(|e| wrong(&e))?;
     if has > steps.len() {
         let cause = format!(
             "{} has schema {has}, and this release knows schemas up to {}",

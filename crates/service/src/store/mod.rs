@@ -7,6 +7,8 @@
 mod migrate;
 mod place;
 
+pub(crate) use migrate::{Upgrade, schema};
+
 use crate::failpoint;
 use hushwire_fault::{Fault, code};
 use rusqlite::Connection;
@@ -74,11 +76,15 @@ impl Store {
     ///
     /// # Errors
     /// It is on a file system that does not do, is damaged, or is of a newer release.
-    pub(crate) fn open(path: &Path) -> Result<Self, Fault> {
+    pub(crate) fn open(path: &Path, upgrade: Upgrade) -> Result<Self, Fault> {
         place::check(path)?;
+        let is_new = !path.exists();
         let mut connection = connect(path)?;
         sound(&connection, path)?;
-        migrate::to_newest(&mut connection, path, migrate::MIGRATIONS)?;
+        match upgrade {
+            Upgrade::Keep if !is_new => migrate::keep(&connection, path)?,
+            _ => migrate::to_newest(&mut connection, path, migrate::MIGRATIONS)?,
+        }
         let (requests, waiting) = mpsc::sync_channel(QUEUE);
         let serving =
             thread::Builder::new().name("store".to_owned()).spawn(move || serve(&connection, &waiting));
@@ -89,6 +95,16 @@ impl Store {
     /// The file.
     pub(crate) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Looks whether the file is sound, beside requests.
+    ///
+    /// # Errors
+    /// It is damaged.
+    pub(crate) async fn check(&self) -> Result<(), Fault> {
+        let path = self.path.clone();
+        let checked = tokio::task::spawn_blocking(move || sound(&connect(&path)?, &path)).await;
+        checked.map_err(|e| Fault::internal("checking the store", e))?
     }
 
     /// Runs a request, whose `name` is that of its failpoints. What it changes is on the disk when
@@ -162,7 +178,7 @@ const RESTORE: &str =
     "restore the last backup with `hushwire-service restore`, and see the system's log about that disk";
 
 /// The refusal of the disk, in a request's place.
-fn disk(e: &std::io::Error) -> Fault {
+pub(crate) fn disk(e: &std::io::Error) -> Fault {
     Fault::new(code::STORE, "writing the store", e, hushwire_fault::io_remedy(e))
 }
 
@@ -235,7 +251,7 @@ mod tests {
     fn a_request_that_fails_leaves_nothing_and_its_neighbours_everything() {
         let dir = tempfile::tempdir().expect("a directory");
         let path = dir.path().join("store.db");
-        let store = Store::open(&path).unwrap_or_else(|e| panic!("{e}"));
+        let store = Store::open(&path, Upgrade::Newest).unwrap_or_else(|e| panic!("{e}"));
         let put = |n: i64, good: bool| {
             let store = store.clone();
             async move {
@@ -261,18 +277,36 @@ mod tests {
         assert_eq!(kept, 133);
     }
 
+    /// A page that is damaged while the service runs is found by the daily check.
+    #[test]
+    fn a_store_that_is_damaged_later_is_found_by_the_check() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("store.db");
+        drop(Store::open(&path, Upgrade::Newest).unwrap_or_else(|e| panic!("{e}")));
+        // The thread closes the file after the last handle is gone.
+        thread::sleep(std::time::Duration::from_millis(200));
+        let store = Store::open(&path, Upgrade::Newest).unwrap_or_else(|e| panic!("{e}"));
+        runtime().block_on(async {
+            store.check().await.unwrap_or_else(|e| panic!("{e}"));
+            let file = std::fs::File::options().write(true).open(&path).expect("a file");
+            std::os::unix::fs::FileExt::write_all_at(&file, &[0x5a; 8192], 4096).expect("room");
+            let error = store.check().await.err().unwrap_or_else(|| panic!("it is damaged"));
+            assert_eq!(error.code(), code::STORE, "{error}");
+        });
+    }
+
     #[test]
     fn a_damaged_store_is_refused() {
         let dir = tempfile::tempdir().expect("a directory");
         let path = dir.path().join("store.db");
-        drop(Store::open(&path).unwrap_or_else(|e| panic!("{e}")));
+        drop(Store::open(&path, Upgrade::Newest).unwrap_or_else(|e| panic!("{e}")));
         // The thread closes the file after the last handle is gone; what is written then is damage.
         thread::sleep(std::time::Duration::from_millis(200));
         let mut bytes = std::fs::read(&path).expect("a file");
         assert!(bytes.len() > 3 * 4096);
         bytes[4096..3 * 4096].fill(0x5a);
         std::fs::write(&path, bytes).expect("a file");
-        let error = Store::open(&path).err().unwrap_or_else(|| panic!("it is damaged"));
+        let error = Store::open(&path, Upgrade::Newest).err().unwrap_or_else(|| panic!("it is damaged"));
         assert!(error.code() == code::STORE && error.remedy().contains("restore"), "{error}");
     }
 }

@@ -4,7 +4,7 @@
 use http_body_util::{BodyExt, Full};
 use hushwire_kinds::Job;
 use hushwire_seal::{
-    Person,
+    Person, challenge,
     result::{self, ResultPlace},
 };
 use hushwire_session::SealedShare;
@@ -15,6 +15,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use rustls::pki_types::ServerName;
 use serde_json::{Value, json};
 use std::{
+    collections::BTreeSet,
     io::{BufRead, BufReader},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
@@ -73,7 +74,7 @@ pub(crate) struct Rig {
     /// The answer of `local-up --json`.
     pub(crate) up: Value,
     pub(crate) runtime: Runtime,
-    tls: Vec<TlsConnector>,
+    pub(crate) tls: Vec<TlsConnector>,
     /// Daemons, where they run one by one.
     pub(crate) parties: Vec<Option<Process>>,
     /// `local-up`, where it runs.
@@ -85,10 +86,15 @@ static KEYS: AtomicU64 = AtomicU64::new(0);
 impl Rig {
     /// Starts `local-up`.
     pub(crate) fn up() -> Self {
+        Self::up_of(3)
+    }
+
+    /// Starts `local-up` with a number of parties.
+    pub(crate) fn up_of(parties: usize) -> Self {
         let dir = tempfile::tempdir().expect("a directory");
         let begun = Instant::now();
         let mut child = Command::new(PROGRAM)
-            .args(["local-up", "--json", "--dir"])
+            .args(["local-up", "--json", "--parties", &parties.to_string(), "--dir"])
             .arg(dir.path())
             .stdout(Stdio::piped())
             .spawn()
@@ -110,7 +116,57 @@ impl Rig {
             |party: &Value| party["pin"].as_str().and_then(|pin| pin.parse::<Pin>().ok()).expect("a pin");
         let tls = up["parties"].as_array().expect("parties").iter();
         let tls = tls.map(|party| TlsConnector::from(https.client(vec![pin(party)]).expect("TLS"))).collect();
-        Self { dir, up, runtime, tls, parties: vec![None, None, None], together: Some(together) }
+        let parties = (0..parties).map(|_| None).collect();
+        Self { dir, up, runtime, tls, parties, together: Some(together) }
+    }
+
+    /// The number of parties.
+    pub(crate) fn count(&self) -> usize {
+        self.parties.len()
+    }
+
+    /// Changes a party's config: `lines` come before its peers.
+    pub(crate) fn configure(&self, party: usize, lines: &str) {
+        let path = self.dir.path().join(format!("party{party}.toml"));
+        let text = std::fs::read_to_string(&path).expect("a config");
+        let changed = text.replacen("\n[[peers]]", &format!("\n{lines}\n\n[[peers]]"), 1);
+        assert_ne!(text, changed);
+        std::fs::write(path, changed).expect("room");
+    }
+
+    /// Starts all parties one by one, and waits until each has met the others.
+    pub(crate) fn start_all(&mut self) {
+        (0..self.count()).for_each(|party| self.start(party, ""));
+        (0..self.count()).for_each(|party| self.answers(party));
+        let until = Instant::now() + Duration::from_secs(20);
+        for party in 0..self.count() {
+            while self
+                .try_ask(party, "GET", "/readyz", "", &[], vec![])
+                .is_none_or(|a| !a.status.is_success())
+            {
+                assert!(Instant::now() < until, "party {party} is not ready: {}", logs(self.dir.path()));
+                std::thread::sleep(Duration::from_millis(50));
+            }
+        }
+    }
+
+    /// Ends a party that runs by itself.
+    pub(crate) fn end(&mut self, party: usize) {
+        if let Some(mut running) = self.parties[party].take() {
+            running.signal(Signal::TERM);
+            assert!(running.ends_within(Duration::from_secs(15)), "{}", logs(self.dir.path()));
+        }
+    }
+
+    /// Submits a body to all parties. Gives the job's name.
+    pub(crate) fn submit_body(&self, key: &str, body: &Value) -> String {
+        let mut id = None;
+        for party in 0..self.count() {
+            let answer = self.submit_to(party, key, body).expect("an answer");
+            assert!(answer.status.is_success(), "{}", String::from_utf8_lossy(&answer.bytes));
+            id = answer.json()["id"].as_str().map(str::to_owned);
+        }
+        id.expect("a name")
     }
 
     /// Ends `local-up`, whose files stay, so that each party can be started by itself.
@@ -132,10 +188,119 @@ impl Rig {
             .arg("--config")
             .arg(self.dir.path().join(format!("party{party}.toml")))
             .env("HUSHWIRE_FAILPOINTS", failpoints)
+            .env("HUSHWIRE_CLOCK", self.clock(party))
             .stdin(Stdio::null())
             .stderr(log.expect("a file"))
             .spawn();
         self.parties[party] = Some(Process(child.expect("the program starts")));
+    }
+
+    /// Starts all parties, each by itself.
+    pub(crate) fn all_up(&mut self) {
+        (0..3).for_each(|party| self.start(party, ""));
+        (0..3).for_each(|party| self.answers(party));
+    }
+
+    /// Kills a party, as a power cut would.
+    pub(crate) fn kill(&mut self, party: usize) {
+        if let Some(mut running) = self.parties[party].take() {
+            running.signal(Signal::KILL);
+            assert!(running.ends_within(Duration::from_secs(5)));
+        }
+    }
+
+    /// Starts a party again that has ended by itself, without points of failure.
+    pub(crate) fn revive(&mut self, party: usize) {
+        if let Some(running) = &mut self.parties[party]
+            && running.0.try_wait().expect("it is ours").is_some()
+        {
+            self.start(party, "");
+            self.answers(party);
+        }
+    }
+
+    fn clock(&self, party: usize) -> PathBuf {
+        self.dir.path().join(format!("party{party}.clock"))
+    }
+
+    /// Sets a party's clock wrong by this many milliseconds.
+    pub(crate) fn set_clock(&self, party: usize, wrong: i64) {
+        let new = self.dir.path().join(format!("party{party}.clock.new"));
+        std::fs::write(&new, wrong.to_string()).expect("room");
+        std::fs::rename(new, self.clock(party)).expect("it is ours");
+    }
+
+    /// Clients know a party by this pin from now on.
+    pub(crate) fn know_pin(&mut self, party: usize, pin: &str) {
+        let https = Https::new(&Identity::generate("test").expect("a key"));
+        let tls = https.client(vec![pin.parse().expect("a pin")]).expect("TLS");
+        self.tls[party] = TlsConnector::from(tls);
+    }
+
+    /// Changes the config of a party, for its next start.
+    pub(crate) fn edit_config(&self, party: usize, change: impl FnOnce(String) -> String) {
+        let path = self.dir.path().join(format!("party{party}.toml"));
+        let text = std::fs::read_to_string(&path).expect("a config");
+        std::fs::write(path, change(text)).expect("room");
+    }
+
+    /// Whatever a party hands out, party 0 has committed before.
+    pub(crate) fn nothing_is_out_before_the_decision(&self, job: &str) {
+        for party in 0..3 {
+            // Whoever gets a challenge about it can fetch it.
+            let path = format!("/v1/jobs/{job}/results/anna/challenge");
+            let answer = self.try_ask(party, "POST", &path, &self.token("analyst"), &[], b"{}".to_vec());
+            if answer.is_some_and(|answer| answer.status.is_success()) {
+                let sql = "SELECT count(*) FROM attempts WHERE job = ?1 AND state = 'committed'";
+                let n: i64 = self.store(0).query_row(sql, [job], |row| row.get(0)).expect("a row");
+                assert_eq!(n, 1, "party {party} hands out what was not decided");
+            }
+        }
+    }
+
+    /// What all parties say of a job in the end is one thing, and runs are counted alike. Gives the
+    /// state.
+    pub(crate) fn one_end(&self, job: &str, seen: &[Value]) -> String {
+        let mut states: Vec<_> = seen.iter().filter_map(|view| view["state"].as_str()).collect();
+        states.dedup();
+        assert_eq!((states.len(), seen.len()), (1, 3), "one end: {seen:#?}");
+        let counted = |party: usize| -> i64 {
+            let sql = "SELECT count(*) FROM runs WHERE job = ?1 AND refunded = 0";
+            self.store(party).query_row(sql, [job], |row| row.get(0)).expect("a row")
+        };
+        let mut counts: Vec<_> = (0..3).map(counted).collect();
+        counts.dedup();
+        assert_eq!(counts.len(), 1, "runs are counted alike: {counts:?} {seen:#?}");
+        if states[0] == "committed" {
+            let attempt = seen[0]["attempt"].as_u64().expect("a number");
+            assert!(seen.iter().all(|view| view["attempt"].as_u64() == Some(attempt)), "{seen:#?}");
+            self.check_result(job, attempt as u32);
+        } else {
+            assert!(seen.iter().all(|view| !view["cause"]["cause"].is_null()), "a cause: {seen:#?}");
+        }
+        states[0].to_owned()
+    }
+
+    /// After the sweep of a restart, every blob of every party has a row, and every row its blob.
+    pub(crate) fn restart_and_compare_blobs(&mut self) {
+        for party in 0..3 {
+            if let Some(mut running) = self.parties[party].take() {
+                running.signal(Signal::TERM);
+                assert!(running.ends_within(Duration::from_secs(15)), "{}", logs(self.dir.path()));
+            }
+            self.start(party, "");
+            self.answers(party);
+            let store = self.store(party);
+            let sql = "SELECT blob FROM results UNION SELECT blob FROM parts WHERE stored = 1";
+            let mut statement = store.prepare(sql).expect("SQL");
+            let rows = statement.query_map([], |row| row.get(0)).expect("rows");
+            let known: BTreeSet<String> = rows.collect::<Result<_, _>>().expect("text");
+            let there: BTreeSet<String> = std::fs::read_dir(self.blobs(party))
+                .expect("a directory")
+                .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+                .collect();
+            assert_eq!(there, known, "party {party}");
+        }
     }
 
     /// Waits until a party answers.
@@ -151,7 +316,7 @@ impl Rig {
         self.up["tokens"][role].as_str().expect("a token").to_owned()
     }
 
-    fn try_ask(
+    pub(crate) fn try_ask(
         &self,
         party: usize,
         method: &str,
@@ -221,14 +386,14 @@ impl Rig {
     /// Submits a job to all parties. Gives its name.
     pub(crate) fn submit(&self, key: &str) -> String {
         let mut id = None;
-        for party in 0..3 {
+        for party in 0..self.count() {
             let answer = self.submit_to(party, key, &self.job()).expect("an answer");
             assert!(answer.status.is_success(), "{}", String::from_utf8_lossy(&answer.bytes));
             let this = answer.json()["id"].as_str().expect("a name").to_owned();
             assert!(id.as_ref().is_none_or(|id| *id == this), "all parties have the same name");
             id = Some(this);
         }
-        id.expect("three parties")
+        id.expect("a party")
     }
 
     /// A job at a party.
@@ -242,11 +407,11 @@ impl Rig {
     pub(crate) fn wait(&self, job: &str, most: Duration) -> Vec<Value> {
         let until = Instant::now() + most;
         loop {
-            let seen: Vec<_> = (0..3).filter_map(|party| self.look(party, job)).collect();
+            let seen: Vec<_> = (0..self.count()).filter_map(|party| self.look(party, job)).collect();
             let ended = |view: &&Value| {
                 matches!(view["state"].as_str(), Some("committed" | "delivered" | "failed" | "cancelled"))
             };
-            if seen.iter().filter(ended).count() == 3 {
+            if seen.iter().filter(ended).count() == self.count() {
                 return seen;
             }
             assert!(Instant::now() < until, "job {job} has no end: {seen:#?} {}", logs(self.dir.path()));
@@ -254,16 +419,30 @@ impl Rig {
         }
     }
 
+    /// The answer to a party's challenge about a job's result, by a file of keys.
+    pub(crate) fn proof(&self, party: usize, job: &str, keys: &str) -> Result<String, String> {
+        let path = format!("/v1/jobs/{job}/results/anna/challenge");
+        let asked = self.ask(party, "POST", &path, &self.token("analyst"), &json!({}));
+        if !asked.status.is_success() {
+            return Err(String::from_utf8_lossy(&asked.bytes).into_owned());
+        }
+        let asked =
+            asked.json()["challenge"].as_str().map(hex::decode).expect("a challenge").expect("digits");
+        let attempt = self.look(party, job).expect("a job")["attempt"].as_u64().expect("a number") as u32;
+        let person = Person::read(&self.dir.path().join(keys)).map_err(|e| e.to_string())?;
+        let place = ResultPlace { job, attempt, output: "anna", party: party as u8 };
+        let answer = challenge::answer(&person, &place, &asked).map_err(|e| e.to_string())?;
+        Ok(hex::encode(&answer[..]))
+    }
+
     /// The sealed shares of a job's result, as each party has them.
     pub(crate) fn fetch(&self, job: &str) -> Vec<Vec<u8>> {
         let fetch = |party| {
-            let answer = self.ask(
-                party,
-                "GET",
-                &format!("/v1/jobs/{job}/results/anna"),
-                &self.token("analyst"),
-                &Value::Null,
-            );
+            let proof = self.proof(party, job, "anna.keys").unwrap_or_else(|e| panic!("{e}"));
+            let path = format!("/v1/jobs/{job}/results/anna");
+            let headers = [("hushwire-proof", proof.as_str())];
+            let answer = self.try_ask(party, "GET", &path, &self.token("analyst"), &headers, vec![]);
+            let answer = answer.expect("an answer");
             assert!(answer.status.is_success(), "{}", String::from_utf8_lossy(&answer.bytes));
             answer.bytes
         };
@@ -341,7 +520,11 @@ impl Rig {
 /// The ends of all logs.
 pub(crate) fn logs(dir: &Path) -> String {
     let mut text = String::new();
-    for party in 0..3 {
+    for party in 0..8 {
+        let path = dir.join(format!("party{party}.log"));
+        if !path.exists() {
+            continue;
+        }
         let log = std::fs::read_to_string(dir.join(format!("party{party}.log"))).unwrap_or_default();
         let lines: Vec<&str> = log.lines().collect();
         text += &format!("\n--- party {party}\n{}", lines[lines.len().saturating_sub(15)..].join("\n"));

@@ -91,7 +91,7 @@ pub fn meet(
     control: &mut [Channel],
 ) -> Result<Vec<Ahead>, Fault> {
     let (config, chosen, index) = (&member.config, wants.chosen, usize::from(index));
-    let shelf = config.shelf.as_deref().map(|dir| shelf(dir, &config.identity)).transpose()?;
+    let shelf = config.shelf.as_deref().map(|dir| shelf(dir, config)).transpose()?;
     let garbled = wants.threads.iter().map(|want| garbled_prefix(chosen, config, index, &want.circuits));
     let stocks = wants.threads.iter().map(|want| prefix(chosen, config, index, want.need));
     let (sizes, places) = sizes(garbled.chain(stocks).collect());
@@ -119,6 +119,9 @@ pub fn meet(
     let take = |((garbled, stock), want): ((&Option<String>, &Option<String>), &Want)| {
         let Some(shelf) = &shelf else { return Ok(Ahead::Nothing) };
         let place = [index, usize::from(chosen.protocol.parties())];
+        if let (Some(material), Some(name)) = (&config.material, garbled.as_ref().or(stock.as_ref())) {
+            material.uses(name)?;
+        }
         match (garbled, stock) {
             (Some(name), _) => {
                 let taken = shelf.take_garbled(config.backend, name, place, &want.circuits);

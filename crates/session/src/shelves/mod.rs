@@ -18,11 +18,10 @@ mod preparation;
 pub use meet::{Ahead, FromDisk, from_disk, meet};
 pub use preparation::{Phase, Preparable, Preparation, PreparationPart};
 
-use crate::{Chosen, Fault, Member, MemberConfig, Seats};
+use crate::{Chosen, Fault, Member, MemberConfig, Seats, material::key_of};
 use hushwire_authgarble::{Form, Need, Shelf, ShelfError, Task};
 use hushwire_circuit::Program;
 use hushwire_prg::Seed;
-use hushwire_wire::Identity;
 use std::path::Path;
 use zeroize::Zeroizing;
 
@@ -36,8 +35,6 @@ const MOST: u64 = 1 << 21;
 const MOST_TABLES: u64 = 1 << 28;
 /// AGREEMENT: circuits in a file at most.
 const MOST_CIRCUITS: usize = 1 << 12;
-/// Separates the key of stocks from any other use of a party's identity.
-const DOMAIN: &str = "hushwire 2026 authgarble shelf key v2";
 
 /// The preprocessing that a run takes, which all its members know before it.
 pub struct Wants {
@@ -126,6 +123,12 @@ fn company(chosen: Chosen, config: &MemberConfig, index: usize) -> String {
 /// A short name of the parties in their order: stocks of other parties are not in the way.
 fn among(config: &MemberConfig, n: u8) -> String {
     let mut hash = blake3::Hasher::new_derive_key("hushwire 2026 authgarble shelf company v1");
+    if let Some(owner) = &config.shelf_owner {
+        for pin in owner.pins().iter().take(n.into()) {
+            hash.update(&pin.0);
+        }
+        return hash.finalize().to_hex()[..16].to_owned();
+    }
     for party in (0..n).map(Member::Party) {
         let peer = config.peers.iter().find(|peer| peer.member == party);
         hash.update(&peer.map_or(config.identity.pin(), |peer| peer.pin).0);
@@ -133,23 +136,13 @@ fn among(config: &MemberConfig, n: u8) -> String {
     hash.finalize().to_hex()[..16].to_owned()
 }
 
-/// The base64 text of a private key, whatever else its file holds and however it is broken into
-/// lines.
-fn private_key(pem: &str) -> Option<Zeroizing<String>> {
-    let (_, from) = pem.split_once("-----BEGIN PRIVATE KEY-----")?;
-    let (key, _) = from.split_once("-----END PRIVATE KEY-----")?;
-    let mut text = Zeroizing::new(String::with_capacity(key.len()));
-    text.extend(key.chars().filter(|c| !c.is_whitespace()));
-    Some(text)
-}
-
 /// A party's shelf. Its stocks are sealed under a key that comes from its private key.
-fn shelf(dir: &Path, identity: &Identity) -> Result<Shelf, Fault> {
-    let pem = identity.to_pem();
-    let private = private_key(&pem).ok_or_else(|| Fault::internal(STEP, "an identity without its key"))?;
-    let key = Zeroizing::new(blake3::derive_key(DOMAIN, private.as_bytes()));
-    let key = Seed::from_bytes(*key.first_chunk().expect("32 bytes hold 16"));
-    Shelf::open(dir, key).map_err(|e| refused(&e))
+fn shelf(dir: &Path, config: &MemberConfig) -> Result<Shelf, Fault> {
+    let key = match &config.shelf_owner {
+        Some(owner) => Zeroizing::new(*owner.key()),
+        None => key_of(&config.identity)?,
+    };
+    Shelf::open(dir, Seed::from_bytes(*key)).map_err(|e| refused(&e))
 }
 
 fn refused(e: &ShelfError) -> Fault {
@@ -172,16 +165,5 @@ mod tests {
                 "{batches:?} of {most}"
             );
         }
-    }
-
-    #[test]
-    fn the_key_of_stocks_is_of_the_private_key_alone() {
-        let pem = Identity::generate("a").expect("an identity").to_pem();
-        let key = private_key(&pem).expect("a key");
-        let folded = pem.replace('\n', "\r\n") + "\nwhat the owner wrote below\n";
-        assert_eq!(private_key(&folded).as_ref(), Some(&key));
-        let other = Identity::generate("a").expect("an identity").to_pem();
-        assert_ne!(private_key(&other), Some(key));
-        assert_eq!(private_key("no key"), None);
     }
 }

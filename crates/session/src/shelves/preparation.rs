@@ -144,7 +144,7 @@ impl Task for Preparation {
             return Err(Fault::usage(STEP, cause, "add a table [authgarble] with shelf = \"DIRECTORY\""));
         };
         // It is made here, and shows at once if it cannot be.
-        shelf(dir, &config.identity)?;
+        shelf(dir, config)?;
         if let Err(e) = &*self.wants {
             return Err(e.clone());
         }
@@ -175,7 +175,7 @@ impl Part for PreparationPart {
         let lanes = lanes.collect::<Result<Vec<_>, _>>()?;
         let (config, index) = (&member.config, usize::from(seat.index));
         let kept = on_threads((0..).zip(lanes).collect(), |(t, mut channels): (u16, Vec<Channel>)| {
-            let shelf = shelf(&self.dir, &config.identity)?;
+            let shelf = shelf(&self.dir, config)?;
             let mut party =
                 seat.authenticated(chosen, &seat.context.child("thread", t.into()), wants.beside)?;
             let failed = |e| Failure::from(e).told(&seat, COMPUTE);

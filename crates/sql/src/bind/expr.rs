@@ -2,15 +2,17 @@
 
 use super::{
     Binder, Env,
+    instead::of_operator,
     interval::is_interval,
     literal::{literal, typed},
+    ranged::Over,
     scope::means,
     subquery::Subquery,
 };
 use crate::{
     Fault,
     error::{At, fault, refused_at, unsupported, widths},
-    logical::{Id, Ids, OrderKey, truth},
+    logical::{Id, Ids, truth},
 };
 use hushwire_compute::Comparison;
 use hushwire_fault::code;
@@ -20,13 +22,6 @@ use hushwire_tables::{
     plain::{Tables, evaluate},
 };
 use sqlparser::ast::{self, BinaryOperator as B, UnaryOperator as U};
-
-/// A window's order and its functions.
-pub(super) struct Over {
-    pub(super) partition: Vec<Expr>,
-    pub(super) order: Vec<(Expr, OrderKey)>,
-    pub(super) calls: Vec<(Id, WindowFunction)>,
-}
 
 /// A window function within groups, from which a figure is computed. Partitions are the groups,
 /// parted further.
@@ -51,6 +46,8 @@ pub(super) struct Calls<'q> {
     pub(super) windows: Option<Vec<Over>>,
     pub(super) subqueries: Option<Vec<Subquery>>,
     pub(super) inside: bool,
+    /// The bytes that a CAST around leaves for a text.
+    pub(super) room: Option<u16>,
     pub(super) select: Option<&'q ast::Select>,
 }
 
@@ -66,6 +63,7 @@ impl<'q> Calls<'q> {
             windows: None,
             subqueries: None,
             inside: false,
+            room: None,
             select: None,
         }
     }
@@ -82,7 +80,11 @@ impl<'q> Calls<'q> {
 
     /// The columns that calls stand for.
     pub(super) fn made(&self) -> Ids {
-        let windows = self.windows.iter().flatten().flat_map(|over| over.calls.iter().map(|(id, _)| *id));
+        let of_over = |over: &Over| {
+            let sums = over.ranged.iter().flat_map(|ranged| ranged.sums.iter().map(|(id, _)| *id));
+            over.calls.iter().map(|(id, _)| *id).chain(sums).collect::<Vec<Id>>()
+        };
+        let windows = self.windows.iter().flatten().flat_map(of_over);
         let subqueries = self.subqueries.iter().flatten().map(|sub| sub.id);
         let aggregates = self.aggregates.iter().map(|(id, _)| *id);
         let levels = self.levels.iter().map(|(_, id)| *id);
@@ -179,7 +181,7 @@ impl<'q> Binder<'q> {
         at: At,
     ) -> Result<Expr, Fault> {
         use ast::Expr as E;
-        let no = |clause: &str| Err(unsupported(at, clause));
+        let no = |clause: &str, remedy: &str| Err(unsupported(at, clause, remedy));
         if compared_operand(expr).is_some_and(|e| matches!(e, E::Exists { negated: true, .. })) {
             let cause = "NOT EXISTS before a comparison can be read in two ways";
             return Err(refused_at(at, cause, "put what NOT belongs to in parentheses"));
@@ -247,37 +249,9 @@ impl<'q> Binder<'q> {
             }
             E::Exists { subquery, negated } => negate(self.exists(env, calls, subquery, at)?, *negated),
             E::Subquery(query) => self.scalar(env, calls, query, at)?,
-            E::Like { negated, any: false, expr, pattern, escape_char } => {
-                let of = of!(expr);
-                let (Expr::Literal(Value::Text(pattern), _), escape) =
-                    (of!(pattern), escape_char.as_ref().map(|e| self.expr(env, calls, e)).transpose()?)
-                else {
-                    return no("LIKE with a pattern that is no literal");
-                };
-                let pattern = String::from_utf8_lossy(&pattern).into_owned();
-                let escape = match escape {
-                    None => None,
-                    Some(Expr::Literal(Value::Text(text), _)) if text.len() == 1 => Some(char::from(text[0])),
-                    Some(_) => return no("ESCAPE with more than one character"),
-                };
-                negate(Expr::Like { of: Box::new(of), pattern, escape }, *negated)
+            E::Like { .. } | E::ILike { .. } | E::SimilarTo { .. } | E::RLike { .. } => {
+                self.pattern(env, calls, expr, at)?
             }
-            E::ILike { negated, any: false, expr, pattern, escape_char: None } => {
-                let of = of!(expr);
-                let (Expr::Literal(Value::Text(pattern), _), of) =
-                    (of!(pattern), self.call("lower", vec![of], at)?)
-                else {
-                    return no("ILIKE with a pattern that is no literal");
-                };
-                let lower = Expr::Literal(Value::Text(pattern), ColumnType::Varchar(MAX_TEXT));
-                let Value::Text(pattern) = self.constant(&self.call("lower", vec![lower], at)?)? else {
-                    return no("ILIKE with a pattern that is no literal");
-                };
-                let pattern = String::from_utf8_lossy(&pattern).into_owned();
-                negate(Expr::Like { of: Box::new(of), pattern, escape: None }, *negated)
-            }
-            E::ILike { .. } => return no("ILIKE with ANY or ESCAPE"),
-            E::SimilarTo { .. } | E::RLike { .. } => return no("a regular expression"),
             E::AnyOp { left, compare_op, right, .. } => {
                 self.any_or_all(env, calls, (left, compare_op, right), false, at)?
             }
@@ -288,34 +262,7 @@ impl<'q> Binder<'q> {
                 let operand = operand.as_ref().map(|e| self.expr(env, calls, e)).transpose()?;
                 self.case(env, calls, operand.as_ref(), conditions, else_result.as_deref(), at)?
             }
-            E::Cast {
-                kind: ast::CastKind::Cast | ast::CastKind::DoubleColon | ast::CastKind::TryCast,
-                expr,
-                data_type,
-                format: None,
-            } => {
-                let inner = of!(expr);
-                let Some(ty) = self.cast_type(data_type, &inner, at)? else {
-                    return self.call("to_text", vec![inner], at);
-                };
-                match &inner {
-                    Expr::Literal(Value::Null, _) => Expr::Literal(Value::Null, ty),
-                    Expr::Literal(Value::Text(text), _) if !matches!(ty, ColumnType::Varchar(_)) => {
-                        let text = String::from_utf8_lossy(text);
-                        Expr::Literal(placed(self.reader().literal(&text, ty), at)?, ty)
-                    }
-                    _ if !matches!(ty, ColumnType::Varchar(_))
-                        && matches!(self.ty(&inner, at)?, ColumnType::Varchar(_)) =>
-                    {
-                        self.read_text(inner, ty, at)?
-                    }
-                    _ if matches!(ty, ColumnType::Varchar(_)) => {
-                        self.call("to_text", vec![inner], at)?.cast(ty)
-                    }
-                    _ => inner.cast(ty),
-                }
-            }
-            E::Cast { .. } | E::Convert { .. } => return no("this kind of cast"),
+            E::Cast { .. } | E::Convert { .. } => self.cast(env, calls, expr, at)?,
             E::Extract { field, expr, .. } => {
                 let name = field.to_string().trim_matches('\'').to_ascii_lowercase();
                 let name = Expr::Literal(Value::text(&name), ColumnType::Varchar(MAX_TEXT));
@@ -334,7 +281,12 @@ impl<'q> Binder<'q> {
                 self.call("substring", all, at)?
             }
             E::Function(function) => self.function(env, calls, function, at)?,
-            E::Tuple(_) => return no("a row of values"),
+            E::Tuple(_) => {
+                return no(
+                    "a row of values",
+                    "compare rows: (a, b) = (1, 2), or (a, b) IN ((1, 2), (3, 4)); in a list, name the values",
+                );
+            }
             E::Ceil { expr, field: NO_UNIT } => {
                 let of = of!(expr);
                 self.call("ceil", vec![of], at)?
@@ -343,7 +295,12 @@ impl<'q> Binder<'q> {
                 let of = of!(expr);
                 self.call("floor", vec![of], at)?
             }
-            E::Ceil { .. } | E::Floor { .. } => return no("CEIL or FLOOR to a unit or to digits"),
+            E::Ceil { .. } | E::Floor { .. } => {
+                return no(
+                    "CEIL or FLOOR to a unit or to digits",
+                    "write FLOOR(a * 100) / 100, and DATE_TRUNC('month', d) of dates",
+                );
+            }
             E::Position { expr, r#in } => {
                 let (part, of) = (of!(expr), of!(r#in));
                 self.call("position", vec![part, of], at)?
@@ -361,10 +318,24 @@ impl<'q> Binder<'q> {
                 }
                 self.call(name, all, at)?
             }
-            E::Overlay { .. } => return no("OVERLAY: write LEFT(text, n) || part || SUBSTRING(text FROM m)"),
-            E::Collate { .. } => return no("COLLATE"),
-            E::AtTimeZone { .. } => return no("AT TIME ZONE"),
-            other => return no(&format!("the expression {other}")),
+            E::Overlay { .. } => {
+                return no("OVERLAY", "write LEFT(text, n) || part || SUBSTRING(text FROM m)");
+            }
+            E::Collate { .. } => {
+                return no("COLLATE", "order by UPPER(text), or by the text, whose bytes are compared");
+            }
+            E::AtTimeZone { .. } => {
+                return no(
+                    "AT TIME ZONE",
+                    "times are in UTC: add the distance, as in paid_at + INTERVAL '2' HOUR",
+                );
+            }
+            other => {
+                return no(
+                    &format!("the expression {other}"),
+                    "write it by CASE, comparisons and the functions of docs/reference/sql.md",
+                );
+            }
         })
     }
 
@@ -403,6 +374,9 @@ impl<'q> Binder<'q> {
             _ => {}
         }
         let (a, b) = (self.expr(env, calls, left)?, self.expr(env, calls, right)?);
+        if let Some((negated, any_case)) = regular(op) {
+            return self.regular(a, b, (negated, any_case), at);
+        }
         if *op == B::Spaceship {
             return self.same(a, b, at);
         }
@@ -418,7 +392,7 @@ impl<'q> Binder<'q> {
             B::PGExp | B::BitwiseXor => return self.call("power", vec![a, b], at),
             B::StringConcat => return self.call("concat_op", vec![a, b], at),
             B::Modulo => Arithmetic::Remainder,
-            other => return Err(fault(at, code::OPERATOR_UNSUPPORTED, &[("operator", other)])),
+            other => return Err(unknown_operator(other, at)),
         };
         self.arithmetic(arithmetic, a, b, at)
     }
@@ -436,7 +410,7 @@ impl<'q> Binder<'q> {
             return self.any_or_all(env, calls, (left, op, inner), all, at);
         }
         let Some(op) = comparison(op) else {
-            return Err(fault(at, code::OPERATOR_UNSUPPORTED, &[("operator", op)]));
+            return Err(unknown_operator(op, at));
         };
         let of = self.expr(env, calls, left)?;
         let list = match right {
@@ -497,7 +471,7 @@ impl<'q> Binder<'q> {
         placed(self.reader().arithmetic(op, a, b), at)
     }
 
-    fn read_as(&self, expr: Expr, ty: ColumnType, at: At) -> Result<Expr, Fault> {
+    pub(super) fn read_as(&self, expr: Expr, ty: ColumnType, at: At) -> Result<Expr, Fault> {
         placed(self.reader().read_as(expr, ty), at)
     }
 
@@ -522,50 +496,6 @@ impl<'q> Binder<'q> {
         let one = Relation::values(Schema::default(), vec![vec![]])?;
         let made = evaluate(&one.project(vec![("constant".into(), of.clone())])?, &Tables::new())?;
         Ok(made.into_iter().flatten().next().unwrap_or(Value::Null))
-    }
-
-    /// A text as a value of another type; NULL where it is none.
-    fn read_text(&self, of: Expr, ty: ColumnType, at: At) -> Result<Expr, Fault> {
-        let number = |scale: u8, of: Expr| {
-            let scale = Expr::Literal(Value::Number(scale.into()), ColumnType::Integer);
-            self.call("to_number", vec![of, scale], at)
-        };
-        match ty {
-            // One digit more than are kept, by which it is rounded.
-            ty if ty.is_integer() => Ok(number(1, of)?.cast(ty)),
-            ColumnType::Decimal { scale, .. } if scale < 12 => Ok(number(scale + 1, of)?.cast(ty)),
-            ColumnType::Double { .. } => Ok(number(9, of)?.cast(ty)),
-            ColumnType::Date => {
-                let whole = |n| Expr::Literal(Value::Number(n), ColumnType::BigInt);
-                let part = |from, length| {
-                    let text = self.call("substring", vec![of.clone(), whole(from), whole(length)], at)?;
-                    Ok::<_, Fault>(number(0, text)?.cast(ColumnType::Integer))
-                };
-                let made = self.call("make_date", vec![part(1, 4)?, part(6, 2)?, part(9, 2)?], at)?;
-                let alike = of.clone().like("____-__-__");
-                Ok(Expr::Case { branches: vec![(alike, made)], otherwise: None })
-            }
-            ty => {
-                let cause = format!("a text of a column is read as {ty}");
-                Err(refused_at(at, cause, "declare the column as this type in its schema"))
-            }
-        }
-    }
-
-    /// The type that a CAST names; `None` for a text without a length.
-    fn cast_type(&self, ty: &ast::DataType, of: &Expr, at: At) -> Result<Option<ColumnType>, Fault> {
-        use ast::DataType as D;
-        match ty {
-            D::Varchar(None)
-            | D::Text
-            | D::String(None)
-            | D::CharVarying(None)
-            | D::CharacterVarying(None) => {
-                let literal = matches!(of, Expr::Literal(Value::Null, _));
-                Ok(literal.then_some(ColumnType::Varchar(1)))
-            }
-            ty => column_type(ty, at).map(Some),
-        }
     }
 
     /// Whether two values are equal, with NULL equal to NULL.
@@ -625,6 +555,23 @@ impl<'q> Binder<'q> {
     }
 }
 
+/// Whether an operator is a regular expression's: whether it is negated, and whether capitals equal
+/// small letters.
+fn regular(op: &B) -> Option<(bool, bool)> {
+    Some(match op {
+        B::PGRegexMatch => (false, false),
+        B::PGRegexIMatch => (false, true),
+        B::PGRegexNotMatch => (true, false),
+        B::PGRegexNotIMatch => (true, true),
+        _ => return None,
+    })
+}
+
+fn unknown_operator(op: &B, at: At) -> Fault {
+    let fields: [(_, &dyn std::fmt::Display); 2] = [("operator", op), ("remedy", &of_operator(op))];
+    fault(at, code::OPERATOR_UNSUPPORTED, &fields)
+}
+
 /// The number 1.
 pub(super) fn one() -> Expr {
     Expr::Literal(Value::Number(1), ColumnType::BigInt)
@@ -650,47 +597,8 @@ pub(super) fn placed<T>(made: Result<T, Fault>, at: At) -> Result<T, Fault> {
     made.map_err(|e| e.placed(at.0))
 }
 
-fn negate(expr: Expr, negated: bool) -> Expr {
+pub(super) fn negate(expr: Expr, negated: bool) -> Expr {
     if negated { expr.not() } else { expr }
-}
-
-/// The type that a query's text names.
-pub(super) fn column_type(ty: &ast::DataType, at: At) -> Result<ColumnType, Fault> {
-    use ast::{CharacterLength, DataType as D, ExactNumberInfo as X};
-    let made = match ty {
-        D::Boolean | D::Bool => ColumnType::Boolean,
-        D::SmallInt(None) | D::Int2(None) | D::TinyInt(None) => ColumnType::SmallInt,
-        D::Int(None) | D::Integer(None) | D::Int4(None) => ColumnType::Integer,
-        D::BigInt(None) | D::Int8(None) | D::HugeInt | D::Signed | D::SignedInteger => ColumnType::BigInt,
-        D::Decimal(info) | D::Numeric(info) | D::Dec(info) => {
-            let (precision, scale) = match info {
-                X::None => (38, 6),
-                X::Precision(p) => (*p, 0),
-                X::PrecisionAndScale(p, s) => (*p, u64::try_from(*s).unwrap_or(u64::MAX)),
-            };
-            let small = |n: u64| u8::try_from(n).unwrap_or(u8::MAX);
-            ColumnType::Decimal { precision: small(precision), scale: small(scale) }
-        }
-        D::Date => ColumnType::Date,
-        D::Datetime(None) => ColumnType::Timestamp,
-        D::Timestamp(None, ast::TimezoneInfo::None | ast::TimezoneInfo::WithoutTimeZone) => {
-            ColumnType::Timestamp
-        }
-        D::Varchar(Some(CharacterLength::IntegerLength { length, .. }))
-        | D::CharVarying(Some(CharacterLength::IntegerLength { length, .. }))
-        | D::CharacterVarying(Some(CharacterLength::IntegerLength { length, .. }))
-        | D::Char(Some(CharacterLength::IntegerLength { length, .. }))
-        | D::Character(Some(CharacterLength::IntegerLength { length, .. })) => {
-            ColumnType::Varchar(u16::try_from(*length).unwrap_or(u16::MAX))
-        }
-        D::Double(_) | D::DoublePrecision | D::Float(_) | D::Real => ColumnType::Double { frac: 32 },
-        other => return Err(fault(at, code::TYPE_UNSUPPORTED, &[("type", other)])),
-    };
-    if made.is_valid() {
-        Ok(made)
-    } else {
-        Err(refused_at(at, format!("{ty} cannot be"), "check its digits or its length"))
-    }
 }
 
 /// The first operand of an expression that binds more tightly than NOT.

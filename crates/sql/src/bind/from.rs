@@ -130,7 +130,8 @@ impl<'q> Binder<'q> {
                 J::Left(on) | J::LeftOuter(on) if always(on) => pool = self.with_lateral(pool, inner, at)?,
                 _ => {
                     let clause = "LATERAL with a condition of its own";
-                    return Err(unsupported(at, clause));
+                    let remedy = "write the condition in the WHERE of the lateral query, and join ON TRUE";
+                    return Err(unsupported(at, clause, remedy));
                 }
             }
             scope.0.extend(names.0);
@@ -180,16 +181,28 @@ impl<'q> Binder<'q> {
     ) -> Result<(Pool, Scope), Fault> {
         use JoinOperator as J;
         let at: At = (&join.relation).into();
-        let no = |clause: &str| Err(unsupported(at, clause));
+        let no = |clause: &str, remedy: &str| Err(unsupported(at, clause, remedy));
         // A right join is a left join with swapped sides.
         let (kind, turned, constraint) = match &join.join_operator {
             J::Join(on) | J::Inner(on) | J::CrossJoin(on) => (LogicalJoin::Inner, false, on),
             J::Left(on) | J::LeftOuter(on) => (LogicalJoin::Left, false, on),
             J::Right(on) | J::RightOuter(on) => (LogicalJoin::Left, true, on),
             J::FullOuter(on) => (LogicalJoin::Full, false, on),
-            J::Semi(_) | J::LeftSemi(_) | J::RightSemi(_) => return no("SEMI JOIN; write EXISTS"),
-            J::Anti(_) | J::LeftAnti(_) | J::RightAnti(_) => return no("ANTI JOIN; write NOT EXISTS"),
-            _ => return no("this kind of join"),
+            J::Semi(_) | J::LeftSemi(_) | J::RightSemi(_) => {
+                return no(
+                    "SEMI JOIN",
+                    "write WHERE EXISTS (SELECT 1 FROM other WHERE other.id = t.id), or WHERE t.id IN (SELECT id FROM other)",
+                );
+            }
+            J::Anti(_) | J::LeftAnti(_) | J::RightAnti(_) => {
+                return no("ANTI JOIN", "write WHERE NOT EXISTS (SELECT 1 FROM other WHERE other.id = t.id)");
+            }
+            _ => {
+                return no(
+                    "this kind of join",
+                    "write JOIN, LEFT JOIN, RIGHT JOIN, FULL JOIN or CROSS JOIN; for the last row before a time, LEFT JOIN LATERAL (SELECT … WHERE b.id = a.id AND b.at <= a.at ORDER BY b.at DESC LIMIT 1) ON TRUE",
+                );
+            }
         };
         let mut shared = vec![];
         let mut conditions = match constraint {
@@ -204,7 +217,11 @@ impl<'q> Binder<'q> {
                 let mut all = vec![];
                 for column in columns {
                     let [ast::ObjectNamePart::Identifier(name)] = &column.0[..] else {
-                        return Err(unsupported(column, "such a name in USING"));
+                        return Err(unsupported(
+                            column,
+                            "such a name in USING",
+                            "name a column alone, as in USING (id)",
+                        ));
                     };
                     all.push(self.shared(name, &left_names, &right_names, &mut shared)?);
                 }
@@ -300,7 +317,11 @@ impl<'q> Binder<'q> {
             }
         }
         if kind == LogicalJoin::Full && !rest.is_empty() {
-            return Err(unsupported(at, "FULL JOIN on more than columns that are equal"));
+            return Err(unsupported(
+                at,
+                "FULL JOIN on more than columns that are equal",
+                "write the LEFT JOIN of a and b UNION ALL the rows of b for which no row of a EXISTS",
+            ));
         }
         // A condition on the left side alone becomes a key that is NULL where it does not hold:
         // NULL has no partner.
@@ -313,7 +334,11 @@ impl<'q> Binder<'q> {
             left = left.extended(vec![(key, Expr::Case { branches, otherwise: None })]);
             *first = key;
         } else if !mine.is_empty() {
-            return Err(unsupported(at, "an outer join on no columns that are equal"));
+            return Err(unsupported(
+                at,
+                "an outer join on no columns that are equal",
+                "join ON a.x = b.x AND the other condition, or write the inner join UNION ALL the rows for which no partner EXISTS",
+            ));
         }
         let outer: Vec<Id> = match kind {
             LogicalJoin::Full => [left.columns(), right.columns()].concat(),
@@ -356,17 +381,35 @@ impl<'q> Binder<'q> {
             }
             F::Derived { lateral, subquery, alias, sample: None } => {
                 if *lateral {
-                    return Err(unsupported(at, "LATERAL in parentheses"));
+                    return Err(unsupported(
+                        at,
+                        "LATERAL in parentheses",
+                        "write it behind a comma or JOIN, without parentheses around the join",
+                    ));
                 }
                 let bound = self.query(subquery, outer)?;
+                let called = alias.as_ref().map_or("", |alias| alias.name.value.as_str());
+                self.one(bound, called, alias.as_ref(), at)
+            }
+            F::Pivot { alias, .. } | F::Unpivot { alias, .. } => {
+                let query = self.pivoted(factor)?;
+                let bound = self.query(query, outer)?;
                 let called = alias.as_ref().map_or("", |alias| alias.name.value.as_str());
                 self.one(bound, called, alias.as_ref(), at)
             }
             F::NestedJoin { table_with_joins, alias: None } => {
                 self.joins(table_with_joins, outer, &Scope::default(), &mut Pool::default())
             }
-            F::Table { .. } => Err(unsupported(at, "a table with arguments, hints or a sample")),
-            _ => Err(unsupported(at, "this in FROM")),
+            F::Table { .. } => Err(unsupported(
+                at,
+                "a table with arguments, hints or a sample",
+                "name the table alone: bring rows that a function would make, or a sample, as a table",
+            )),
+            _ => Err(unsupported(
+                at,
+                "this in FROM",
+                "name tables and derived tables, as in FROM a JOIN (SELECT …) AS b ON a.id = b.id: bring a table for what a function makes",
+            )),
         }
     }
 
@@ -423,6 +466,6 @@ impl<'q> Binder<'q> {
             columns.push((id, place));
         }
         let named = columns.iter().map(|(id, _)| (self.columns.of(*id).name.clone(), *id)).collect();
-        Ok(BoundQuery { plan: LogicalPlan::Scan { table, columns }, columns: named })
+        Ok(BoundQuery { plan: LogicalPlan::Scan { table, columns, made: vec![] }, columns: named })
     }
 }

@@ -4,6 +4,7 @@
 use super::{
     Binder, Env,
     expr::{Calls, Staged, placed},
+    instead::of_function,
     interval::is_interval,
     sort_key,
 };
@@ -45,20 +46,34 @@ fn arguments(function: &ast::Function) -> Result<Given<'_>, Fault> {
         // CURRENT_DATE has none.
         FunctionArguments::None => return Ok(given),
         FunctionArguments::Subquery(_) => {
-            return Err(unsupported(function, "a function of a query"));
+            return Err(unsupported(
+                function,
+                "a function of a query",
+                "write the values as arguments, or bring the rows as a table",
+            ));
         }
     };
     for clause in &list.clauses {
         match clause {
             C::IgnoreOrRespectNulls(nulls) => given.ignores = *nulls == N::IgnoreNulls,
             C::OrderBy(keys) => given.order.extend(keys),
-            other => return Err(unsupported(other, &format!("{other} in a function"))),
+            other => {
+                return Err(unsupported(
+                    other,
+                    &format!("{other} in a function"),
+                    "write the arguments alone, and IGNORE NULLS or ORDER BY where it has them",
+                ));
+            }
         }
     }
     given.distinct = list.duplicate_treatment == Some(ast::DuplicateTreatment::Distinct);
     if let [FunctionArg::Unnamed(FunctionArgExpr::Wildcard)] = &list.args[..] {
         if given.distinct {
-            return Err(unsupported(function, "DISTINCT * in a function"));
+            return Err(unsupported(
+                function,
+                "DISTINCT * in a function",
+                "count DISTINCT columns: COUNT(DISTINCT a, b)",
+            ));
         }
         return Ok(Given { all: None, ..given });
     }
@@ -66,7 +81,13 @@ fn arguments(function: &ast::Function) -> Result<Given<'_>, Fault> {
     for arg in &list.args {
         match arg {
             FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => args.push(expr),
-            other => return Err(unsupported(function, &format!("the argument {other}"))),
+            other => {
+                return Err(unsupported(
+                    function,
+                    &format!("the argument {other}"),
+                    "write arguments in their places, without names, and * in COUNT(*) alone",
+                ));
+            }
         }
     }
     Ok(Given { all: Some(args), ..given })
@@ -136,15 +157,18 @@ impl<'q> Binder<'q> {
         function: &'q ast::Function,
         at: At,
     ) -> Result<Expr, Fault> {
-        let no = |clause: &str| Err(unsupported(at, clause));
+        let no = |clause: &str, remedy: &str| Err(unsupported(at, clause, remedy));
         if !matches!(function.parameters, FunctionArguments::None) {
-            return no("a function with parameters");
+            return no("a function with parameters", "write its arguments in one pair of parentheses");
         }
         let name = function.name.to_string().to_ascii_lowercase();
         let given = arguments(function)?;
         if let Some(over) = &function.over {
             if !given.order.is_empty() {
-                return no("ORDER BY within a window function's parentheses");
+                return no(
+                    "ORDER BY within a window function's parentheses",
+                    "write the order behind OVER: FIRST_VALUE(a) OVER (PARTITION BY b ORDER BY c)",
+                );
             }
             return self.windowed(env, calls, &name, &given, function.filter.as_deref(), over, at);
         }
@@ -156,11 +180,21 @@ impl<'q> Binder<'q> {
         }
         let Given { all, distinct, ignores, order } = given;
         if distinct || function.filter.is_some() || ignores || !order.is_empty() {
-            return no("DISTINCT, FILTER, ORDER BY or IGNORE NULLS in a function that is no aggregate");
+            return no(
+                "DISTINCT, FILTER, ORDER BY or IGNORE NULLS in a function that is no aggregate",
+                "write the call without it, or CASE WHEN condition THEN call END",
+            );
         }
-        let Some(args) = all else { return no(&format!("{name}(*)")) };
+        let Some(args) = all else {
+            return no(&format!("{name}(*)"), "name its arguments: only COUNT takes *");
+        };
         if let Some(made) = self.of_clock(&name, &args, at)? {
             return Ok(made);
+        }
+        if let ("age", [first]) = (name.as_str(), &args[..]) {
+            let today = self.of_clock("current_date", &[], at)?;
+            let first = self.expr(env, calls, first)?;
+            return self.call(&name, today.into_iter().chain([first]).collect(), at);
         }
         if let ("date_add" | "adddate" | "date_sub" | "subdate", [of, by]) = (name.as_str(), &args[..]) {
             // A number counts days.
@@ -203,7 +237,8 @@ impl<'q> Binder<'q> {
     /// The expression of a scalar function's call.
     pub(super) fn call(&self, name: &str, all: Vec<Expr>, at: At) -> Result<Expr, Fault> {
         let Some(function) = functions::find(name) else {
-            return Err(fault(at, code::FUNCTION_UNSUPPORTED, &[("function", &name)]));
+            let remedy = of_function(name);
+            return Err(fault(at, code::FUNCTION_UNSUPPORTED, &[("function", &name), ("remedy", &remedy)]));
         };
         placed(function.bind(&Arguments { name, all, reader: self.reader() }), at)
     }
@@ -232,7 +267,11 @@ impl<'q> Binder<'q> {
             return Err(fault(at, code::ARGUMENTS, &fields));
         }
         if distinct && !found.distinct {
-            return Err(unsupported(at, &format!("DISTINCT in {}", name.to_uppercase())));
+            return Err(unsupported(
+                at,
+                &format!("DISTINCT in {}", name.to_uppercase()),
+                "take it of the rows of SELECT DISTINCT in a derived table",
+            ));
         }
         match &found.meaning {
             AggregateMeaning::Native(function) => {
@@ -244,9 +283,10 @@ impl<'q> Binder<'q> {
                 placed(self.native(calls, *function, argument, distinct, at), at)
             }
             AggregateMeaning::Rewritten(meaning) => {
+                let room = calls.room;
                 let mut figures = InGroups { binder: self, calls, distinct, at };
-                let all = all.unwrap_or_default();
-                placed(meaning(&mut AggregateArguments { name, all, order, figures: &mut figures }), at)
+                let (all, figures) = (all.unwrap_or_default(), &mut figures);
+                placed(meaning(&mut AggregateArguments { name, all, order, distinct, room, figures }), at)
             }
         }
     }

@@ -102,7 +102,11 @@ impl<'q> Binder<'q> {
                 return Ok(GroupBy { all: true, ..GroupBy::default() });
             }
             other @ ast::GroupByExpr::All(_) => {
-                return Err(unsupported(other, "GROUP BY ALL with ROLLUP, CUBE or TOTALS"));
+                return Err(unsupported(
+                    other,
+                    "GROUP BY ALL with ROLLUP, CUBE or TOTALS",
+                    "name the keys: GROUP BY ROLLUP (a, b)",
+                ));
             }
         };
         let mut made = GroupBy::default();
@@ -131,7 +135,11 @@ impl<'q> Binder<'q> {
                     sets
                 }
                 M::Totals | M::GroupingSets(_) => {
-                    return Err(unsupported(&select.group_by, "GROUP BY WITH TOTALS"));
+                    return Err(unsupported(
+                        &select.group_by,
+                        "GROUP BY WITH TOTALS",
+                        "write GROUP BY GROUPING SETS ((a, b), ())",
+                    ));
                 }
             };
         }
@@ -230,7 +238,11 @@ impl<'q> Binder<'q> {
             let Some((inner, outer)) = Self::sides(condition, &own) else {
                 let clause =
                     "a window or LIMIT in a subquery that is not correlated by columns that are equal";
-                return Err(unsupported(*at, clause));
+                return Err(unsupported(
+                    *at,
+                    clause,
+                    "compare columns of both by =, as in WHERE b.id = a.id; of other conditions, join in FROM and group",
+                ));
             };
             let id = self.id_of("key", inner, &mut more)?;
             if !ids.contains(&id) {
@@ -271,7 +283,11 @@ impl<'q> Binder<'q> {
         for (condition, at) in correlated {
             let Some((inner, outer)) = Self::sides(condition, own) else {
                 let clause = "an aggregate in a subquery that is not correlated by columns that are equal";
-                return Err(unsupported(*at, clause));
+                return Err(unsupported(
+                    *at,
+                    clause,
+                    "compare columns of both by =, as in WHERE b.id = a.id; of other conditions, join in FROM and group",
+                ));
             };
             let id = self.id_of("key", inner, &mut more)?;
             if !groups.keys.iter().any(|(_, known)| *known == id) {

@@ -174,7 +174,7 @@ impl<'q> Binder<'q> {
         Ok(made)
     }
 
-    /// An interval of days and times as microseconds, the unit of the difference of timestamps.
+    /// An interval of days and times as the difference of timestamps is.
     pub(super) fn as_micros(&self, of: Interval, at: At) -> Result<Expr, Fault> {
         if of.months.is_some() {
             let cause = "an interval of months has no length of its own";
@@ -184,7 +184,13 @@ impl<'q> Binder<'q> {
             of.days.map(|days| self.arithmetic(Arithmetic::Multiply, days, whole(DAY), at)).transpose()?;
         let whole_of = Interval { micros: days, ..Interval::default() };
         let sum = self.sum(whole_of, Interval { micros: of.micros, ..Interval::default() }, at)?;
-        Ok(sum.micros.unwrap_or(whole(0)))
+        Ok(match sum.micros.unwrap_or(whole(0)) {
+            Expr::Literal(value, _) => Expr::Literal(value, ColumnType::Interval),
+            micros => {
+                let one = Expr::Literal(Value::Number(1), ColumnType::Interval);
+                self.arithmetic(Arithmetic::Multiply, micros, one, at)?
+            }
+        })
     }
 }
 

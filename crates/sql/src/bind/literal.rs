@@ -17,8 +17,20 @@ pub(super) fn literal(value: &ast::ValueWithSpan) -> Result<Expr, Fault> {
         ast::Value::SingleQuotedString(text) => string(text).map_err(|e| e.placed(At::from(at).0))?,
         ast::Value::Boolean(truth) => crate::logical::truth(*truth),
         ast::Value::Null => Expr::Literal(Value::Null, ColumnType::Boolean),
-        ast::Value::Placeholder(_) => return Err(unsupported(at, "a parameter")),
-        other => return Err(unsupported(at, &format!("a literal as {other}"))),
+        ast::Value::Placeholder(_) => {
+            return Err(unsupported(
+                at,
+                "a parameter",
+                "give its value: --param name=value for :name, and --param in order for ?, or [parameters] of the job",
+            ));
+        }
+        other => {
+            return Err(unsupported(
+                at,
+                &format!("a literal as {other}"),
+                "write a number, 'text', TRUE, FALSE, NULL, DATE '2026-11-28' or TIMESTAMP '2026-11-28 12:00:00'",
+            ));
+        }
     })
 }
 
@@ -82,7 +94,13 @@ pub(super) fn typed(typed: &ast::TypedString) -> Result<(Expr, ColumnType, At), 
         ast::DataType::Timestamp(None, ast::TimezoneInfo::None | ast::TimezoneInfo::WithoutTimeZone) => {
             ColumnType::Timestamp
         }
-        ref other => return Err(unsupported(at, &format!("a literal of type {other}"))),
+        ref other => {
+            return Err(unsupported(
+                at,
+                &format!("a literal of type {other}"),
+                "write DATE '2026-11-28' or TIMESTAMP '2026-11-28 12:00:00', or CAST('1.50' AS DECIMAL(9, 2))",
+            ));
+        }
     };
     Ok((literal(&typed.value)?, ty, at))
 }

@@ -9,13 +9,19 @@
 //! scope       which names there are
 //! ```
 
+mod cast;
 mod clock;
 mod expr;
+mod frame;
 mod from;
 mod function;
 mod groups;
+mod instead;
 mod interval;
 mod literal;
+mod pattern;
+mod pivot;
+mod ranged;
 mod scope;
 mod select;
 mod selected;
@@ -35,6 +41,7 @@ use hushwire_tables::{
     algebra::{Column, ColumnType, Expr, SetOperation, Value, common_type},
     types_differ,
 };
+pub(crate) use pivot::Written;
 use scope::{Env, Scope};
 use selected::Selected;
 use sqlparser::ast::{self, Spanned};
@@ -73,6 +80,8 @@ pub(crate) struct Binder<'q> {
     parts: usize,
     /// The time of the query in microseconds since 1970, which all members agree on.
     now: Option<i128>,
+    /// Queries that stand for clauses.
+    written: &'q Written,
 }
 
 /// A query's rows, with the names and numbers of its columns.
@@ -82,9 +91,20 @@ pub(crate) struct BoundQuery {
 }
 
 impl<'q> Binder<'q> {
-    pub(crate) fn new(catalog: &'q Catalog, now: Option<i128>) -> Self {
+    pub(crate) fn new(catalog: &'q Catalog, now: Option<i128>, written: &'q Written) -> Self {
         let (columns, named, nulls) = (Columns::default(), BTreeMap::new(), Ids::new());
-        Binder { catalog, columns, named, common: vec![], depth: 0, nulls, queries: 0, parts: 0, now }
+        Binder {
+            catalog,
+            columns,
+            named,
+            common: vec![],
+            depth: 0,
+            nulls,
+            queries: 0,
+            parts: 0,
+            now,
+            written,
+        }
     }
 
     /// Counts a level, and refuses too many levels.
@@ -166,7 +186,11 @@ impl<'q> Binder<'q> {
     fn with(&mut self, with: Option<&'q ast::With>) -> Result<(), Fault> {
         let Some(with) = with else { return Ok(()) };
         if with.recursive {
-            return Err(unsupported(with.with_token.0.span, "WITH RECURSIVE"));
+            return Err(unsupported(
+                with.with_token.0.span,
+                "WITH RECURSIVE, whose number of steps would follow from secret rows",
+                "join the table with itself once for each level that there may be: FROM staff AS a LEFT JOIN staff AS b ON b.id = a.boss LEFT JOIN staff AS c ON c.id = b.boss; without a query that names itself, leave out RECURSIVE",
+            ));
         }
         for table in &with.cte_tables {
             if with.cte_tables.iter().filter(|t| t.alias.name == table.alias.name).count() > 1 {
@@ -204,12 +228,15 @@ impl<'q> Binder<'q> {
         match body {
             ast::SetExpr::Select(select) => {
                 self.another(body.span().into())?;
-                let Selected { bound, correlated, .. } = self.select(select, &[], outer, false)?;
+                let Selected { bound, correlated, .. } =
+                    self.select(select, QueryOrder::default(), outer, false)?;
                 match correlated.first() {
                     None => Ok(bound),
-                    Some((_, at)) => {
-                        Err(unsupported(*at, "a column of the query around in a part of a set operation"))
-                    }
+                    Some((_, at)) => Err(unsupported(
+                        *at,
+                        "a column of the query around in a part of a set operation",
+                        "write one EXISTS or IN for each part, joined by OR",
+                    )),
                 }
             }
             ast::SetExpr::Query(query) => self.query(query, outer),
@@ -224,14 +251,22 @@ impl<'q> Binder<'q> {
                     Q::All => true,
                     Q::Distinct | Q::None => false,
                     Q::ByName | Q::AllByName | Q::DistinctByName => {
-                        return Err(unsupported(body.span(), "a set operation BY NAME"));
+                        return Err(unsupported(
+                            body.span(),
+                            "a set operation BY NAME",
+                            "list the columns of both sides in one order",
+                        ));
                     }
                 };
                 let (left, right) = (self.body(left, outer)?, self.body(right, outer)?);
                 self.set(kind, all, left, right, body.span().into())
             }
             ast::SetExpr::Values(values) => self.values(values),
-            other => Err(unsupported(other.span(), "a statement in place of a SELECT")),
+            other => Err(unsupported(
+                other.span(),
+                "a statement in place of a SELECT",
+                "write SELECT * FROM t in place of TABLE t; queries change no rows",
+            )),
         }
     }
 
@@ -288,24 +323,25 @@ impl<'q> Binder<'q> {
     }
 
     /// ORDER BY after a set operation, which can only use its columns.
-    fn order_columns(
-        &mut self,
-        bound: BoundQuery,
-        order: &'q [ast::OrderByExpr],
-    ) -> Result<BoundQuery, Fault> {
-        if order.is_empty() {
-            return Ok(bound);
-        }
+    fn order_columns(&mut self, bound: BoundQuery, order: QueryOrder<'q>) -> Result<BoundQuery, Fault> {
         let scope = Scope::of(None, &bound.columns);
         let env = Env::alone(&scope);
         let (mut keys, mut more) = (vec![], vec![]);
-        for key in order {
+        if let Some(options) = order.all {
+            for (_, id) in &bound.columns {
+                keys.push(order_key(options, *id, At::default())?);
+            }
+        }
+        for key in order.keys {
             let expr = match ordinal(&key.expr, bound.columns.len())? {
                 Some(at) => Expr::Column(bound.columns[at].1),
                 None => self.expr(&env, &mut Calls::none("ORDER BY of a set operation"), &key.expr)?,
             };
             let id = self.id_of("key", &expr, &mut more)?;
             keys.push(sort_key(key, id)?);
+        }
+        if keys.is_empty() {
+            return Ok(bound);
         }
         let plan = LogicalPlan::Sort { input: Box::new(bound.plan.extended(more)), keys };
         Ok(BoundQuery { plan, ..bound })
@@ -317,12 +353,29 @@ fn size(expr: &Expr) -> usize {
     1 + expr.operands().into_iter().map(size).sum::<usize>()
 }
 
-/// The keys of ORDER BY.
-fn order_by(query: &ast::Query) -> Result<&[ast::OrderByExpr], Fault> {
+/// ORDER BY.
+#[derive(Clone, Copy, Default)]
+struct QueryOrder<'q> {
+    keys: &'q [ast::OrderByExpr],
+    /// The options of ORDER BY ALL: by all columns of the list in turn.
+    all: Option<&'q ast::OrderByOptions>,
+}
+
+fn order_by(query: &ast::Query) -> Result<QueryOrder<'_>, Fault> {
+    use ast::OrderByKind as K;
     match &query.order_by {
-        None => Ok(&[]),
-        Some(ast::OrderBy { kind: ast::OrderByKind::Expressions(all), interpolate: None }) => Ok(all),
-        Some(other) => Err(unsupported(other, "ORDER BY ALL or INTERPOLATE")),
+        None => Ok(QueryOrder::default()),
+        Some(ast::OrderBy { kind: K::Expressions(keys), interpolate: None }) => {
+            Ok(QueryOrder { keys, ..QueryOrder::default() })
+        }
+        Some(ast::OrderBy { kind: K::All(options), interpolate: None }) => {
+            Ok(QueryOrder { all: Some(options), ..QueryOrder::default() })
+        }
+        Some(other) => Err(unsupported(
+            other,
+            "INTERPOLATE",
+            "join the rows that are to be there, as VALUES, by a LEFT JOIN",
+        )),
     }
 }
 
@@ -339,17 +392,26 @@ fn ordinal(expr: &ast::Expr, columns: usize) -> Result<Option<usize>, Fault> {
     }
 }
 
-/// By default, NULLs come last in ascending order and first in descending order.
+/// A key of ORDER BY.
 fn sort_key(key: &ast::OrderByExpr, id: Id) -> Result<OrderKey, Fault> {
     if key.with_fill.is_some() {
-        return Err(unsupported(key, "WITH FILL"));
+        return Err(unsupported(
+            key,
+            "WITH FILL",
+            "join the rows that are to be there, as VALUES, by a LEFT JOIN",
+        ));
     }
-    let descending = match &key.options.sort {
+    order_key(&key.options, id, key.into())
+}
+
+/// By default, NULLs come last in ascending order and first in descending order.
+fn order_key(options: &ast::OrderByOptions, id: Id, at: At) -> Result<OrderKey, Fault> {
+    let descending = match &options.sort {
         None | Some(ast::OrderBySort::Asc) => false,
         Some(ast::OrderBySort::Desc) => true,
-        Some(_) => return Err(unsupported(key, "ORDER BY … USING")),
+        Some(_) => return Err(unsupported(at, "ORDER BY … USING", "write ASC or DESC")),
     };
-    Ok(OrderKey { id, descending, nulls_first: key.options.nulls_first.unwrap_or(descending) })
+    Ok(OrderKey { id, descending, nulls_first: options.nulls_first.unwrap_or(descending) })
 }
 
 fn limited(plan: LogicalPlan, query: &ast::Query) -> Result<LogicalPlan, Fault> {
@@ -367,7 +429,11 @@ fn limited(plan: LogicalPlan, query: &ast::Query) -> Result<LogicalPlan, Fault> 
         None => {}
         Some(ast::LimitClause::LimitOffset { limit: most, offset: from, limit_by }) => {
             if let Some(by) = limit_by.first() {
-                return Err(unsupported(by, "LIMIT BY"));
+                return Err(unsupported(
+                    by,
+                    "LIMIT BY",
+                    "write QUALIFY ROW_NUMBER() OVER (PARTITION BY a ORDER BY b) <= n",
+                ));
             }
             limit = most.as_ref().map(|e| number("LIMIT", e)).transpose()?;
             offset = from.as_ref().map_or(Ok(0), |e| number("OFFSET", &e.value))?;
@@ -378,7 +444,11 @@ fn limited(plan: LogicalPlan, query: &ast::Query) -> Result<LogicalPlan, Fault> 
     }
     if let Some(fetch) = &query.fetch {
         if fetch.with_ties || fetch.percent {
-            return Err(unsupported(fetch, "FETCH WITH TIES or PERCENT"));
+            return Err(unsupported(
+                fetch,
+                "FETCH WITH TIES or PERCENT",
+                "write QUALIFY RANK() OVER (ORDER BY a) <= n, or PERCENT_RANK() OVER (ORDER BY a) < 0.1",
+            ));
         }
         limit = Some(fetch.quantity.as_ref().map_or(Ok(1), |e| number("FETCH", e))?);
     }
@@ -390,14 +460,18 @@ fn limited(plan: LogicalPlan, query: &ast::Query) -> Result<LogicalPlan, Fault> 
 
 fn refuse_clauses(query: &ast::Query) -> Result<(), Fault> {
     let found = [
-        (!query.locks.is_empty(), "FOR UPDATE or FOR SHARE"),
-        (query.for_clause.is_some(), "FOR XML or FOR JSON"),
-        (query.settings.is_some(), "SETTINGS"),
-        (query.format_clause.is_some(), "FORMAT"),
-        (!query.pipe_operators.is_empty(), "the pipe operator |>"),
+        (!query.locks.is_empty(), "FOR UPDATE or FOR SHARE", "leave it out: queries change no rows"),
+        (query.for_clause.is_some(), "FOR XML or FOR JSON", "leave it out, and write the result by --json"),
+        (query.settings.is_some(), "SETTINGS", "set options in the job, or on the command line"),
+        (query.format_clause.is_some(), "FORMAT", "name the result's file by --out: .csv or .parquet"),
+        (
+            !query.pipe_operators.is_empty(),
+            "the pipe operator |>",
+            "write the steps as derived tables, or by WITH",
+        ),
     ];
-    match found.into_iter().find(|(there, _)| *there) {
-        Some((_, clause)) => Err(unsupported(query, clause)),
+    match found.into_iter().find(|(there, ..)| *there) {
+        Some((_, clause, remedy)) => Err(unsupported(query, clause, remedy)),
         None => Ok(()),
     }
 }

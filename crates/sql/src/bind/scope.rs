@@ -85,7 +85,8 @@ impl Binder<'_> {
                 }
                 if let Some(clause) = barred {
                     let clause = format!("a column of the query around in {clause} of a subquery");
-                    return Err(unsupported(at, &clause));
+                    let remedy = "compare it by = in the WHERE of the subquery, or join the table in FROM";
+                    return Err(unsupported(at, &clause, remedy));
                 }
                 self.named.insert(name.id, at);
                 return Ok(name.id);

@@ -1,15 +1,16 @@
 //! Binds SELECT: conditions, groups, the list, DISTINCT, order.
 
 use super::{
-    Binder, BoundQuery, Env,
-    expr::{Calls, Over, one},
+    Binder, BoundQuery, Env, QueryOrder,
+    expr::{Calls, one},
     foreign,
     groups::{Figures, Groups},
-    ordinal,
+    order_key, ordinal,
+    ranged::Over,
     scope::means,
-    selected::{Empty, Selected},
+    selected::{Empty, Selected, of_no_row},
     sort_key,
-    subquery::{attached, of_no_row},
+    subquery::attached,
 };
 use crate::{
     Fault,
@@ -35,7 +36,7 @@ impl<'q> Binder<'q> {
     pub(super) fn select(
         &mut self,
         select: &'q ast::Select,
-        order: &'q [ast::OrderByExpr],
+        order: QueryOrder<'q>,
         outer: Option<&Env<'_>>,
         exists: bool,
     ) -> Result<Selected, Fault> {
@@ -62,7 +63,8 @@ impl<'q> Binder<'q> {
                     || reads(&condition).iter().any(|id| made.iter().any(|s| s.id == *id))
                 {
                     let clause = "a column of the query around beside a subquery";
-                    return Err(unsupported(at, clause));
+                    let remedy = "write it as a condition of its own, joined by AND, or join the subquery's table in FROM";
+                    return Err(unsupported(at, clause, remedy));
                 } else {
                     correlated.push((condition, at));
                 }
@@ -164,7 +166,8 @@ impl<'q> Binder<'q> {
         if let Some(partition) = first {
             let id = self.column("row", ColumnType::BigInt, false);
             let order = orders.iter().map(|(expr, key, _)| (expr.clone(), *key)).collect();
-            let over = Over { partition, order, calls: vec![(id, WindowFunction::RowNumber)] };
+            let calls = vec![(id, WindowFunction::RowNumber)];
+            let over = Over { calls, ..Over::new(partition, order) };
             plan = self.window(plan, &over, &by, |binder, expr| rewritten(binder, expr, At::default()))?;
             plan = filtered(plan, [Expr::Column(id).equals(one())]);
         }
@@ -275,6 +278,9 @@ impl<'q> Binder<'q> {
             let expr = rewritten(self, expr)?;
             order.push(OrderKey { id: self.id_of("key", &expr, &mut more)?, ..*key });
         }
+        if let (Some(ranged), [key]) = (&over.ranged, &order[..]) {
+            return self.ranged(plan.extended(more), &partition, *key, ranged, rewritten);
+        }
         let calls = over.calls.iter();
         let calls = calls.map(|(id, call)| Ok((*id, call.of(|e| rewritten(self, e))?)));
         let calls = calls.collect::<Result<_, Fault>>()?;
@@ -293,11 +299,17 @@ impl<'q> Binder<'q> {
         let (expr, name) = match item {
             S::UnnamedExpr(expr) => (expr, name_of(expr)),
             S::ExprWithAlias { expr, alias } => (expr, alias.value.clone()),
-            S::ExprWithAliases { .. } => return Err(unsupported(at, "several aliases")),
+            S::ExprWithAliases { .. } => {
+                return Err(unsupported(at, "several aliases", "write one name after AS"));
+            }
             S::Wildcard(options) | S::QualifiedWildcard(_, options) => {
                 if options.opt_ilike.is_some() || options.opt_rename.is_some() || options.opt_alias.is_some()
                 {
-                    return Err(unsupported(at, "* with ILIKE, RENAME or an alias"));
+                    return Err(unsupported(
+                        at,
+                        "* with ILIKE, RENAME or an alias",
+                        "name the columns, as in SELECT id, price AS cost, or write * EXCLUDE (price), price AS cost",
+                    ));
                 }
                 let left_out = left_out(options);
                 let replaced = options.opt_replace.iter().flat_map(|replace| &replace.items);
@@ -305,7 +317,13 @@ impl<'q> Binder<'q> {
                 let table = match item {
                     S::QualifiedWildcard(W::ObjectName(name), _) => match &name.0[..] {
                         [ast::ObjectNamePart::Identifier(name)] => Some(name),
-                        _ => return Err(unsupported(at, "such a name before *")),
+                        _ => {
+                            return Err(unsupported(
+                                at,
+                                "such a name before *",
+                                "write *, or the table's name as in orders.*",
+                            ));
+                        }
                     },
                     _ => None,
                 };
@@ -344,11 +362,16 @@ impl<'q> Binder<'q> {
         &mut self,
         env: &Env<'_>,
         calls: &mut Calls<'q>,
-        order: &'q [ast::OrderByExpr],
+        order: QueryOrder<'q>,
         items: &[Item],
     ) -> Result<Vec<(Expr, OrderKey, At)>, Fault> {
         let mut keys = vec![];
-        for key in order {
+        if let Some(options) = order.all {
+            for item in items {
+                keys.push((item.expr.clone(), order_key(options, 0, item.at)?, item.at));
+            }
+        }
+        for key in order.keys {
             let at = At::of(&key.expr);
             let named = match &key.expr {
                 ast::Expr::Identifier(name) => items.iter().find(|item| means(name, &item.name)),
@@ -411,20 +434,28 @@ fn name_of(expr: &ast::Expr) -> String {
 
 fn refuse_clauses(select: &ast::Select) -> Result<(), Fault> {
     let found = [
-        (select.top.is_some(), "TOP"),
-        (select.exclude.is_some(), "EXCLUDE"),
-        (select.into.is_some(), "INTO"),
-        (!select.lateral_views.is_empty(), "LATERAL VIEW"),
-        (select.prewhere.is_some(), "PREWHERE"),
-        (!select.connect_by.is_empty(), "CONNECT BY"),
-        (!select.cluster_by.is_empty(), "CLUSTER BY"),
-        (!select.distribute_by.is_empty(), "DISTRIBUTE BY"),
-        (!select.sort_by.is_empty(), "SORT BY"),
-        (select.value_table_mode.is_some(), "SELECT AS VALUE"),
-        (select.projection.is_empty(), "an empty list"),
+        (select.top.is_some(), "TOP", "write LIMIT n at the end"),
+        (select.exclude.is_some(), "EXCLUDE behind the list", "write it behind the star: * EXCLUDE (a, b)"),
+        (select.into.is_some(), "INTO", "name the result's file in the job or by --out, not in the query"),
+        (
+            !select.lateral_views.is_empty(),
+            "LATERAL VIEW",
+            "bring one row for each element of a list, in a table of its own, and join it",
+        ),
+        (select.prewhere.is_some(), "PREWHERE", "write WHERE"),
+        (!select.connect_by.is_empty(), "CONNECT BY", "join the table with itself once for each level"),
+        (!select.cluster_by.is_empty(), "CLUSTER BY", "write ORDER BY"),
+        (
+            !select.distribute_by.is_empty(),
+            "DISTRIBUTE BY",
+            "leave it out: the parties choose where rows are",
+        ),
+        (!select.sort_by.is_empty(), "SORT BY", "write ORDER BY"),
+        (select.value_table_mode.is_some(), "SELECT AS VALUE", "list columns: SELECT a, b"),
+        (select.projection.is_empty(), "an empty list", "list columns: SELECT a, b, or SELECT * for all"),
     ];
-    match found.into_iter().find(|(there, _)| *there) {
-        Some((_, clause)) => Err(unsupported(select, clause)),
+    match found.into_iter().find(|(there, ..)| *there) {
+        Some((_, clause, remedy)) => Err(unsupported(select, clause, remedy)),
         None => Ok(()),
     }
 }

@@ -1,8 +1,12 @@
 //! The rows of a bound SELECT.
 
 use super::BoundQuery;
-use crate::{error::At, logical::Id};
-use hushwire_tables::algebra::{Aggregate, Expr};
+use crate::{
+    error::At,
+    logical::{Columns, Id, replaced},
+};
+use hushwire_tables::algebra::{Aggregate, Expr, Function, Value};
+use std::collections::BTreeMap;
 
 /// The rows of a SELECT.
 pub(super) struct Selected {
@@ -30,4 +34,19 @@ pub(super) enum Empty {
     None,
     /// One row, but HAVING may drop the row over other inputs; or not known before the query runs.
     Unsure,
+}
+
+/// Whether a function counts rows, so that it is 0 of none.
+pub(super) const fn counts(function: Function) -> bool {
+    matches!(function, Function::Count | Function::CountRows)
+}
+
+/// An expression on aggregates, with their values for no rows.
+pub(super) fn of_no_row(expr: &Expr, figures: &[(Id, Aggregate)], columns: &Columns) -> Expr {
+    let value = |(id, aggregate): &(Id, Aggregate)| {
+        let value = if counts(aggregate.function) { Value::Number(0) } else { Value::Null };
+        (*id, Expr::Literal(value, columns.of(*id).ty))
+    };
+    let by: BTreeMap<Id, Expr> = figures.iter().map(value).collect();
+    replaced(expr, &by)
 }

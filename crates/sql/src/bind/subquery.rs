@@ -16,15 +16,12 @@ use super::{
     Binder, BoundQuery, Env,
     expr::Calls,
     foreign, limited, order_by,
-    selected::{Empty, Selected},
+    selected::{Empty, Selected, counts, of_no_row},
 };
 use crate::{
     Fault,
     error::{At, fault, unsupported},
-    logical::{
-        Id, Ids, LogicalJoin, LogicalPlan, Pool, RowFacts, conjunction, filtered, pair, reads, replaced,
-        truth,
-    },
+    logical::{Id, Ids, LogicalJoin, LogicalPlan, Pool, RowFacts, conjunction, filtered, pair, reads, truth},
 };
 use hushwire_compute::Comparison;
 use hushwire_fault::code;
@@ -33,7 +30,6 @@ use hushwire_tables::{
     functions::coalesce,
 };
 use sqlparser::ast;
-use std::collections::BTreeMap;
 
 enum Sort {
     Exists,
@@ -76,7 +72,11 @@ impl Subquery {
         if foreign(&foreign(&all, &self.plan.ids()), own).is_empty() {
             return Ok(());
         }
-        Err(unsupported(self.at, "a column of a query that is two levels around"))
+        Err(unsupported(
+            self.at,
+            "a column of a query that is two levels around",
+            "join the table of that column in the query between, or in FROM, and compare columns there",
+        ))
     }
 
     /// Rewrites its expressions on outer columns.
@@ -112,7 +112,11 @@ impl Inner {
         match self.one.filter(|_| !self.on.is_empty()) {
             Some(Empty::Unsure) => {
                 let clause = "HAVING of a correlated aggregate that no rows may meet";
-                Err(unsupported(at, clause))
+                Err(unsupported(
+                    at,
+                    clause,
+                    "compare the figure in the query around: (SELECT COUNT(*) FROM b WHERE b.id = a.id) > 0",
+                ))
             }
             one => Ok(one),
         }
@@ -129,7 +133,11 @@ impl<'q> Binder<'q> {
         at: At,
     ) -> Result<Inner, Fault> {
         if calls.subqueries.is_none() || calls.inside {
-            return Err(unsupported(at, "a subquery in this place"));
+            return Err(unsupported(
+                at,
+                "a subquery in this place",
+                "write it in WHERE, HAVING or the list, or join it in FROM: JOIN (SELECT …) AS b ON a.id = b.id",
+            ));
         }
         self.around(env, query, exists, at)
     }
@@ -294,7 +302,8 @@ impl<'q> Binder<'q> {
         let empty = empty.and_then(|_| empty_value(&list, &figures, &self.columns));
         if empty.is_some() && beside {
             let clause = "a subquery beside an aggregate in a correlated subquery";
-            return Err(unsupported(at, clause));
+            let remedy = "write the two subqueries side by side in the query around";
+            return Err(unsupported(at, clause, remedy));
         }
         let column = self.columns.of(value);
         let kind = (column.ty, column.nullable || !exactly);
@@ -396,7 +405,11 @@ impl<'q> Binder<'q> {
         let one = |condition| {
             pair(&condition, left, right, &mut self.columns).ok_or_else(|| {
                 let clause = "a subquery in this place that is not correlated by columns that are equal";
-                unsupported(at, clause)
+                unsupported(
+                    at,
+                    clause,
+                    "compare columns of both by =, as in WHERE b.id = a.id, or join in FROM",
+                )
             })
         };
         conditions.into_iter().map(one).collect()
@@ -631,20 +644,6 @@ fn empty_value(
     Some(of_no_row(expr, figures, columns))
 }
 
-const fn counts(function: Function) -> bool {
-    matches!(function, Function::Count | Function::CountRows)
-}
-
-/// An expression on aggregates, with their values for no rows.
-pub(super) fn of_no_row(expr: &Expr, figures: &[(Id, Aggregate)], columns: &crate::logical::Columns) -> Expr {
-    let value = |(id, aggregate): &(Id, Aggregate)| {
-        let value = if counts(aggregate.function) { Value::Number(0) } else { Value::Null };
-        (*id, Expr::Literal(value, columns.of(*id).ty))
-    };
-    let by: BTreeMap<Id, Expr> = figures.iter().map(value).collect();
-    replaced(expr, &by)
-}
-
 /// Attaches subqueries to parts of a FROM: each to the first part that has all columns it uses, or
 /// to all parts joined.
 pub(super) fn attached(
@@ -660,7 +659,9 @@ pub(super) fn attached(
         let Some(next) = subqueries.iter().position(|sub| place(sub, pool).is_some()) else {
             if pool.items.len() < 2 {
                 let clause = "a column of the query around beside a subquery";
-                return Err(unsupported(subqueries[0].at, clause));
+                let remedy =
+                    "write it as a condition of its own, joined by AND, or join the subquery's table in FROM";
+                return Err(unsupported(subqueries[0].at, clause, remedy));
             }
             let waits = |e: &Expr| reads(e).iter().any(|id| subqueries.iter().any(|sub| sub.id == *id));
             let (later, now) = std::mem::take(&mut pool.conditions).into_iter().partition(waits);

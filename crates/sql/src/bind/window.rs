@@ -7,9 +7,10 @@
 
 use super::{
     Binder, Env,
-    expr::{Calls, Over, one, placed},
+    expr::{Calls, one, placed},
+    frame::{Edge, Spec},
     function::Given,
-    sort_key,
+    ranged::{Ends, Over, Ranged},
 };
 use crate::{
     Fault,
@@ -26,63 +27,10 @@ use hushwire_tables::{
     },
     functions::{Reader, coalesce},
 };
-use sqlparser::ast::{self, WindowFrameBound as Bound, WindowFrameUnits as Units};
+use sqlparser::ast;
 
 /// LOCAL: the most rows of a sliding frame whose least or greatest value is asked for.
 const MOST_NEIGHBOURS: i128 = 256;
-
-/// An end of a frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Edge {
-    /// The first row of the partition.
-    First,
-    /// This many rows after the row; 0 is the row, and with RANGE all that are equal to it.
-    Row(i128),
-    /// The last row of the partition.
-    Last,
-}
-
-/// A window: partitions, an order, and a frame.
-#[derive(Clone)]
-struct Spec {
-    partition: Vec<Expr>,
-    order: Vec<(Expr, OrderKey)>,
-    /// Whether equal rows are told apart.
-    frame: Frame,
-    start: Edge,
-    end: Edge,
-}
-
-impl Spec {
-    /// The frame without rows after it, by the reverse order if it ends with the partition.
-    fn begun(&self) -> Spec {
-        match (self.start, self.end) {
-            (Edge::First, Edge::Last) => Spec { order: vec![], frame: Frame::Peers, ..self.clone() },
-            (start, Edge::Last) => {
-                let turned = |(expr, key): &(Expr, OrderKey)| {
-                    let key = OrderKey { descending: !key.descending, nulls_first: !key.nulls_first, ..*key };
-                    (expr.clone(), key)
-                };
-                let end = match start {
-                    Edge::Row(n) => Edge::Row(-n),
-                    other => other,
-                };
-                Spec {
-                    order: self.order.iter().map(turned).collect(),
-                    start: Edge::First,
-                    end,
-                    ..self.clone()
-                }
-            }
-            _ => self.clone(),
-        }
-    }
-
-    /// Whether the frame is the whole partition.
-    fn is_whole(&self) -> bool {
-        (self.start, self.end) == (Edge::First, Edge::Last)
-    }
-}
 
 /// Window functions that are being bound.
 struct InWindow<'a, 'q> {
@@ -164,7 +112,8 @@ impl Figures for InWindow<'_, '_> {
     ) -> Result<Expr, Fault> {
         if !self.spec.is_whole() {
             let clause = format!("{} over a part of a partition", self.name.to_uppercase());
-            return Err(unsupported(self.at, &clause));
+            let remedy = "leave out its ORDER BY and its frame, so that it spans the partition, or group in a derived table and join";
+            return Err(unsupported(self.at, &clause, remedy));
         }
         let key = |(expr, descending)| (expr, OrderKey { id: 0, descending, nulls_first: false });
         let spec = Spec {
@@ -183,12 +132,16 @@ impl InWindow<'_, '_> {
         let Spec { partition, order, .. } = spec;
         let read = call.argument().into_iter().chain(partition).chain(order.iter().map(|(e, _)| e));
         let read: Vec<Id> = read.flat_map(Expr::columns).collect();
-        let makes = |over: &Over| over.calls.iter().any(|(id, _)| read.contains(id));
+        let makes = |over: &Over| {
+            let sums = over.ranged.iter().flat_map(|ranged| ranged.sums.iter().map(|(id, _)| id));
+            over.calls.iter().map(|(id, _)| id).chain(sums).any(|id| read.contains(id))
+        };
         let first = self.all.iter().rposition(makes).map_or(0, |place| place + 1);
-        let alike = |over: &Over| over.partition == *partition && over.order == *order;
+        let alike =
+            |over: &Over| over.ranged.is_none() && over.partition == *partition && over.order == *order;
         let place = self.all[first..].iter().position(alike).map(|place| first + place);
         let place = place.unwrap_or_else(|| {
-            self.all.push(Over { partition: partition.clone(), order: order.clone(), calls: vec![] });
+            self.all.push(Over::new(partition.clone(), order.clone()));
             self.all.len() - 1
         });
         if let Some((id, _)) = self.all[place].calls.iter().find(|(_, other)| *other == call) {
@@ -241,12 +194,18 @@ impl InWindow<'_, '_> {
         if let Some(frame) = peers {
             return self.call(&spec, WindowFunction::RunningSum(of.clone(), frame));
         }
-        self.refuse_ranges()?;
+        let ends = spec.ends.clone();
+        if ends.is_none() {
+            self.refuse_ranges()?;
+        }
         let ty = self.reader().ty(of)?;
         let zero = Expr::Literal(Value::Number(0), ty);
         let there = coalesce(vec![of.clone(), zero]);
         let nullable = self.binder.columns.may_be_null(of)?;
         let mut between = |of: &Expr| -> Result<Expr, Fault> {
+            if let Some(ends) = &ends {
+                return self.ranged_sum(&spec, ends, of);
+            }
             let upper = match spec.end {
                 Edge::Row(n) => self.sum_to(&spec, of, n)?,
                 _ => return Err(self.unknown()),
@@ -269,8 +228,50 @@ impl InWindow<'_, '_> {
         Ok(Expr::Case { branches: vec![(some, sum)], otherwise: None })
     }
 
+    /// The column of a sum over a frame by a distance.
+    fn ranged_sum(&mut self, spec: &Spec, ends: &Ends, of: &Expr) -> Result<Expr, Fault> {
+        let Spec { partition, order, .. } = spec;
+        // A running sum has the type.
+        let sum = WindowFunction::RunningSum(of.clone(), Frame::Rows);
+        let read: Vec<Id> = of.columns();
+        let makes = |over: &Over| {
+            let sums = over.ranged.iter().flat_map(|ranged| ranged.sums.iter().map(|(id, _)| id));
+            over.calls.iter().map(|(id, _)| id).chain(sums).any(|id| read.contains(id))
+        };
+        let first = self.all.iter().rposition(makes).map_or(0, |place| place + 1);
+        let alike = |over: &Over| {
+            over.partition == *partition
+                && over.order == *order
+                && over.ranged.as_ref().is_some_and(|ranged| ranged.ends == *ends)
+        };
+        let place = self.all[first..].iter().position(alike).map(|place| first + place);
+        let place = place.unwrap_or_else(|| {
+            let ranged = Some(Ranged { ends: ends.clone(), sums: vec![] });
+            self.all.push(Over { ranged, ..Over::new(partition.clone(), order.clone()) });
+            self.all.len() - 1
+        });
+        let known = self.all[place].ranged.iter().flat_map(|ranged| &ranged.sums);
+        if let Some((id, _)) = known.into_iter().find(|(_, known)| known == of) {
+            return Ok(Expr::Column(*id));
+        }
+        let id = self.binder.window_column(partition, order, (self.name, &sum), self.at)?;
+        if let Some(ranged) = &mut self.all[place].ranged {
+            ranged.sums.push((id, of.clone()));
+        }
+        Ok(Expr::Column(id))
+    }
+
     fn unknown(&self) -> Fault {
-        unsupported(self.at, "a frame that ends before it begins")
+        if self.spec.ends.is_some() {
+            let clause = format!("{} over RANGE by a distance", self.name.to_uppercase());
+            let remedy = "SUM, COUNT, AVG and variances have such frames; for others count rows by ROWS BETWEEN n PRECEDING AND CURRENT ROW, or join the table with itself on the distance and group: SELECT a.id, MAX(b.x) FROM t AS a JOIN t AS b ON b.day BETWEEN a.day - 7 AND a.day GROUP BY a.id";
+            return unsupported(self.at, &clause, remedy);
+        }
+        unsupported(
+            self.at,
+            "a frame that ends before it begins",
+            "write the earlier end first: ROWS BETWEEN 3 PRECEDING AND 1 PRECEDING",
+        )
     }
 
     fn refuse_ranges(&self) -> Result<(), Fault> {
@@ -329,7 +330,8 @@ impl InWindow<'_, '_> {
     fn distinct(&mut self, function: Function, of: Expr) -> Result<Expr, Fault> {
         if !self.spec.is_whole() || function != Function::Count {
             let clause = format!("DISTINCT in {} over a window", self.name.to_uppercase());
-            return Err(unsupported(self.at, &clause));
+            let remedy = "take it of the rows of SELECT DISTINCT in a derived table, by GROUP BY, and join; COUNT(DISTINCT a) OVER (PARTITION BY b) is there";
+            return Err(unsupported(self.at, &clause, remedy));
         }
         let place = self.within(vec![], vec![(of.clone(), false)], WindowFunction::DenseRank)?;
         let place = Expr::Case { branches: vec![(of.is_null().not(), place)], otherwise: None };
@@ -340,6 +342,9 @@ impl InWindow<'_, '_> {
 
     /// The first or the last value of the frame.
     fn held(&mut self, of: &Expr, first: bool, nulls: bool) -> Result<Expr, Fault> {
+        if self.spec.ends.is_some() {
+            return Err(self.unknown());
+        }
         let spec = match (first, self.spec.end) {
             // The last row of a partition is the first one of the reverse order.
             (false, Edge::Last) => {
@@ -395,7 +400,11 @@ impl InWindow<'_, '_> {
                 self.refuse_ranges()?;
                 self.call(spec, WindowFunction::Lead(of.clone(), n as u64))
             }
-            _ => Err(unsupported(self.at, "IGNORE NULLS in a sliding frame")),
+            _ => Err(unsupported(
+                self.at,
+                "IGNORE NULLS in a sliding frame",
+                "write a frame from or to the end of the partition, or COALESCE of neighbours: COALESCE(a, LAG(a) OVER w, LAG(a, 2) OVER w)",
+            )),
         }
     }
 
@@ -438,9 +447,13 @@ impl InWindow<'_, '_> {
             ("lag" | "lead", [of, rest @ ..]) => {
                 let by = match rest.first() {
                     None => 1,
-                    Some(by) => literal(by)
-                        .ok_or_else(|| unsupported(self.at, "LAG or LEAD by what is no literal"))?
-                        as u64,
+                    Some(by) => literal(by).ok_or_else(|| {
+                        unsupported(
+                            self.at,
+                            "LAG or LEAD by what is no literal",
+                            "write a whole number, as in LAG(a, 2), or join by ROW_NUMBER",
+                        )
+                    })? as u64,
                 };
                 let neighbour = |of: Expr| match self.name {
                     "lag" => WindowFunction::Lag(of, by),
@@ -450,7 +463,8 @@ impl InWindow<'_, '_> {
                 if ignores {
                     if by != 1 || rest.len() > 1 {
                         let clause = "LAG or LEAD with IGNORE NULLS by more than one row, or with a default";
-                        return Err(unsupported(self.at, clause));
+                        let remedy = "write COALESCE(LAG(a IGNORE NULLS) OVER w, default), or number the rows WHERE a IS NOT NULL and join";
+                        return Err(unsupported(self.at, clause, remedy));
                     }
                     // The last value so far that is not NULL, of the row before.
                     let turned = match self.name {
@@ -472,7 +486,11 @@ impl InWindow<'_, '_> {
                         let (value, there) = (self.call(&spec, value)?, self.call(&spec, there)?);
                         self.choose(there.is_null(), default.clone(), value)
                     }
-                    _ => Err(unsupported(self.at, "LAG or LEAD with more than three arguments")),
+                    _ => Err(unsupported(
+                        self.at,
+                        "LAG or LEAD with more than three arguments",
+                        "write LAG(value, rows, default)",
+                    )),
                 }
             }
             ("first_value" | "first", [of]) => self.held(of, true, !ignores),
@@ -480,12 +498,17 @@ impl InWindow<'_, '_> {
             ("nth_value", [of, n]) if !ignores => {
                 let n = literal(n).filter(|n| *n > 0);
                 let n = n.ok_or_else(|| {
-                    unsupported(self.at, "NTH_VALUE of a number that is no literal above 0")
+                    unsupported(
+                        self.at,
+                        "NTH_VALUE of a number that is no literal above 0",
+                        "write a whole number from 1 on, as in NTH_VALUE(a, 2)",
+                    )
                 })?;
                 if self.spec.start != Edge::First {
                     return Err(unsupported(
                         self.at,
                         "NTH_VALUE over a frame that does not begin with the partition",
+                        "write LEAD or LAG by a number of rows",
                     ));
                 }
                 let moved = self.neighbour(&spec, of, n - 1)?;
@@ -497,7 +520,9 @@ impl InWindow<'_, '_> {
             }
             _ => {
                 let function = format!("{} OVER", self.name);
-                Err(fault(self.at, code::FUNCTION_UNSUPPORTED, &[("function", &function)]))
+                let remedy = "over a window there are all aggregates, ROW_NUMBER, RANK, DENSE_RANK, PERCENT_RANK, CUME_DIST, NTILE, LAG, LEAD, FIRST_VALUE, LAST_VALUE and NTH_VALUE: call others on the columns, without OVER";
+                let fields: [(_, &dyn std::fmt::Display); 2] = [("function", &function), ("remedy", &remedy)];
+                Err(fault(self.at, code::FUNCTION_UNSUPPORTED, &fields))
             }
         }
     }
@@ -547,10 +572,9 @@ impl<'q> Binder<'q> {
         if calls.windows.is_none() || calls.inside {
             return Err(fault(at, code::WINDOW_MISPLACED, &[]));
         }
-        let parts = named(over, calls.select, at)?;
         // The argument of a window function may contain aggregates, but no window function.
         let windows = calls.windows.take();
-        let made = self.spec(env, calls, &parts, at);
+        let made = self.spec(env, calls, over, at);
         let made = made.and_then(|spec| Ok((spec, self.given(env, calls, given, filter)?)));
         calls.windows = windows;
         let (spec, (args, _)) = made?;
@@ -563,7 +587,9 @@ impl<'q> Binder<'q> {
                     (AggregateMeaning::Native(Function::Count), None) => {
                         within.figure(Function::CountRows, None, given.distinct)
                     }
-                    (_, None) => Err(unsupported(at, &format!("{name}(*)"))),
+                    (_, None) => {
+                        Err(unsupported(at, &format!("{name}(*)"), "name its argument: only COUNT takes *"))
+                    }
                     (_, Some(_))
                         if !found.arity.contains(&count) || count == 0 && found.names[0] == "count" =>
                     {
@@ -573,11 +599,17 @@ impl<'q> Binder<'q> {
                     }
                     (AggregateMeaning::Native(function), Some(mut args)) => match args.pop() {
                         Some(of) if args.is_empty() => within.figure(*function, Some(of), given.distinct),
-                        _ => Err(unsupported(at, "several arguments in a window function")),
+                        _ => Err(unsupported(
+                            at,
+                            "several arguments in a window function",
+                            "give it one argument; count rows in which two are there by COUNT(a + b), or by FILTER (WHERE …)",
+                        )),
                     },
                     (AggregateMeaning::Rewritten(meaning), Some(all)) => {
                         let order = vec![];
-                        meaning(&mut AggregateArguments { name, all, order, figures: &mut within })
+                        let (distinct, room) = (given.distinct, calls.room);
+                        let figures = &mut within;
+                        meaning(&mut AggregateArguments { name, all, order, distinct, room, figures })
                     }
                 }
             }
@@ -588,23 +620,6 @@ impl<'q> Binder<'q> {
         };
         calls.windows = Some(all);
         placed(made, at)
-    }
-
-    fn spec(
-        &mut self,
-        env: &Env<'_>,
-        calls: &mut Calls<'q>,
-        parts: &WindowParts<'q>,
-        at: At,
-    ) -> Result<Spec, Fault> {
-        let partition = parts.partition.iter().map(|e| self.expr(env, calls, e));
-        let partition = partition.collect::<Result<Vec<_>, _>>()?;
-        let mut order: Vec<(Expr, OrderKey)> = vec![];
-        for key in parts.order {
-            order.push((self.expr(env, calls, &key.expr)?, sort_key(key, 0)?));
-        }
-        let (frame, start, end) = frame(parts.frame, !order.is_empty(), at)?;
-        Ok(Spec { partition, order, frame, start, end })
     }
 
     /// A column for a window function.
@@ -633,110 +648,4 @@ impl<'q> Binder<'q> {
         let column = Column { range: None, nullable: column.nullable || sums, ..column.clone() };
         Ok(self.columns.add(column))
     }
-}
-
-/// The parts of a window, of which a named one may have given some.
-struct WindowParts<'q> {
-    partition: &'q [ast::Expr],
-    order: &'q [ast::OrderByExpr],
-    frame: Option<&'q ast::WindowFrame>,
-}
-
-fn named<'q>(
-    over: &'q ast::WindowType,
-    select: Option<&'q ast::Select>,
-    at: At,
-) -> Result<WindowParts<'q>, Fault> {
-    let by_name = |name: &ast::Ident, depth: usize| by_name(name, select, depth, at);
-    match over {
-        ast::WindowType::WindowSpec(spec) => of_spec(spec, select, 0, at),
-        ast::WindowType::NamedWindow(name) => by_name(name, 0),
-    }
-}
-
-/// LOCAL: the longest chain of windows that name others.
-const LONGEST_CHAIN: usize = 64;
-
-fn by_name<'q>(
-    name: &ast::Ident,
-    select: Option<&'q ast::Select>,
-    depth: usize,
-    at: At,
-) -> Result<WindowParts<'q>, Fault> {
-    let windows = select.map_or(&[][..], |select| &select.named_window);
-    let found = windows.iter().find(|w| w.0.value.eq_ignore_ascii_case(&name.value));
-    match found.map(|w| &w.1) {
-        _ if depth > LONGEST_CHAIN => Err(unsupported(at, "windows that name each other")),
-        Some(ast::NamedWindowExpr::WindowSpec(spec)) => of_spec(spec, select, depth + 1, at),
-        Some(ast::NamedWindowExpr::NamedWindow(other)) => by_name(other, select, depth + 1, at),
-        None => {
-            let cause = format!("no window is called {}", name.value);
-            Err(refused_at(name.span, cause, "declare it with WINDOW"))
-        }
-    }
-}
-
-fn of_spec<'q>(
-    spec: &'q ast::WindowSpec,
-    select: Option<&'q ast::Select>,
-    depth: usize,
-    at: At,
-) -> Result<WindowParts<'q>, Fault> {
-    let mut parts = match &spec.window_name {
-        Some(name) => by_name(name, select, depth, at)?,
-        None => WindowParts { partition: &[], order: &[], frame: None },
-    };
-    if !spec.partition_by.is_empty() {
-        parts.partition = &spec.partition_by;
-    }
-    if !spec.order_by.is_empty() {
-        parts.order = &spec.order_by;
-    }
-    parts.frame = spec.window_frame.as_ref().or(parts.frame);
-    Ok(parts)
-}
-
-/// The frame: how it treats equal rows, and its ends.
-fn frame(frame: Option<&ast::WindowFrame>, ordered: bool, at: At) -> Result<(Frame, Edge, Edge), Fault> {
-    let Some(frame) = frame else {
-        let end = if ordered { Edge::Row(0) } else { Edge::Last };
-        return Ok((Frame::Peers, Edge::First, end));
-    };
-    let number = |expr: &ast::Expr| match expr {
-        ast::Expr::Value(ast::ValueWithSpan { value: ast::Value::Number(digits, _), .. }) => {
-            digits.parse::<i128>().ok().filter(|n| *n <= 1 << 40)
-        }
-        _ => None,
-    };
-    let edge = |bound: &Bound| {
-        let rows = |expr: &ast::Expr| {
-            number(expr).ok_or_else(|| {
-                let clause = "a frame by what is no whole number";
-                let remedy = "count rows by ROWS BETWEEN n PRECEDING AND CURRENT ROW, or join the table with itself on the distance and group";
-                fault(at, code::SQL_UNSUPPORTED, &[("clause", &clause), ("remedy", &remedy)])
-            })
-        };
-        Ok::<Edge, Fault>(match bound {
-            Bound::CurrentRow => Edge::Row(0),
-            Bound::Preceding(None) => Edge::First,
-            Bound::Following(None) => Edge::Last,
-            Bound::Preceding(Some(n)) => Edge::Row(-rows(n)?),
-            Bound::Following(Some(n)) => Edge::Row(rows(n)?),
-        })
-    };
-    let start = edge(&frame.start_bound)?;
-    let end = frame.end_bound.as_ref().map_or(Ok(Edge::Row(0)), edge)?;
-    let by_rows = match frame.units {
-        Units::Rows => Frame::Rows,
-        Units::Range => Frame::Peers,
-        Units::Groups => return Err(unsupported(at, "GROUPS in a frame")),
-    };
-    if start == Edge::Last || end == Edge::First {
-        return Err(unsupported(at, "a frame that ends before it begins"));
-    }
-    // Without an order, all rows are equal.
-    if !ordered && by_rows == Frame::Peers {
-        return Ok((by_rows, Edge::First, Edge::Last));
-    }
-    Ok((by_rows, start, end))
 }

@@ -49,7 +49,7 @@ pub(crate) fn emit(
 /// one.
 fn scanned(plan: &LogicalPlan, read: &mut BTreeMap<usize, BTreeSet<usize>>) {
     match plan {
-        LogicalPlan::Scan { table, columns } => {
+        LogicalPlan::Scan { table, columns, .. } => {
             read.entry(*table).or_default().extend(columns.iter().map(|(_, at)| *at));
         }
         LogicalPlan::One | LogicalPlan::Values { .. } => {}
@@ -90,7 +90,11 @@ fn places(ids: impl IntoIterator<Item = Id>) -> Places {
 /// An expression on indices. A number without an index would be mistaken for one.
 fn placed(expr: &Expr, places: &Places) -> Result<Expr, Fault> {
     if reads(expr).iter().any(|id| !places.contains_key(id)) {
-        return Err(unsupported(At::default(), "a column of the query around in this place"));
+        return Err(unsupported(
+            At::default(),
+            "a column of the query around in this place",
+            "name it in the WHERE of the subquery, compared by = with a column of the subquery's own",
+        ));
     }
     Ok(replaced(expr, &places.iter().map(|(id, at)| (*id, Expr::Column(*at))).collect()))
 }
@@ -107,7 +111,7 @@ impl Emitter<'_> {
 
     fn plan(&mut self, plan: &LogicalPlan) -> Result<(Relation, Places), Fault> {
         match plan {
-            LogicalPlan::Scan { table, columns } => self.scan(*table, columns),
+            LogicalPlan::Scan { table, columns, made } => self.scan(*table, columns, made),
             LogicalPlan::One => {
                 Ok((self.one(Relation::values(Schema::default(), vec![vec![]]))?, Places::new()))
             }
@@ -176,7 +180,12 @@ impl Emitter<'_> {
         }
     }
 
-    fn scan(&mut self, table: usize, columns: &[(Id, usize)]) -> Result<(Relation, Places), Fault> {
+    fn scan(
+        &mut self,
+        table: usize,
+        columns: &[(Id, usize)],
+        made: &[(Id, Expr)],
+    ) -> Result<(Relation, Places), Fault> {
         let whole = self.catalog.table(table);
         let mut kept: Vec<usize> = self.read[&table].iter().copied().collect();
         // Rows are counted by their columns, so one remains.
@@ -189,9 +198,22 @@ impl Emitter<'_> {
         let place = |at: &usize| kept.iter().position(|k| k == at);
         let unique = whole.unique.iter().filter_map(|key| key.iter().map(place).collect()).collect();
         let own: Vec<Column> = kept.iter().map(|at| whole.schema.columns()[*at].clone()).collect();
-        let at = columns.iter().filter_map(|(id, at)| Some((*id, place(at)?))).collect();
+        let mut at: Places = columns.iter().filter_map(|(id, at)| Some((*id, place(at)?))).collect();
         let table = Table { schema: Schema(own), unique, ..whole.clone() };
-        Ok((self.one(Relation::scan(table))?, at))
+        let scanned = self.one(Relation::scan(table))?;
+        if made.is_empty() {
+            return Ok((scanned, at));
+        }
+        let named = |(_, expr): &(Id, Expr)| {
+            let expr = placed(expr, &at)?;
+            let name = expr.shown(scanned.schema()).to_string();
+            Ok((name, expr))
+        };
+        let columns = made.iter().map(named).collect::<Result<Vec<_>, Fault>>()?;
+        let width = scanned.schema().columns().len();
+        let relation = self.one(scanned.by_owner(columns))?;
+        at.extend(made.iter().enumerate().map(|(k, (id, _))| (*id, width + k)));
+        Ok((relation, at))
     }
 
     fn join(

@@ -24,7 +24,7 @@ impl RowFacts {
     pub(crate) fn of(plan: &LogicalPlan, catalog: &Catalog) -> RowFacts {
         let of = |plan: &LogicalPlan| RowFacts::of(plan, catalog);
         match plan {
-            LogicalPlan::Scan { table, columns } => {
+            LogicalPlan::Scan { table, columns, .. } => {
                 let table = catalog.table(*table);
                 let id = |place: &usize| columns.iter().find(|(_, at)| at == place).map(|(id, _)| *id);
                 let keys = table.unique.iter().filter_map(|key| key.iter().map(id).collect::<Option<Ids>>());

@@ -8,6 +8,7 @@ mod emit;
 mod expr;
 mod joins;
 mod keys;
+mod owners;
 mod prune;
 mod push;
 
@@ -16,6 +17,7 @@ pub(crate) use emit::{emit, needed};
 pub(crate) use expr::{conjunction, conjuncts, map, reads, replaced, truth};
 pub(crate) use joins::{Pool, joined, pair};
 pub(crate) use keys::RowFacts;
+pub(crate) use owners::by_owners;
 pub(crate) use prune::prune;
 pub(crate) use push::filtered;
 
@@ -105,8 +107,9 @@ pub(crate) struct OrderKey {
 /// A tree of operators.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum LogicalPlan {
-    /// Columns of a table of the catalog, each with its index there.
-    Scan { table: usize, columns: Vec<(Id, usize)> },
+    /// Columns of a table of the catalog, each with its index there, and columns that its owners
+    /// compute from these.
+    Scan { table: usize, columns: Vec<(Id, usize)>, made: Vec<(Id, Expr)> },
     /// One row without columns.
     One,
     /// Public rows of columns.
@@ -152,7 +155,9 @@ impl LogicalPlan {
     /// The numbers of its columns, in order.
     pub(crate) fn columns(&self) -> Vec<Id> {
         match self {
-            LogicalPlan::Scan { columns, .. } => columns.iter().map(|(id, _)| *id).collect(),
+            LogicalPlan::Scan { columns, made, .. } => {
+                columns.iter().map(|(id, _)| *id).chain(made.iter().map(|(id, _)| *id)).collect()
+            }
             LogicalPlan::One => vec![],
             LogicalPlan::Filter { input, .. }
             | LogicalPlan::Sort { input, .. }

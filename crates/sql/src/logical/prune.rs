@@ -7,10 +7,13 @@ use hushwire_tables::algebra::{Expr, SetOperation};
 /// The same rows with the needed columns, and possibly others.
 pub(crate) fn prune(plan: LogicalPlan, needed: &Ids) -> LogicalPlan {
     match plan {
-        LogicalPlan::Scan { table, columns } => LogicalPlan::Scan {
-            table,
-            columns: columns.into_iter().filter(|(id, _)| needed.contains(id)).collect(),
-        },
+        LogicalPlan::Scan { table, columns, made } => {
+            let made: Vec<_> = made.into_iter().filter(|(id, _)| needed.contains(id)).collect();
+            let read: Ids = made.iter().flat_map(|(_, expr)| expr.columns()).collect();
+            let is_read = |id: &usize| needed.contains(id) || read.contains(id);
+            let columns = columns.into_iter().filter(|(id, _)| is_read(id)).collect();
+            LogicalPlan::Scan { table, columns, made }
+        }
         LogicalPlan::One => LogicalPlan::One,
         LogicalPlan::Values { columns, rows } => {
             let kept: Vec<usize> = (0..columns.len()).filter(|k| needed.contains(&columns[*k])).collect();

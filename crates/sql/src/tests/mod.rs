@@ -1,7 +1,9 @@
 //! Queries that are refused, values as text, and the shape of plans.
 
 mod cells;
+mod owners;
 mod plans;
+mod reference;
 mod refused;
 mod schemas;
 

@@ -9,6 +9,7 @@ pub(super) static DEFINITION: AggregateDef = AggregateDef {
     usage: "ANY_VALUE(value)",
     gives: "the value's type",
     doc: "one of the values that are not NULL: the least",
+    example: "ANY_VALUE(name)",
     distinct: true,
     meaning: AggregateMeaning::Rewritten(|arguments| {
         let [of] = arguments.exactly()?;

@@ -9,6 +9,7 @@ pub(super) static DEFINITION: AggregateDef = AggregateDef {
     usage: "APPROX_COUNT_DISTINCT(value)",
     gives: "BIGINT",
     doc: "the exact number of different values",
+    example: "APPROX_COUNT_DISTINCT(n)",
     distinct: true,
     meaning: AggregateMeaning::Rewritten(|arguments| {
         let [of] = arguments.exactly()?;

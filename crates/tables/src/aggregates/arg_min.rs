@@ -8,6 +8,7 @@ pub(super) static DEFINITION: AggregateDef = AggregateDef {
     usage: "ARG_MIN(value, by)",
     gives: "the value's type",
     doc: "the value of the row with the least `by`; the least such value of several rows; rows with NULL do not count",
+    example: "ARG_MIN(name, price)",
     distinct: false,
     meaning: AggregateMeaning::Rewritten(|arguments| {
         let [of, by] = arguments.exactly()?;

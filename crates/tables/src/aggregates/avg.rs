@@ -9,6 +9,7 @@ pub(super) static DEFINITION: AggregateDef = AggregateDef {
     usage: "AVG(number)",
     gives: "DECIMAL with four digits more than the number; a DOUBLE stays one",
     doc: "the mean, rounded towards 0",
+    example: "AVG(n)",
     distinct: true,
     meaning: AggregateMeaning::Native(Function::Average),
 };

@@ -9,6 +9,7 @@ pub(super) static DEFINITION: AggregateDef = AggregateDef {
     usage: "BOOL_AND(condition)",
     gives: "BOOLEAN",
     doc: "whether all conditions that are not NULL are true",
+    example: "BOOL_AND(done)",
     distinct: true,
     meaning: AggregateMeaning::Rewritten(|arguments| {
         let [of] = arguments.exactly()?;

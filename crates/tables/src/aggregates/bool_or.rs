@@ -9,6 +9,7 @@ pub(super) static DEFINITION: AggregateDef = AggregateDef {
     usage: "BOOL_OR(condition)",
     gives: "BOOLEAN",
     doc: "whether a condition is true",
+    example: "BOOL_OR(done)",
     distinct: true,
     meaning: AggregateMeaning::Rewritten(|arguments| {
         let [of] = arguments.exactly()?;

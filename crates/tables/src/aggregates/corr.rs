@@ -9,6 +9,7 @@ pub(super) static DEFINITION: AggregateDef = AggregateDef {
     usage: "CORR(y, x)",
     gives: "DOUBLE",
     doc: "the correlation of rows in which neither is NULL; NULL where one does not vary",
+    example: "CORR(n, k)",
     distinct: false,
     meaning: AggregateMeaning::Rewritten(|arguments| {
         let moments = Moments::of(arguments)?;

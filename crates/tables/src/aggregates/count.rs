@@ -9,6 +9,7 @@ pub(super) static DEFINITION: AggregateDef = AggregateDef {
     usage: "COUNT(*), COUNT(value, …)",
     gives: "BIGINT",
     doc: "the number of rows, or of rows in which no value is NULL",
+    example: "COUNT(price)",
     distinct: true,
     meaning: AggregateMeaning::Native(Function::Count),
 };

@@ -12,6 +12,7 @@ pub(super) static DEFINITION: AggregateDef = AggregateDef {
     usage: "COUNT_IF(condition)",
     gives: "BIGINT",
     doc: "the number of rows for which the condition is true",
+    example: "COUNT_IF(n > 5)",
     distinct: false,
     meaning: AggregateMeaning::Rewritten(|arguments| {
         let [of] = arguments.exactly()?;

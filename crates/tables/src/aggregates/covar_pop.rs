@@ -9,6 +9,7 @@ pub(super) static DEFINITION: AggregateDef = AggregateDef {
     usage: "COVAR_POP(y, x)",
     gives: "as a quotient of the product",
     doc: "the mean product of the distances from the means, of rows in which neither is NULL",
+    example: "COVAR_POP(n, k)",
     distinct: false,
     meaning: AggregateMeaning::Rewritten(|arguments| {
         let moments = Moments::of(arguments)?;

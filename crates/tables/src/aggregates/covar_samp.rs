@@ -9,6 +9,7 @@ pub(super) static DEFINITION: AggregateDef = AggregateDef {
     usage: "COVAR_SAMP(y, x)",
     gives: "as COVAR_POP",
     doc: "the same over one less than the number of rows; NULL of one row",
+    example: "COVAR_SAMP(n, k)",
     distinct: false,
     meaning: AggregateMeaning::Rewritten(|arguments| {
         let moments = Moments::of(arguments)?;

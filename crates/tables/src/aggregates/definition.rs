@@ -21,6 +21,8 @@ pub struct AggregateDef {
     pub gives: &'static str,
     /// The value, in one line for documents.
     pub doc: &'static str,
+    /// A call on the rows of examples in documents; empty where it is refused.
+    pub example: &'static str,
     /// Whether DISTINCT may precede its argument.
     pub distinct: bool,
     /// The expression of a call.
@@ -67,6 +69,10 @@ pub struct AggregateArguments<'a> {
     pub all: Vec<Expr>,
     /// The keys of ORDER BY within the call or of WITHIN GROUP, and whether they are descending.
     pub order: Vec<(Expr, bool)>,
+    /// Whether DISTINCT precedes its argument.
+    pub distinct: bool,
+    /// The bytes that a CAST around leaves for a text.
+    pub room: Option<u16>,
     /// The maker of figures.
     pub figures: &'a mut dyn Figures,
 }

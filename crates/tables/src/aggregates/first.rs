@@ -8,6 +8,7 @@ pub(super) static DEFINITION: AggregateDef = AggregateDef {
     usage: "FIRST(value ORDER BY key)",
     gives: "the value's type",
     doc: "the first value in the order that is not NULL",
+    example: "FIRST(name ORDER BY k)",
     distinct: false,
     meaning: AggregateMeaning::Rewritten(|arguments| {
         let [of] = arguments.exactly()?;

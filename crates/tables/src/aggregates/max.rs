@@ -9,6 +9,7 @@ pub(super) static DEFINITION: AggregateDef = AggregateDef {
     usage: "MAX(value)",
     gives: "the value's type",
     doc: "the greatest value",
+    example: "MAX(price)",
     distinct: true,
     meaning: AggregateMeaning::Native(Function::Max),
 };

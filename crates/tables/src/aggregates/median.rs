@@ -8,6 +8,7 @@ pub(super) static DEFINITION: AggregateDef = AggregateDef {
     usage: "MEDIAN(number)",
     gives: "as a quotient of the number's type",
     doc: "the middle value, or the mean of the two middle ones",
+    example: "MEDIAN(n)",
     distinct: false,
     meaning: AggregateMeaning::Rewritten(|arguments| {
         let [of] = arguments.exactly()?;

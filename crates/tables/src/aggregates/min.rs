@@ -9,6 +9,7 @@ pub(super) static DEFINITION: AggregateDef = AggregateDef {
     usage: "MIN(value)",
     gives: "the value's type",
     doc: "the least value",
+    example: "MIN(name)",
     distinct: true,
     meaning: AggregateMeaning::Native(Function::Min),
 };

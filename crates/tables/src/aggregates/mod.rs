@@ -27,6 +27,7 @@ aggregates! {
     approx_count_distinct
     arg_max
     arg_min
+    array_agg
     avg
     bool_and
     bool_or

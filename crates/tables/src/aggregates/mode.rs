@@ -13,6 +13,7 @@ pub(super) static DEFINITION: AggregateDef = AggregateDef {
     usage: "MODE(value)",
     gives: "the value's type",
     doc: "the most frequent value; the least of several",
+    example: "MODE(n)",
     distinct: false,
     meaning: AggregateMeaning::Rewritten(|arguments| {
         let (of, _) = arguments.ordered(arguments.all.first())?;

@@ -15,6 +15,7 @@ pub(super) static DEFINITION: AggregateDef = AggregateDef {
     usage: "PERCENTILE_CONT(share) WITHIN GROUP (ORDER BY number)",
     gives: "as a quotient of the number's type",
     doc: "the value in the place that the share names in the order, between its two neighbours; also `QUANTILE_CONT(number, share)`",
+    example: "PERCENTILE_CONT(0.25) WITHIN GROUP (ORDER BY n)",
     distinct: false,
     meaning: AggregateMeaning::Rewritten(|arguments| {
         let (argument, share) = match &arguments.all[..] {

@@ -9,6 +9,7 @@ pub(super) static DEFINITION: AggregateDef = AggregateDef {
     usage: "PERCENTILE_DISC(share) WITHIN GROUP (ORDER BY value)",
     gives: "the value's type",
     doc: "the first value in the order that the share of all values does not exceed; also `QUANTILE(value, share)`",
+    example: "PERCENTILE_DISC(0.5) WITHIN GROUP (ORDER BY n)",
     distinct: false,
     meaning: AggregateMeaning::Rewritten(|arguments| {
         let (argument, share) = match &arguments.all[..] {

@@ -9,6 +9,7 @@ pub(super) static DEFINITION: AggregateDef = AggregateDef {
     usage: "REGR_INTERCEPT(y, x)",
     gives: "as a quotient of the product",
     doc: "the height of that line at 0",
+    example: "REGR_INTERCEPT(n, k)",
     distinct: false,
     meaning: AggregateMeaning::Rewritten(|arguments| {
         use Arithmetic::{Divide, Multiply, Subtract};

@@ -9,6 +9,7 @@ pub(super) static DEFINITION: AggregateDef = AggregateDef {
     usage: "REGR_SLOPE(y, x)",
     gives: "as a quotient of the product",
     doc: "the slope of the line that fits rows in which neither is NULL; NULL where x does not vary",
+    example: "REGR_SLOPE(n, k)",
     distinct: false,
     meaning: AggregateMeaning::Rewritten(|arguments| {
         let moments = Moments::of(arguments)?;

@@ -9,6 +9,7 @@ pub(super) static DEFINITION: AggregateDef = AggregateDef {
     usage: "STDDEV_POP(number)",
     gives: "DOUBLE",
     doc: "the square root of VAR_POP",
+    example: "STDDEV_POP(n)",
     distinct: true,
     meaning: AggregateMeaning::Rewritten(|arguments| {
         let [of] = arguments.exactly()?;

@@ -9,6 +9,7 @@ pub(super) static DEFINITION: AggregateDef = AggregateDef {
     usage: "STDDEV_SAMP(number)",
     gives: "DOUBLE",
     doc: "the square root of VAR_SAMP",
+    example: "STDDEV_SAMP(n)",
     distinct: true,
     meaning: AggregateMeaning::Rewritten(|arguments| {
         let [of] = arguments.exactly()?;

@@ -9,6 +9,7 @@ pub(super) static DEFINITION: AggregateDef = AggregateDef {
     usage: "SUM(number)",
     gives: "BIGINT; DECIMAL with ten digits more; DOUBLE",
     doc: "the sum; a truth value counts as 1 or 0",
+    example: "SUM(n)",
     distinct: true,
     meaning: AggregateMeaning::Native(Function::Sum),
 };

@@ -1,20 +1,6 @@
-//! The list of aggregates of `docs/sql.md`.
+//! The names of aggregates.
 
-use super::{AGGREGATES, AggregateDef};
-use std::fmt::Write;
-
-#[test]
-fn the_page_lists_all_aggregates() {
-    let mut all: Vec<&AggregateDef> = AGGREGATES.to_vec();
-    all.sort_by_key(|aggregate| aggregate.names[0]);
-    let mut out = String::from("| call | type | value |\n|---|---|---|\n");
-    for AggregateDef { names, usage, gives, doc, .. } in all {
-        let upper = |name: &&str| format!(", `{}`", name.to_uppercase());
-        let more: String = names.iter().skip(1).map(upper).collect();
-        writeln!(out, "| `{usage}`{more} | {gives} | {doc} |").unwrap();
-    }
-    hushwire_testkit::page("sql.md", "<!-- aggregates: made of their definitions -->\n", &out);
-}
+use super::AGGREGATES;
 
 #[test]
 fn each_name_is_one_aggregates() {

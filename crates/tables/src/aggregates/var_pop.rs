@@ -9,6 +9,7 @@ pub(super) static DEFINITION: AggregateDef = AggregateDef {
     usage: "VAR_POP(number)",
     gives: "DECIMAL with four digits more than a square has; DOUBLE",
     doc: "the mean square distance from the mean",
+    example: "VAR_POP(n)",
     distinct: true,
     meaning: AggregateMeaning::Native(Function::VariancePopulation),
 };

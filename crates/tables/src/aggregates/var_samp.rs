@@ -9,6 +9,7 @@ pub(super) static DEFINITION: AggregateDef = AggregateDef {
     usage: "VAR_SAMP(number)",
     gives: "as VAR_POP",
     doc: "the same over one less than the number of values; NULL of one value",
+    example: "VAR_SAMP(n)",
     distinct: true,
     meaning: AggregateMeaning::Native(Function::VarianceSample),
 };

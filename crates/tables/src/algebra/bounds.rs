@@ -135,7 +135,9 @@ impl Quotient {
 pub(crate) fn arithmetic_range(op: Arithmetic, ty: ColumnType, a: ExprType, b: ExprType) -> Option<Range> {
     let same = |t: ExprType| match t.ty {
         _ if ty.is_numeric() && t.ty.is_numeric() => rescaled(t.ty, t.range, ty),
-        ColumnType::Date if ty == ColumnType::BigInt => rescaled(t.ty, t.range, ColumnType::Timestamp),
+        ColumnType::Date if matches!(ty, ColumnType::Interval | ColumnType::Timestamp) => {
+            rescaled(t.ty, t.range, ColumnType::Timestamp)
+        }
         _ => Some(t.range),
     };
     match op {

@@ -70,7 +70,9 @@ impl Expr {
                 let ty = arithmetic_type(*op, a.ty, b.ty).ok_or_else(|| wrong(remedy))?;
                 let range = arithmetic_range(*op, ty, a, b).filter(|range| held(ty).holds(*range));
                 let range = range.ok_or_else(|| match ty {
-                    ColumnType::Date | ColumnType::Timestamp => wrong("CAST the number to INTEGER"),
+                    ColumnType::Date | ColumnType::Timestamp | ColumnType::Interval => {
+                        wrong("CAST the number to INTEGER")
+                    }
                     _ => of_this(Refused::digits(&operands, "result")),
                 })?;
                 let divides =
@@ -79,7 +81,7 @@ impl Expr {
             }
             Expr::Negate(_) => {
                 let ExprType { ty, range, .. } = operands[0];
-                if !ty.is_numeric() {
+                if !ty.is_numeric() && ty != ColumnType::Interval {
                     return Err(wrong("give it a number"));
                 }
                 let exact = range.high.checked_neg().zip(range.low.checked_neg());

@@ -4,7 +4,7 @@ use super::{
     arithmetic::Arithmetic,
     types::{ColumnType, Schema, Value},
 };
-use crate::functions::Primitive;
+use crate::functions::{ComputedBy, Primitive};
 use core::fmt;
 use hushwire_compute::Comparison;
 
@@ -67,7 +67,39 @@ pub struct Call {
     pub(crate) public: Vec<i128>,
 }
 
+/// Who computes a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallPlace {
+    /// The parties.
+    Parties,
+    /// The owner of its columns if one owner has them all, else the parties.
+    OwnerFirst,
+    /// The owner of its columns alone.
+    Owner,
+}
+
+impl Call {
+    /// Whether it is NULL where an argument is.
+    #[must_use]
+    pub fn is_strict(&self) -> bool {
+        self.primitive.strict
+    }
+}
+
 impl Expr {
+    /// Who computes this expression, apart from its operands.
+    #[must_use]
+    pub fn place(&self) -> CallPlace {
+        match self {
+            Expr::Call(call) => match call.primitive.by {
+                ComputedBy::Parties => CallPlace::Parties,
+                ComputedBy::OwnerFirst(_) => CallPlace::OwnerFirst,
+                ComputedBy::OwnerOnly => CallPlace::Owner,
+            },
+            _ => CallPlace::Parties,
+        }
+    }
+
     /// A public value of a type.
     #[must_use]
     pub fn literal(value: Value, ty: ColumnType) -> Expr {
@@ -275,6 +307,7 @@ fn literal(value: &Value, ty: ColumnType, f: &mut fmt::Formatter<'_>) -> fmt::Re
             ColumnType::Double { frac } => write!(f, "{}", *n as f64 / f64::from(2u32).powi(frac.into())),
             ColumnType::Date => write!(f, "DATE {n}"),
             ColumnType::Timestamp => write!(f, "TIMESTAMP {n}"),
+            ColumnType::Interval => write!(f, "INTERVAL {n}"),
             _ => write!(f, "{n}"),
         },
     }

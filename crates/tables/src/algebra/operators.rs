@@ -93,6 +93,21 @@ impl Relation {
         Relation::new(Operator::Values(rows), schema, count, unique)
     }
 
+    /// A table's rows, and columns of expressions that its owners compute in the open.
+    ///
+    /// # Errors
+    /// The relation is no table; an expression does not fit its columns.
+    pub fn by_owner(&self, columns: Vec<(String, Expr)>) -> RelationResult {
+        if !matches!(self.operator(), Operator::Scan(_)) {
+            return Err(refused("rows that no owner has", "let owners compute from columns of one table"));
+        }
+        let column = |(name, expr): &(String, Expr)| Ok(expr.check(self.schema())?.column(name));
+        let more = columns.iter().map(column).collect::<Result<Vec<_>, Fault>>()?;
+        let schema = Schema([self.schema().columns(), &more].concat());
+        let unique = self.unique().to_vec();
+        Relation::new(Operator::ByOwner(self.clone(), columns), schema, self.rows(), unique)
+    }
+
     /// Columns of expressions, with their names.
     ///
     /// # Errors

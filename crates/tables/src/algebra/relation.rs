@@ -96,6 +96,9 @@ pub enum Operator {
     Scan(Table),
     /// Public rows.
     Values(Vec<Vec<Value>>),
+    /// A table's rows with further columns, which its owners compute from their own rows in the
+    /// open, before they share them. The input is a scan.
+    ByOwner(Relation, Vec<(String, Expr)>),
     /// Named columns of expressions.
     Project(Relation, Vec<(String, Expr)>),
     /// The rows for which a condition is true.
@@ -259,6 +262,7 @@ impl Relation {
         match self.operator() {
             Operator::Scan(_) | Operator::Values(_) => vec![],
             Operator::Project(input, _)
+            | Operator::ByOwner(input, _)
             | Operator::Filter(input, _)
             | Operator::Aggregate { input, .. }
             | Operator::Distinct(input)

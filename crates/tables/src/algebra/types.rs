@@ -41,6 +41,9 @@ pub enum ColumnType {
     Date,
     /// Microseconds since 1970-01-01 00:00, in 64 bits, for the same years.
     Timestamp,
+    /// Microseconds between two times, in 64 bits: the difference of timestamps. No table declares
+    /// it.
+    Interval,
     /// A string with at most this many bytes. It contains no byte 0, since zeros pad it. Strings
     /// are compared byte by byte.
     Varchar(u16),
@@ -110,6 +113,7 @@ impl ColumnType {
             ColumnType::BigInt
             | ColumnType::Decimal { .. }
             | ColumnType::Timestamp
+            | ColumnType::Interval
             | ColumnType::Double { .. } => 64,
             ColumnType::Varchar(bytes) => bytes * 8,
             ColumnType::Digest { bits } => bits as u16,
@@ -130,6 +134,10 @@ impl ColumnType {
             }
             ColumnType::Date => Range { low: YEAR_1, high: YEAR_9999 },
             ColumnType::Timestamp => Range { low: YEAR_1 * DAY, high: (YEAR_9999 + 1) * DAY - 1 },
+            ColumnType::Interval => {
+                let most = (YEAR_9999 + 1 - YEAR_1) * DAY;
+                Range { low: -most, high: most }
+            }
             _ => Range::of_bits(self.bits()),
         }
     }
@@ -154,6 +162,7 @@ impl fmt::Display for ColumnType {
             ColumnType::Decimal { precision, scale } => write!(f, "DECIMAL({precision}, {scale})"),
             ColumnType::Date => f.write_str("DATE"),
             ColumnType::Timestamp => f.write_str("TIMESTAMP"),
+            ColumnType::Interval => f.write_str("INTERVAL"),
             ColumnType::Varchar(bytes) => write!(f, "VARCHAR({bytes})"),
             ColumnType::Digest { bits: 64 } => f.write_str("DIGEST"),
             ColumnType::Digest { bits } => write!(f, "DIGEST({bits})"),

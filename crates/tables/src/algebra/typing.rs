@@ -64,7 +64,7 @@ pub(crate) const fn held(ty: ColumnType) -> Range {
     match ty {
         ColumnType::Boolean | ColumnType::Varchar(_) | ColumnType::Digest { .. } => ty.range(),
         ColumnType::Date => Range { low: -DAYS, high: DAYS },
-        ColumnType::Timestamp => Range { low: -DAYS * DAY, high: DAYS * DAY },
+        ColumnType::Timestamp | ColumnType::Interval => Range { low: -DAYS * DAY, high: DAYS * DAY },
         _ => NUMBERS,
     }
 }
@@ -127,13 +127,20 @@ pub fn common_type(a: ColumnType, b: ColumnType) -> Option<ColumnType> {
 
 /// The type of arithmetic on two operands.
 pub(crate) fn arithmetic_type(op: Arithmetic, a: ColumnType, b: ColumnType) -> Option<ColumnType> {
-    use ColumnType::{BigInt, Date, Decimal, Double, Integer, Timestamp};
+    use ColumnType::{Date, Decimal, Double, Integer, Interval, Timestamp};
     match (op, a, b) {
         (Arithmetic::Add, day @ (Date | Timestamp), by) if by.is_integer() => return Some(day),
         (Arithmetic::Add, by, day @ (Date | Timestamp)) if by.is_integer() => return Some(day),
         (Arithmetic::Subtract, day @ (Date | Timestamp), by) if by.is_integer() => return Some(day),
         (Arithmetic::Subtract, Date, Date) => return Some(Integer),
-        (Arithmetic::Subtract, Timestamp | Date, Timestamp | Date) => return Some(BigInt),
+        (Arithmetic::Subtract, Timestamp | Date, Timestamp | Date) => return Some(Interval),
+        (Arithmetic::Add, Timestamp | Date, Interval) | (Arithmetic::Add, Interval, Timestamp | Date) => {
+            return Some(Timestamp);
+        }
+        (Arithmetic::Subtract, Timestamp | Date, Interval) => return Some(Timestamp),
+        (Arithmetic::Add | Arithmetic::Subtract, Interval, Interval) => return Some(Interval),
+        (Arithmetic::Multiply, Interval, by) if by.is_integer() => return Some(Interval),
+        (Arithmetic::Multiply, by, Interval) if by.is_integer() => return Some(Interval),
         _ if !a.is_numeric() || !b.is_numeric() => return None,
         _ => {}
     }
@@ -225,10 +232,12 @@ pub(crate) fn united(all: &[ExprType]) -> Option<ExprType> {
 /// Whether values of a type can be cast to another.
 #[must_use]
 pub fn castable(from: ColumnType, to: ColumnType) -> bool {
-    use ColumnType::{Boolean, Date, Timestamp, Varchar};
+    use ColumnType::{BigInt, Boolean, Date, Interval, Timestamp, Varchar};
     match (from, to) {
         _ if from == to => true,
         (Varchar(_), Varchar(_)) | (Date, Timestamp) | (Timestamp, Date) => true,
+        // Its microseconds.
+        (Interval, BigInt) => true,
         (Boolean, to) => to.is_numeric(),
         (from, to) => from.is_numeric() && to.is_numeric(),
     }

@@ -13,6 +13,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     usage: "ABS(number)",
     gives: "the number's type; BIGINT for a whole number",
     doc: "the number without its sign",
+    example: "ABS(k)",
     leaks: Leaks::Nothing,
     meaning: Meaning::Rewritten(bind),
 };

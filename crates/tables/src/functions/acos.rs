@@ -1,7 +1,7 @@
 //! ACOS.
 
 use super::{
-    FnDef, Leaks, Meaning, Primitive,
+    ComputedBy, FnDef, Leaks, Meaning, Primitive,
     definition::as_call,
     real::{self, UNIT},
 };
@@ -13,6 +13,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     usage: "ACOS(number)",
     gives: "DOUBLE",
     doc: "the angle with this cosine, in radians; NULL of a number outside of -1 to 1",
+    example: "ACOS(x)",
     leaks: Leaks::Nothing,
     meaning: Meaning::Own(&ACOS, real::of_reals),
 };
@@ -20,7 +21,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
 static ACOS: Primitive = Primitive {
     name: "ACOS",
     strict: true,
-    cuts_bytes: false,
+    by: ComputedBy::Parties,
     check: |operands| real::checked(operands, Range { low: 0, high: 4 * UNIT }, true),
     plain: |_, values| real::value(&values, |x| (x[0].abs() <= UNIT).then(|| fixed::arc_cosine(x[0]))),
     lower: |typed, cells| {

@@ -1,7 +1,7 @@
 //! ADD_MONTHS: what intervals of months and years are made of.
 
 use super::{
-    FnDef, Leaks, Meaning, Primitive,
+    ComputedBy, FnDef, Leaks, Meaning, Primitive,
     calendar::{dated, days, month_days},
     dates::{self, DatePart},
     definition::as_call,
@@ -24,6 +24,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     usage: "ADD_MONTHS(date, months)",
     gives: "the date's type",
     doc: "the same day that many months later, or the last day of a shorter month, as `date + INTERVAL '1' MONTH`; NULL outside of the years 1 to 9999",
+    example: "day + INTERVAL '1' MONTH",
     leaks: Leaks::Nothing,
     meaning: Meaning::Own(&ADD_MONTHS, |of, arguments| {
         let [date, months] = arguments.exactly()?;
@@ -34,7 +35,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
 static ADD_MONTHS: Primitive = Primitive {
     name: "ADD_MONTHS",
     strict: true,
-    cuts_bytes: false,
+    by: ComputedBy::Parties,
     check: |operands| {
         let [of, months] = operands.types else { return Err(operands.refused("give it a date and months")) };
         if !matches!(of.ty, ColumnType::Date | ColumnType::Timestamp) || !months.ty.is_integer() {

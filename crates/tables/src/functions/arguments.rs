@@ -31,9 +31,8 @@ impl Arguments<'_> {
         Fault::filled(code::ARGUMENTS, &places)
     }
 
-    /// The error of a form that queries do not support.
-    pub(crate) fn unsupported(&self, clause: &str) -> Fault {
-        let remedy = "write the query without it";
+    /// The error of a form that queries do not support, and what to write instead.
+    pub(crate) fn unsupported(&self, clause: &str, remedy: &str) -> Fault {
         Fault::filled(code::SQL_UNSUPPORTED, &[("clause", &clause), ("remedy", &remedy)])
     }
 }
@@ -81,6 +80,11 @@ impl Reader<'_> {
             Expr::Literal(Value::Text(bytes), ColumnType::Varchar(_)) => {
                 let text = String::from_utf8_lossy(bytes);
                 match ty {
+                    // A text with a time is a time.
+                    ColumnType::Date if text.contains(':') => {
+                        let ty = ColumnType::Timestamp;
+                        Ok(Expr::Literal(self.literal(&text, ty)?, ty))
+                    }
                     ColumnType::Date | ColumnType::Timestamp | ColumnType::Boolean => {
                         Ok(Expr::Literal(self.literal(&text, ty)?, ty))
                     }

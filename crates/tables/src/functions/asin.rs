@@ -1,7 +1,7 @@
 //! ASIN.
 
 use super::{
-    FnDef, Leaks, Meaning, Primitive,
+    ComputedBy, FnDef, Leaks, Meaning, Primitive,
     definition::as_call,
     real::{self, UNIT},
 };
@@ -13,6 +13,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     usage: "ASIN(number)",
     gives: "DOUBLE",
     doc: "the angle with this sine, in radians; NULL of a number outside of -1 to 1",
+    example: "ASIN(x)",
     leaks: Leaks::Nothing,
     meaning: Meaning::Own(&ASIN, real::of_reals),
 };
@@ -20,7 +21,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
 static ASIN: Primitive = Primitive {
     name: "ASIN",
     strict: true,
-    cuts_bytes: false,
+    by: ComputedBy::Parties,
     check: |operands| real::checked(operands, Range { low: -2 * UNIT, high: 2 * UNIT }, true),
     plain: |_, values| real::value(&values, |x| (x[0].abs() <= UNIT).then(|| fixed::arc_sine(x[0]))),
     lower: |typed, cells| {

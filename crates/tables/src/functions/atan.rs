@@ -1,7 +1,7 @@
 //! ATAN.
 
 use super::{
-    FnDef, Leaks, Meaning, Primitive,
+    ComputedBy, FnDef, Leaks, Meaning, Primitive,
     definition::as_call,
     real::{self, UNIT},
 };
@@ -13,6 +13,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     usage: "ATAN(number)",
     gives: "DOUBLE",
     doc: "the angle with this tangent, in radians",
+    example: "ATAN(x)",
     leaks: Leaks::Nothing,
     meaning: Meaning::Own(&ATAN, real::of_reals),
 };
@@ -20,7 +21,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
 static ATAN: Primitive = Primitive {
     name: "ATAN",
     strict: true,
-    cuts_bytes: false,
+    by: ComputedBy::Parties,
     check: |operands| real::checked(operands, Range { low: -2 * UNIT, high: 2 * UNIT }, false),
     plain: |_, values| real::value(&values, |x| Some(fixed::arc_tangent(x[0]))),
     lower: |typed, cells| real::lowered(typed, cells, |x| (fixed::arc_tangent(x[0]), None)),

@@ -45,7 +45,31 @@ pub(super) fn micros(of: Expr, reader: Reader<'_>) -> Result<Expr, Fault> {
         ColumnType::Date => of.cast(ColumnType::Timestamp),
         _ => of,
     };
-    Ok(at.arithmetic(Arithmetic::Subtract, Expr::Literal(Value::Number(0), ColumnType::Timestamp)))
+    let since = at.arithmetic(Arithmetic::Subtract, Expr::Literal(Value::Number(0), ColumnType::Timestamp));
+    Ok(since.cast(ColumnType::BigInt))
+}
+
+/// A field of an INTERVAL: its microseconds below `within`, in units of `by`, with its sign; `None`
+/// for units that it has not.
+pub(super) fn of_interval(unit: &str, of: Expr, reader: Reader<'_>) -> Result<Option<Expr>, Fault> {
+    let micros = of.cast(ColumnType::BigInt);
+    let (within, by) = match unit {
+        "epoch" => {
+            // A DECIMAL of six digits has the same steps.
+            let step = Expr::Literal(Value::Number(1), ColumnType::Decimal { precision: 6, scale: 6 });
+            return reader.arithmetic(Arithmetic::Multiply, micros, step).map(Some);
+        }
+        "day" => (None, DAY),
+        "hour" => (Some(DAY), 3_600_000_000),
+        "minute" => (Some(3_600_000_000), 60_000_000),
+        "second" => (Some(60_000_000), 1_000_000),
+        _ => return Ok(None),
+    };
+    let rest = match within {
+        None => micros,
+        Some(within) => reader.arithmetic(Arithmetic::Remainder, micros, whole(within))?,
+    };
+    reader.arithmetic(Arithmetic::DivideWhole, rest, whole(by)).map(Some)
 }
 
 /// A date or a timestamp; a literal text is read as one.

@@ -13,6 +13,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     usage: "CEIL(number)",
     gives: "DECIMAL without digits after the point; the same type for a whole number",
     doc: "the least whole number that is not below it",
+    example: "CEIL(price)",
     leaks: Leaks::Nothing,
     meaning: Meaning::Rewritten(|arguments| next_whole(arguments, Comparison::Less, Arithmetic::Add)),
 };
@@ -31,7 +32,12 @@ pub(super) fn next_whole(
             ColumnType::Decimal { precision: (precision - scale + 1).min(38), scale: 0 }
         }
         ColumnType::Double { .. } => ColumnType::Decimal { precision: 38, scale: 0 },
-        ty => return Err(arguments.unsupported(&format!("CEIL or FLOOR of {ty}"))),
+        ty => {
+            return Err(arguments.unsupported(
+                &format!("CEIL or FLOOR of {ty}"),
+                "give it a number: CAST a text to DECIMAL(12, 2), and take DATE_TRUNC of a time",
+            ));
+        }
     };
     let nearest = of.clone().cast(ty);
     let one = Expr::Literal(Value::Number(1), ColumnType::Decimal { precision: 1, scale: 0 });

@@ -9,6 +9,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     usage: "EXTRACT(CENTURY FROM date)",
     gives: "BIGINT",
     doc: "the century: 21 from 2001 on",
+    example: "EXTRACT(CENTURY FROM day)",
     leaks: Leaks::Nothing,
     meaning: Meaning::Rewritten(|arguments| {
         let year = call("year", arguments.all.clone(), arguments.reader)?;

@@ -1,7 +1,7 @@
 //! COALESCE.
 
 use super::{
-    FnDef, Leaks, Meaning, Primitive,
+    ComputedBy, FnDef, Leaks, Meaning, Primitive,
     definition::{as_call, of_one_type},
 };
 use crate::{
@@ -16,6 +16,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     usage: "COALESCE(value, …)",
     gives: "the values' common type",
     doc: "the first value that is not NULL",
+    example: "COALESCE(nothing, n)",
     leaks: Leaks::Nothing,
     meaning: Meaning::Own(&COALESCE, of_one_type),
 };
@@ -23,7 +24,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
 static COALESCE: Primitive = Primitive {
     name: "COALESCE",
     strict: false,
-    cuts_bytes: false,
+    by: ComputedBy::Parties,
     check: |operands| {
         Ok(ExprType { nullable: operands.types.iter().all(|t| t.nullable), ..operands.united()? })
     },

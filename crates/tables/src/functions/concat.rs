@@ -1,7 +1,7 @@
 //! CONCAT.
 
 use super::{
-    FnDef, Leaks, Meaning, Primitive, Reader,
+    ComputedBy, FnDef, Leaks, Meaning, Primitive, Reader,
     definition::as_call,
     text::{self, checked, value, varchar},
 };
@@ -18,6 +18,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     usage: "CONCAT(value, …)",
     gives: "VARCHAR of the sum of all lengths",
     doc: "the texts of the values that are not NULL, one after the other; `a || b` is NULL where one is",
+    example: "CONCAT(name, ', ', n)",
     leaks: Leaks::Nothing,
     meaning: Meaning::Rewritten(|arguments| {
         let texts = arguments.all.iter().map(|e| {
@@ -33,7 +34,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
 static CONCAT: Primitive = Primitive {
     name: "CONCAT",
     strict: true,
-    cuts_bytes: false,
+    by: ComputedBy::Parties,
     check: |operands| {
         let bytes = checked(operands, 0)? + checked(operands, 1)?;
         if bytes > MAX_TEXT.into() {

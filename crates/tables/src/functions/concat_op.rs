@@ -11,6 +11,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     usage: "text || text",
     gives: "VARCHAR of the sum of both lengths",
     doc: "one text after the other; numbers and dates as their texts",
+    example: "name || '!'",
     leaks: Leaks::Nothing,
     meaning: Meaning::Rewritten(|arguments| {
         let [first, second] = arguments.exactly()?;

@@ -15,6 +15,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     usage: "CONCAT_WS(separator, value, …)",
     gives: "VARCHAR of the sum of all lengths",
     doc: "the texts of the values that are not NULL, with a separator in between",
+    example: "CONCAT_WS('-', name, nothing, n)",
     leaks: Leaks::Nothing,
     meaning: Meaning::Rewritten(|arguments| {
         let separator = as_text(arguments.all[0].clone(), arguments.reader)?;

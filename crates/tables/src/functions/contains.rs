@@ -14,6 +14,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     usage: "CONTAINS(text, part)",
     gives: "BOOLEAN",
     doc: "whether the part is within the text",
+    example: "CONTAINS(name, 'Berg')",
     leaks: Leaks::Nothing,
     meaning: Meaning::Rewritten(|arguments| {
         let [text, part] = arguments.exactly()?;

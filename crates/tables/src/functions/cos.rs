@@ -1,7 +1,7 @@
 //! COS.
 
 use super::{
-    FnDef, Leaks, Meaning, Primitive,
+    ComputedBy, FnDef, Leaks, Meaning, Primitive,
     definition::as_call,
     real::{self, UNIT},
 };
@@ -13,6 +13,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     usage: "COS(number)",
     gives: "DOUBLE",
     doc: "the cosine of an angle in radians",
+    example: "COS(x)",
     leaks: Leaks::Nothing,
     meaning: Meaning::Own(&COS, real::of_reals),
 };
@@ -20,7 +21,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
 static COS: Primitive = Primitive {
     name: "COS",
     strict: true,
-    cuts_bytes: false,
+    by: ComputedBy::Parties,
     check: |operands| real::checked(operands, Range { low: -UNIT, high: UNIT }, false),
     plain: |_, values| real::value(&values, |x| Some(fixed::cosine(x[0]))),
     lower: |typed, cells| real::lowered(typed, cells, |x| (fixed::cosine(x[0]), None)),

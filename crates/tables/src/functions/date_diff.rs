@@ -16,6 +16,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     usage: "DATE_DIFF('day', first, last)",
     gives: "BIGINT",
     doc: "how many units begin from the first time to the last one; DATEDIFF(last, first) of two dates are days",
+    example: "DATE_DIFF('month', born, day)",
     leaks: Leaks::Nothing,
     meaning: Meaning::Rewritten(|arguments| {
         let reader = arguments.reader;
@@ -27,6 +28,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
         let unknown = || {
             arguments.unsupported(
                 "DATE_DIFF in a unit other than year, quarter, month, week, day, hour, minute and second",
+                "write one of these, as in DATE_DIFF('month', first, last); a decade is DATE_DIFF('year', first, last) // 10",
             )
         };
         let unit = unit(&name).ok_or_else(unknown)?;

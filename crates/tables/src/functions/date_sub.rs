@@ -16,6 +16,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     usage: "DATE_SUB('month', first, last)",
     gives: "BIGINT",
     doc: "how many whole units pass from the first time to the last one",
+    example: "DATE_SUB('year', born, day)",
     leaks: Leaks::Nothing,
     meaning: Meaning::Rewritten(|arguments| {
         let reader = arguments.reader;
@@ -23,6 +24,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
         let unknown = || {
             arguments.unsupported(
                 "DATE_SUB in a unit other than year, quarter, month, week, day, hour, minute and second",
+                "write one of these, as in DATE_SUB('month', first, last); a decade is DATE_SUB('year', first, last) // 10",
             )
         };
         let unit = unit(&name).ok_or_else(unknown)?;

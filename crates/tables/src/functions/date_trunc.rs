@@ -13,6 +13,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     usage: "DATE_TRUNC('month', date)",
     gives: "the date's type; TIMESTAMP for units below a day",
     doc: "the beginning of the year, quarter, month, week, day, hour, minute or second, or of the decade, century or millennium",
+    example: "DATE_TRUNC('month', day)",
     leaks: Leaks::Nothing,
     meaning: Meaning::Rewritten(|arguments| {
         let reader = arguments.reader;
@@ -21,6 +22,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
         let unknown = || {
             arguments.unsupported(
                 "DATE_TRUNC to a unit other than year, quarter, month, week, day, hour, minute and second",
+                "write one of these, or decade, century or millennium, as in DATE_TRUNC('month', day)",
             )
         };
         let unit = unit(&name).ok_or_else(unknown)?;

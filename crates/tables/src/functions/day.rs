@@ -1,7 +1,7 @@
 //! DAY, which is EXTRACT(DAY FROM …).
 
 use super::{
-    FnDef, Leaks, Meaning, Primitive,
+    ComputedBy, FnDef, Leaks, Meaning, Primitive,
     dates::{self, DatePart},
     definition::of_all,
 };
@@ -12,6 +12,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     usage: "EXTRACT(DAY FROM date)",
     gives: "INTEGER",
     doc: "the day of a DATE or a TIMESTAMP within its month, 1 to 31",
+    example: "EXTRACT(DAY FROM day)",
     leaks: Leaks::Nothing,
     meaning: Meaning::Own(&DAY, of_all),
 };
@@ -19,7 +20,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
 static DAY: Primitive = Primitive {
     name: "DAY",
     strict: true,
-    cuts_bytes: false,
+    by: ComputedBy::Parties,
     check: |operands| dates::checked(DatePart::Day, operands),
     plain: |typed, values| dates::value(DatePart::Day, typed, &values),
     lower: |typed, cells| typed.cell(dates::part(DatePart::Day, cells[0], typed.own.range)),

@@ -10,6 +10,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     usage: "DAYNAME(date)",
     gives: "VARCHAR(9)",
     doc: "the English name of the day",
+    example: "DAYNAME(day)",
     leaks: Leaks::Nothing,
     meaning: Meaning::Rewritten(|arguments| {
         let of = call("isodow", arguments.all.clone(), arguments.reader)?;

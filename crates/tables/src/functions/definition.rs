@@ -26,6 +26,7 @@ use hushwire_compute::Val;
 ///     usage: "F(x)",
 ///     gives: "the type of x",
 ///     doc: "x",
+///     example: "F(n)",
 ///     leaks: Leaks::Nothing,
 /// };
 /// ```
@@ -40,6 +41,8 @@ pub struct FnDef {
     pub gives: &'static str,
     /// The value, in one line for documents.
     pub doc: &'static str,
+    /// A call on the rows of examples in documents; empty where it is refused.
+    pub example: &'static str,
     /// What the parties learn about a row's values when it is computed.
     pub leaks: Leaks,
     /// The expression of a call.
@@ -83,6 +86,40 @@ impl FnDef {
     }
 }
 
+/// Who computes a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ComputedBy {
+    /// The parties, on shares. What depends on one owner's columns alone is moved to the owner as
+    /// the same operations.
+    Parties,
+    /// The owner of its columns in the open if one owner has them all, else the parties, who only
+    /// take these letters: owners then refuse strings with others.
+    OwnerFirst(Letters),
+    /// The owner of its columns alone: it is refused on columns that no owner has together.
+    OwnerOnly,
+}
+
+/// The letters of strings from which parties compute a function as an owner does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Letters {
+    /// ASCII: functions that take bytes for characters.
+    Ascii,
+    /// ASCII and Latin-1, U+0000 to U+00FF: functions of the case of letters.
+    Latin,
+}
+
+impl Letters {
+    /// Whether a text has no other letters.
+    #[must_use]
+    pub fn hold(self, text: &str) -> bool {
+        match self {
+            Letters::Ascii => text.is_ascii(),
+            // The capitals of two of its letters are not in Latin-1.
+            Letters::Latin => text.chars().all(|c| c <= '\u{ff}' && !['µ', 'ÿ'].contains(&c)),
+        }
+    }
+}
+
 /// An operation of expressions that one function defines.
 pub struct Primitive {
     /// The name, which identifies it.
@@ -90,8 +127,8 @@ pub struct Primitive {
     /// Whether the result is NULL if an operand is. Types, evaluation and lowering add that: the
     /// functions below only handle rows without NULLs.
     pub(crate) strict: bool,
-    /// Whether it cuts strings between bytes. Owners then refuse strings that are not ASCII.
-    pub(crate) cuts_bytes: bool,
+    /// Who computes it.
+    pub(crate) by: ComputedBy,
     /// The type, NULLs and range of its result.
     pub(crate) check: fn(&Operands<'_>) -> Result<ExprType, Refused>,
     /// The value in the clear.

@@ -9,6 +9,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     usage: "DEGREES(number)",
     gives: "DOUBLE",
     doc: "radians in degrees",
+    example: "DEGREES(x)",
     leaks: Leaks::Nothing,
     meaning: Meaning::Rewritten(|arguments| {
         let [number] = arguments.exactly()?;

@@ -11,6 +11,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     usage: "EXTRACT(DOW FROM date)",
     gives: "BIGINT",
     doc: "the weekday, 0 for Sunday to 6 for Saturday",
+    example: "EXTRACT(DOW FROM day)",
     leaks: Leaks::Nothing,
     meaning: Meaning::Rewritten(|arguments| {
         let [of] = arguments.exactly()?;

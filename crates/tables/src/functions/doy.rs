@@ -14,6 +14,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     usage: "EXTRACT(DOY FROM date)",
     gives: "BIGINT",
     doc: "the day of the year, 1 to 366",
+    example: "EXTRACT(DOY FROM day)",
     leaks: Leaks::Nothing,
     meaning: Meaning::Rewritten(|arguments| {
         let [of] = arguments.exactly()?;

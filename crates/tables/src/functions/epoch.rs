@@ -13,6 +13,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     usage: "EXTRACT(EPOCH FROM timestamp)",
     gives: "DECIMAL with six digits after the point; BIGINT for a DATE",
     doc: "the seconds since 1970-01-01 00:00",
+    example: "EXTRACT(EPOCH FROM at)",
     leaks: Leaks::Nothing,
     meaning: Meaning::Rewritten(|arguments| {
         let [of] = arguments.exactly()?;

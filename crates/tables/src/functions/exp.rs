@@ -1,7 +1,7 @@
 //! EXP.
 
 use super::{
-    FnDef, Leaks, Meaning, Primitive,
+    ComputedBy, FnDef, Leaks, Meaning, Primitive,
     definition::as_call,
     real::{self, POSITIVE},
 };
@@ -13,6 +13,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     usage: "EXP(number)",
     gives: "DOUBLE",
     doc: "e to the power of a number; NULL above e^42",
+    example: "EXP(x)",
     leaks: Leaks::Nothing,
     meaning: Meaning::Own(&EXP, real::of_reals),
 };
@@ -20,7 +21,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
 static EXP: Primitive = Primitive {
     name: "EXP",
     strict: true,
-    cuts_bytes: false,
+    by: ComputedBy::Parties,
     check: |operands| real::checked(operands, POSITIVE, true),
     plain: |_, values| {
         real::value(&values, |x| {

@@ -10,6 +10,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     usage: "FLOOR(number)",
     gives: "DECIMAL without digits after the point; the same type for a whole number",
     doc: "the greatest whole number that is not above it",
+    example: "FLOOR(price)",
     leaks: Leaks::Nothing,
     meaning: Meaning::Rewritten(|arguments| next_whole(arguments, Comparison::Greater, Arithmetic::Subtract)),
 };

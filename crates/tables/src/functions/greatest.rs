@@ -1,7 +1,7 @@
 //! GREATEST, and the code that it shares with LEAST.
 
 use super::{
-    FnDef, Leaks, Meaning, Operands, Primitive, Typed,
+    ComputedBy, FnDef, Leaks, Meaning, Operands, Primitive, Typed,
     definition::{as_call, of_one_type},
 };
 use crate::error::Refused;
@@ -22,6 +22,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     usage: "GREATEST(value, …)",
     gives: "the values' common type",
     doc: "the greatest of the values that are not NULL; NULL if all are",
+    example: "GREATEST(n, k, 1)",
     leaks: Leaks::Nothing,
     meaning: Meaning::Own(&GREATEST, of_one_type),
 };
@@ -29,7 +30,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
 static GREATEST: Primitive = Primitive {
     name: "GREATEST",
     strict: false,
-    cuts_bytes: false,
+    by: ComputedBy::Parties,
     check: |operands| {
         let (one, known) = checked(operands)?;
         let low = known.iter().map(|range| range.low).fold(one.range.low, i128::max);

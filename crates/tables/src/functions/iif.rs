@@ -9,6 +9,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     usage: "IF(condition, value, other)",
     gives: "the values' common type",
     doc: "the value where the condition is true, else the other one, NULL if it is left out",
+    example: "IF(n > 5, 'many', 'few')",
     leaks: Leaks::Nothing,
     meaning: Meaning::Rewritten(|arguments| {
         let condition = arguments.reader.condition(arguments.all[0].clone())?;

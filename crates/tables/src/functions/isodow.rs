@@ -8,6 +8,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     usage: "EXTRACT(ISODOW FROM date)",
     gives: "BIGINT",
     doc: "the weekday, 1 for Monday to 7 for Sunday",
+    example: "EXTRACT(ISODOW FROM day)",
     leaks: Leaks::Nothing,
     meaning: Meaning::Rewritten(|arguments| {
         let [of] = arguments.exactly()?;

@@ -14,6 +14,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     usage: "EXTRACT(ISOYEAR FROM date)",
     gives: "BIGINT",
     doc: "the year of the week of ISO 8601",
+    example: "EXTRACT(ISOYEAR FROM day)",
     leaks: Leaks::Nothing,
     meaning: Meaning::Rewritten(|arguments| {
         let [of] = arguments.exactly()?;

@@ -13,6 +13,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     usage: "LAST_DAY(date)",
     gives: "DATE",
     doc: "the last day of the month",
+    example: "LAST_DAY(born)",
     leaks: Leaks::Nothing,
     meaning: Meaning::Rewritten(|arguments| {
         let [of] = arguments.exactly()?;

@@ -1,7 +1,7 @@
 //! LEAST.
 
 use super::{
-    FnDef, Leaks, Meaning, Primitive,
+    ComputedBy, FnDef, Leaks, Meaning, Primitive,
     definition::{as_call, of_one_type},
     greatest::{checked, chosen, lowered},
 };
@@ -15,6 +15,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     usage: "LEAST(value, …)",
     gives: "the values' common type",
     doc: "the least of the values that are not NULL; NULL if all are",
+    example: "LEAST(n, k, 1)",
     leaks: Leaks::Nothing,
     meaning: Meaning::Own(&LEAST, of_one_type),
 };
@@ -22,7 +23,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
 static LEAST: Primitive = Primitive {
     name: "LEAST",
     strict: false,
-    cuts_bytes: false,
+    by: ComputedBy::Parties,
     check: |operands| {
         let (one, known) = checked(operands)?;
         let high = known.iter().map(|range| range.high).fold(one.range.high, i128::min);

@@ -12,6 +12,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     usage: "LEFT(text, count)",
     gives: "VARCHAR",
     doc: "the first characters; without the last ones if the count is below 0",
+    example: "LEFT(name, 4)",
     leaks: Leaks::Nothing,
     meaning: Meaning::Rewritten(|arguments| {
         let [text, count] = arguments.exactly()?;

@@ -1,7 +1,7 @@
 //! LENGTH.
 
 use super::{
-    FnDef, Leaks, Meaning, Primitive,
+    ComputedBy, FnDef, Leaks, Meaning, Primitive,
     definition::as_call,
     text::{checked, number, of_texts, value},
 };
@@ -19,6 +19,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     usage: "LENGTH(text)",
     gives: "BIGINT",
     doc: "the number of characters",
+    example: "LENGTH(name)",
     leaks: Leaks::Nothing,
     meaning: Meaning::Own(&LENGTH, of_texts),
 };
@@ -26,7 +27,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
 static LENGTH: Primitive = Primitive {
     name: "LENGTH",
     strict: true,
-    cuts_bytes: false,
+    by: ComputedBy::Parties,
     check: |operands| Ok(number(checked(operands, 0)?)),
     plain: |_, values| {
         let begun = value(&values, 0).iter().filter(|byte| !continues(**byte)).count();

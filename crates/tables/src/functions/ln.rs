@@ -9,6 +9,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     usage: "LN(number)",
     gives: "DOUBLE",
     doc: "the natural logarithm; NULL of a number that is not above 0",
+    example: "LN(price)",
     leaks: Leaks::Nothing,
     meaning: Meaning::Own(&LN, real::of_reals),
 };

@@ -8,6 +8,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     usage: "LOG10(number)",
     gives: "DOUBLE",
     doc: "the decimal logarithm; NULL of a number that is not above 0",
+    example: "LOG10(price)",
     leaks: Leaks::Nothing,
     meaning: Meaning::Own(&LOG10, real::of_reals),
 };

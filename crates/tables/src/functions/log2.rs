@@ -9,6 +9,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     usage: "LOG2(number)",
     gives: "DOUBLE",
     doc: "the binary logarithm; NULL of a number that is not above 0",
+    example: "LOG2(price)",
     leaks: Leaks::Nothing,
     meaning: Meaning::Own(&LOG2, real::of_reals),
 };

@@ -1,22 +1,20 @@
 //! LOWER.
 
 use super::{
-    FnDef, Leaks, Meaning, Primitive,
+    ComputedBy, FnDef, Leaks, Letters, Meaning, Primitive,
     definition::as_call,
     text::{self, checked, of_texts, value, varchar},
-    upper::cased,
+    upper::in_open,
 };
-use crate::{
-    algebra::Value,
-    lower::bytes::{circuit, in_case, read, write},
-};
+use crate::lower::bytes::{circuit, in_case, read, write};
 
 pub(super) static DEFINITION: FnDef = FnDef {
     names: &["lower", "lcase"],
     arity: 1..=1,
     usage: "LOWER(text)",
     gives: "the text's type",
-    doc: "the text in small letters: of ASCII and of Latin-1, such as é; other characters stay",
+    doc: "the text in small letters; letters whose small one has more bytes stay",
+    example: "LOWER(name)",
     leaks: Leaks::Nothing,
     meaning: Meaning::Own(&LOWER, of_texts),
 };
@@ -24,9 +22,9 @@ pub(super) static DEFINITION: FnDef = FnDef {
 static LOWER: Primitive = Primitive {
     name: "LOWER",
     strict: true,
-    cuts_bytes: false,
+    by: ComputedBy::OwnerFirst(Letters::Latin),
     check: |operands| Ok(varchar(checked(operands, 0)?)),
-    plain: |_, values| Value::Text(cased(value(&values, 0), false)),
+    plain: |_, values| in_open(value(&values, 0), false),
     lower: |typed, cells| {
         let bytes = text::bytes(typed.ty(0));
         typed.cell(circuit(&[cells[0].val], |c, bits| write(&in_case(c, &read(&bits[0]), false), bytes)))

@@ -11,6 +11,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     usage: "LTRIM(text, characters)",
     gives: "the text's type",
     doc: "the text without blanks, or without the ASCII characters of a literal, at its front",
+    example: "LTRIM(note, 'Ro')",
     leaks: Leaks::Nothing,
     meaning: Meaning::Own(&LTRIM, trimmed),
 };

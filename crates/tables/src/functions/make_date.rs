@@ -1,7 +1,7 @@
 //! MAKE_DATE.
 
 use super::{
-    FnDef, Leaks, Meaning, Primitive,
+    ComputedBy, FnDef, Leaks, Meaning, Primitive,
     calendar::{days, month_days},
     definition::as_call,
     real::value,
@@ -22,6 +22,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     usage: "MAKE_DATE(year, month, day)",
     gives: "DATE",
     doc: "the date of the years 1 to 9999; NULL if there is none",
+    example: "MAKE_DATE(2024, n, 15)",
     leaks: Leaks::Nothing,
     meaning: Meaning::Own(&MAKE_DATE, |of, arguments| {
         let number = |e: &Expr| match e {
@@ -35,7 +36,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
 static MAKE_DATE: Primitive = Primitive {
     name: "MAKE_DATE",
     strict: true,
-    cuts_bytes: false,
+    by: ComputedBy::Parties,
     check: |operands| {
         if operands.types.iter().any(|t| !t.ty.is_integer()) {
             return Err(operands.refused("give it whole numbers"));

@@ -8,6 +8,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     usage: "EXTRACT(MINUTE FROM timestamp)",
     gives: "BIGINT",
     doc: "the minute of a TIMESTAMP, 0 to 59",
+    example: "EXTRACT(MINUTE FROM at)",
     leaks: Leaks::Nothing,
     meaning: Meaning::Rewritten(|arguments| of_time(arguments, 60_000_000, 60)),
 };

@@ -14,12 +14,13 @@ mod calendar;
 mod dates;
 mod definition;
 mod real;
+mod regexp;
 mod slice;
 mod text;
 
 pub use arguments::{Arguments, Reader};
-pub use definition::{FnDef, Leaks, Meaning, Primitive};
-pub(crate) use definition::{Operands, Typed};
+pub(crate) use definition::{ComputedBy, Operands, Typed};
+pub use definition::{FnDef, Leaks, Letters, Meaning, Primitive};
 
 #[cfg(test)]
 pub(crate) mod tests;
@@ -40,14 +41,18 @@ functions! {
     age
     asin
     atan
+    atan2
     ceil
     century
+    chr
     coalesce
+    code_point
     concat
     concat_op
     concat_ws
     contains
     cos
+    cot
     date_diff
     date_part
     date_sub
@@ -65,6 +70,7 @@ functions! {
     greatest
     hour
     iif
+    initcap
     isodow
     isoyear
     last_day
@@ -77,6 +83,7 @@ functions! {
     lower
     ltrim
     make_date
+    md5
     minute
     modulo
     month
@@ -91,6 +98,10 @@ functions! {
     quarter
     radians
     random
+    regexp_extract
+    regexp_full_match
+    regexp_matches
+    regexp_replace
     repeat
     replace
     reverse
@@ -104,10 +115,12 @@ functions! {
     sqrt
     starts_with
     strftime
+    strptime
     substring
     tan
     to_number
     to_text
+    translate
     trim
     trunc
     upper
@@ -117,6 +130,7 @@ functions! {
 }
 
 pub use coalesce::coalesce;
+pub use substring::with_room;
 
 use crate::{Fault, algebra::Expr};
 

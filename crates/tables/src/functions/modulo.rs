@@ -9,6 +9,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     usage: "MOD(number, number)",
     gives: "the type of `a % b`",
     doc: "the remainder of a division, with the sign of the dividend; NULL where the divisor is 0",
+    example: "MOD(n, 4)",
     leaks: Leaks::Nothing,
     meaning: Meaning::Rewritten(|arguments| {
         let [a, b] = arguments.exactly()?;

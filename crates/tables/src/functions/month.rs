@@ -1,7 +1,7 @@
 //! MONTH, which is EXTRACT(MONTH FROM …).
 
 use super::{
-    FnDef, Leaks, Meaning, Primitive,
+    ComputedBy, FnDef, Leaks, Meaning, Primitive,
     dates::{self, DatePart},
     definition::of_all,
 };
@@ -12,6 +12,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     usage: "EXTRACT(MONTH FROM date)",
     gives: "INTEGER",
     doc: "the month of a DATE or a TIMESTAMP, 1 to 12",
+    example: "EXTRACT(MONTH FROM day)",
     leaks: Leaks::Nothing,
     meaning: Meaning::Own(&MONTH, of_all),
 };
@@ -19,7 +20,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
 static MONTH: Primitive = Primitive {
     name: "MONTH",
     strict: true,
-    cuts_bytes: false,
+    by: ComputedBy::Parties,
     check: |operands| dates::checked(DatePart::Month, operands),
     plain: |typed, values| dates::value(DatePart::Month, typed, &values),
     lower: |typed, cells| typed.cell(dates::part(DatePart::Month, cells[0], typed.own.range)),

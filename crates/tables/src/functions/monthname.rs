@@ -10,6 +10,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     usage: "MONTHNAME(date)",
     gives: "VARCHAR(9)",
     doc: "the English name of the month",
+    example: "MONTHNAME(day)",
     leaks: Leaks::Nothing,
     meaning: Meaning::Rewritten(|arguments| {
         let of = call("month", arguments.all.clone(), arguments.reader)?;

@@ -13,6 +13,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     usage: "NULLIF(value, other)",
     gives: "the value's type",
     doc: "NULL where the value equals the other one, else the value",
+    example: "NULLIF(n, 7)",
     leaks: Leaks::Nothing,
     meaning: Meaning::Rewritten(bind),
 };

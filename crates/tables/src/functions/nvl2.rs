@@ -9,6 +9,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     usage: "NVL2(value, some, none)",
     gives: "the values' common type",
     doc: "the second value where the first is not NULL, else the third; never NULL by itself",
+    example: "NVL2(nothing, 1, 0)",
     leaks: Leaks::Nothing,
     meaning: Meaning::Rewritten(|arguments| {
         let [of, some, none] = arguments.exactly()?;

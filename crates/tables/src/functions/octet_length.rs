@@ -1,7 +1,7 @@
 //! OCTET_LENGTH.
 
 use super::{
-    FnDef, Leaks, Meaning, Primitive,
+    ComputedBy, FnDef, Leaks, Meaning, Primitive,
     definition::as_call,
     text::{checked, number, of_texts, value},
 };
@@ -19,6 +19,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     usage: "OCTET_LENGTH(text)",
     gives: "BIGINT",
     doc: "the number of bytes",
+    example: "OCTET_LENGTH(name)",
     leaks: Leaks::Nothing,
     meaning: Meaning::Own(&OCTET_LENGTH, of_texts),
 };
@@ -26,7 +27,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
 static OCTET_LENGTH: Primitive = Primitive {
     name: "OCTET_LENGTH",
     strict: true,
-    cuts_bytes: false,
+    by: ComputedBy::Parties,
     check: |operands| Ok(number(checked(operands, 0)?)),
     plain: |_, values| Value::Number(value(&values, 0).len() as i128),
     lower: |typed, cells| {

@@ -1,8 +1,8 @@
 //! PAD.
 
 use super::{
-    FnDef, Leaks, Meaning, Primitive,
-    text::{self, checked, literal, of_public, public, value, varchar},
+    ComputedBy, FnDef, Leaks, Letters, Meaning, Primitive,
+    text::{self, characters, checked, literal, of_public, public, value, varchar},
 };
 use crate::{
     algebra::{MAX_TEXT, Value},
@@ -14,13 +14,17 @@ pub(super) static DEFINITION: FnDef = FnDef {
     arity: 2..=3,
     usage: "LPAD(text, length, fill)",
     gives: "VARCHAR(length)",
-    doc: "the text, cut or filled at its front with another one, a blank if it is left out, to a length in characters; RPAD fills the end; both are literals; ASCII alone",
+    doc: "the text, cut or filled at its front with another one, a blank if it is left out, to a length in characters; RPAD fills the end; both are literals",
+    example: "LPAD(name, 12, '.')",
     leaks: Leaks::Nothing,
     meaning: Meaning::Own(&PAD, |of, arguments| {
         let length = text::literal_number(arguments, 1, 0)?;
         let fill = if arguments.all.len() == 2 { b" ".to_vec() } else { literal(arguments, 2)? };
         if !(1..=MAX_TEXT.into()).contains(&length) || fill.is_empty() || !fill.is_ascii() {
-            return Err(arguments.unsupported("LPAD or RPAD to no length, or by no character of ASCII"));
+            return Err(arguments.unsupported(
+                "LPAD or RPAD to no length, or by no character of ASCII",
+                "write a length from 1 to 512 and a filling of ASCII, as in LPAD(code, 5, '0')",
+            ));
         }
         let all = [vec![length, i128::from(arguments.name == "lpad")], public(&fill)].concat();
         Ok(of.call(vec![text::text(arguments.all[0].clone())], all))
@@ -30,17 +34,17 @@ pub(super) static DEFINITION: FnDef = FnDef {
 static PAD: Primitive = Primitive {
     name: "PAD",
     strict: true,
-    cuts_bytes: true,
+    by: ComputedBy::OwnerFirst(Letters::Ascii),
     check: |operands| {
         checked(operands, 0)?;
         Ok(varchar(operands.public[0] as usize))
     },
     plain: |typed, values| {
         let (length, front, fill) = parts(typed.operands.public);
-        let text = value(&values, 0);
-        let text = &text[..text.len().min(length)];
-        let filling = fill.iter().cycle().take(length - text.len()).copied().collect();
-        Value::Text(if front { [filling, text.to_vec()].concat() } else { [text.to_vec(), filling].concat() })
+        let text = characters(value(&values, 0), 0, length);
+        let free = length - String::from_utf8_lossy(&text).chars().count();
+        let filling = fill.iter().cycle().take(free).copied().collect();
+        Value::Text(if front { [filling, text].concat() } else { [text, filling].concat() })
     },
     lower: |typed, cells| {
         let (length, front, fill) = parts(typed.operands.public);

@@ -9,6 +9,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     usage: "PI()",
     gives: "DECIMAL",
     doc: "3.141592653589793",
+    example: "PI()",
     leaks: Leaks::Nothing,
     meaning: Meaning::Rewritten(|_| {
         let ty = ColumnType::Decimal { precision: 16, scale: 15 };

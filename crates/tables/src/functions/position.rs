@@ -1,7 +1,7 @@
 //! POSITION.
 
 use super::{
-    FnDef, Leaks, Meaning, Primitive,
+    ComputedBy, FnDef, Leaks, Meaning, Primitive,
     definition::as_call,
     text::{checked, number, of_texts, value},
 };
@@ -20,6 +20,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     usage: "POSITION(part IN text)",
     gives: "BIGINT",
     doc: "the place of the first character of the first occurrence, from 1; 0 if there is none; STRPOS and INSTR take the text first",
+    example: "POSITION('B' IN name)",
     leaks: Leaks::Nothing,
     meaning: Meaning::Own(&POSITION, |of, arguments| {
         let [text, part] = arguments.exactly()?;
@@ -34,7 +35,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
 static POSITION: Primitive = Primitive {
     name: "POSITION",
     strict: true,
-    cuts_bytes: false,
+    by: ComputedBy::Parties,
     check: |operands| {
         checked(operands, 1)?;
         Ok(number(checked(operands, 0)?.max(1)))

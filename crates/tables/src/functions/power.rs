@@ -1,7 +1,7 @@
 //! POWER.
 
 use super::{
-    Arguments, FnDef, Leaks, Meaning, Primitive,
+    Arguments, ComputedBy, FnDef, Leaks, Meaning, Primitive,
     definition::as_call,
     real::{self, POSITIVE, real},
 };
@@ -17,6 +17,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     usage: "POWER(number, exponent)",
     gives: "DOUBLE; a product's type for the exponents 0 to 16",
     doc: "the number to the power of the exponent, also `a ** b` and `a ^ b`; NULL where the number is below 0 and the exponent no literal whole number, and above e^42",
+    example: "POWER(n, 2)",
     leaks: Leaks::Nothing,
     meaning: Meaning::Own(&POWER, bind),
 };
@@ -24,7 +25,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
 static POWER: Primitive = Primitive {
     name: "POWER",
     strict: true,
-    cuts_bytes: false,
+    by: ComputedBy::Parties,
     check: |operands| real::checked(operands, POSITIVE, true),
     plain: |_, values| {
         real::value(&values, |x| match x[0] {

@@ -9,6 +9,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     usage: "EXTRACT(QUARTER FROM date)",
     gives: "BIGINT",
     doc: "the quarter, 1 to 4",
+    example: "EXTRACT(QUARTER FROM day)",
     leaks: Leaks::Nothing,
     meaning: Meaning::Rewritten(|arguments| {
         let month = call("month", arguments.all.clone(), arguments.reader)?;

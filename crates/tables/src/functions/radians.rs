@@ -9,6 +9,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     usage: "RADIANS(number)",
     gives: "DOUBLE",
     doc: "degrees in radians",
+    example: "RADIANS(price)",
     leaks: Leaks::Nothing,
     meaning: Meaning::Rewritten(|arguments| {
         let [number] = arguments.exactly()?;

@@ -9,6 +9,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     usage: "RANDOM()",
     gives: "–",
     doc: "is refused: members compute one value together, and a random one would differ at each",
+    example: "",
     leaks: Leaks::Nothing,
     meaning: Meaning::Rewritten(|_| {
         let clause = "RANDOM, since all members must compute the same value";

@@ -1,7 +1,7 @@
 //! Common parts of functions of real numbers: they take DOUBLEs with 32 fractional bits, and
 //! give such.
 
-use super::{Arguments, Operands, Primitive, Typed, definition::as_call};
+use super::{Arguments, ComputedBy, Operands, Primitive, Typed, definition::as_call};
 use crate::{
     Fault,
     algebra::{ColumnType, Expr, ExprType, Range, Value},
@@ -59,7 +59,7 @@ pub(super) const fn logarithm<const BY: i128>(name: &'static str) -> Primitive {
     Primitive {
         name,
         strict: true,
-        cuts_bytes: false,
+        by: ComputedBy::Parties,
         check: |operands| checked(operands, Range { low: -128 * UNIT, high: 128 * UNIT }, true),
         plain: |_, values| value(&values, |x| (x[0] > 0).then(|| fixed::logarithm(x[0], BY))),
         lower: |typed, cells| {

@@ -9,11 +9,15 @@ pub(super) static DEFINITION: FnDef = FnDef {
     usage: "REPEAT(text, count)",
     gives: "VARCHAR of that many times the length",
     doc: "the text, one after the other, a literal number of times",
+    example: "REPEAT(name, 2)",
     leaks: Leaks::Nothing,
     meaning: Meaning::Rewritten(|arguments| {
         let count = text::literal_number(arguments, 1, 0)?;
         if count > 64 {
-            return Err(arguments.unsupported("REPEAT of more than 64 times"));
+            return Err(arguments.unsupported(
+                "REPEAT of more than 64 times",
+                "write a number from 0 to 64, or RPAD(text, length, text)",
+            ));
         }
         let of = text::text(arguments.all[0].clone());
         let none = Expr::Literal(Value::text(""), ColumnType::Varchar(1));

@@ -1,7 +1,7 @@
 //! REVERSE.
 
 use super::{
-    FnDef, Leaks, Meaning, Primitive,
+    ComputedBy, FnDef, Leaks, Letters, Meaning, Primitive,
     definition::as_call,
     text::{self, checked, of_texts, value, varchar},
 };
@@ -15,7 +15,8 @@ pub(super) static DEFINITION: FnDef = FnDef {
     arity: 1..=1,
     usage: "REVERSE(text)",
     gives: "the text's type",
-    doc: "the characters in reverse; ASCII alone",
+    doc: "the characters in reverse",
+    example: "REVERSE(name)",
     leaks: Leaks::Nothing,
     meaning: Meaning::Own(&REVERSE, of_texts),
 };
@@ -23,9 +24,11 @@ pub(super) static DEFINITION: FnDef = FnDef {
 static REVERSE: Primitive = Primitive {
     name: "REVERSE",
     strict: true,
-    cuts_bytes: true,
+    by: ComputedBy::OwnerFirst(Letters::Ascii),
     check: |operands| Ok(varchar(checked(operands, 0)?)),
-    plain: |_, values| Value::Text(value(&values, 0).iter().rev().copied().collect()),
+    plain: |_, values| {
+        Value::text(&String::from_utf8_lossy(value(&values, 0)).chars().rev().collect::<String>())
+    },
     lower: |typed, cells| {
         let bytes = text::bytes(typed.ty(0));
         typed.cell(circuit(&[cells[0].val], |c, bits| {

@@ -12,6 +12,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     usage: "RIGHT(text, count)",
     gives: "the text's type",
     doc: "the last characters; without the first ones if the count is below 0",
+    example: "RIGHT(name, 4)",
     leaks: Leaks::Nothing,
     meaning: Meaning::Rewritten(|arguments| {
         let [text, count] = arguments.exactly()?;

@@ -13,6 +13,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     usage: "ROUND(number, digits)",
     gives: "DECIMAL with `digits` digits after the point; the number's own type if it has no more",
     doc: "the nearest number with `digits` digits after the point; `digits` is a literal, 0 if left out, and below 0 for tens; halves are rounded away from 0",
+    example: "ROUND(price, 1)",
     leaks: Leaks::Nothing,
     meaning: Meaning::Rewritten(bind),
 };
@@ -34,15 +35,19 @@ fn tens(arguments: &Arguments<'_>, of: &Expr, digits: u32) -> Result<Expr, Fault
 }
 
 fn bind(arguments: &Arguments<'_>) -> Result<Expr, Fault> {
-    let (a, scale) = match &arguments.all[..] {
-        [a] => (a, 0),
-        [a, Expr::Literal(Value::Number(n @ 0..=38), ty)] if ty.is_integer() => (a, *n as u8),
-        [a, Expr::Literal(Value::Number(n @ -18..=-1), _)] => {
-            return tens(arguments, a, n.unsigned_abs() as u32);
-        }
-        [_, _] => return Err(arguments.unsupported("ROUND to digits that are no literal")),
-        _ => return Err(arguments.wrong_count("1 or 2")),
-    };
+    let (a, scale) =
+        match &arguments.all[..] {
+            [a] => (a, 0),
+            [a, Expr::Literal(Value::Number(n @ 0..=38), ty)] if ty.is_integer() => (a, *n as u8),
+            [a, Expr::Literal(Value::Number(n @ -18..=-1), _)] => {
+                return tens(arguments, a, n.unsigned_abs() as u32);
+            }
+            [_, _] => return Err(arguments.unsupported(
+                "ROUND to digits that are no literal",
+                "write a whole number, as in ROUND(price, 2), or ROUND(price * 10 ** digits) / 10 ** digits",
+            )),
+            _ => return Err(arguments.wrong_count("1 or 2")),
+        };
     match arguments.reader.ty(a)? {
         ColumnType::Decimal { precision, scale: has } if scale < has => {
             // One more digit before the point: 9.9 becomes 10.
@@ -54,7 +59,10 @@ fn bind(arguments: &Arguments<'_>) -> Result<Expr, Fault> {
             Ok(a.clone().cast(ColumnType::Decimal { precision: 38, scale: scale.min(18) }))
         }
         ty if ty.is_integer() || matches!(ty, ColumnType::Decimal { .. }) => Ok(a.clone()),
-        ty => Err(arguments.unsupported(&format!("ROUND of {ty}"))),
+        ty => Err(arguments.unsupported(
+            &format!("ROUND of {ty}"),
+            "give it a number: CAST a text to DECIMAL(12, 2), and take DATE_TRUNC of a time",
+        )),
     }
 }
 

@@ -11,6 +11,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     usage: "RTRIM(text, characters)",
     gives: "the text's type",
     doc: "the text without blanks, or without the ASCII characters of a literal, at its end",
+    example: "RTRIM(note, 'st')",
     leaks: Leaks::Nothing,
     meaning: Meaning::Own(&RTRIM, trimmed),
 };

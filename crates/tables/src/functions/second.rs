@@ -8,6 +8,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     usage: "EXTRACT(SECOND FROM timestamp)",
     gives: "BIGINT",
     doc: "the second of a TIMESTAMP, 0 to 59",
+    example: "EXTRACT(SECOND FROM at)",
     leaks: Leaks::Nothing,
     meaning: Meaning::Rewritten(|arguments| of_time(arguments, 1_000_000, 60)),
 };

@@ -1,6 +1,6 @@
 //! SIGN.
 
-use super::{Arguments, FnDef, Leaks, Meaning, Primitive, definition::as_call};
+use super::{Arguments, ComputedBy, FnDef, Leaks, Meaning, Primitive, definition::as_call};
 use crate::{
     Fault,
     algebra::{ColumnType, Expr, ExprType, Range, Value},
@@ -14,6 +14,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     usage: "SIGN(number)",
     gives: "INTEGER",
     doc: "-1 of a number below 0, 0 of 0, and 1 of a number above 0",
+    example: "SIGN(k)",
     leaks: Leaks::Nothing,
     meaning: Meaning::Own(&SIGN, bind),
 };
@@ -21,7 +22,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
 static SIGN: Primitive = Primitive {
     name: "SIGN",
     strict: true,
-    cuts_bytes: false,
+    by: ComputedBy::Parties,
     check: |operands| {
         let of = operands.types[0];
         if !of.ty.is_numeric() {

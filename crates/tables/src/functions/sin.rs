@@ -1,7 +1,7 @@
 //! SIN.
 
 use super::{
-    FnDef, Leaks, Meaning, Primitive,
+    ComputedBy, FnDef, Leaks, Meaning, Primitive,
     definition::as_call,
     real::{self, UNIT},
 };
@@ -13,6 +13,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     usage: "SIN(number)",
     gives: "DOUBLE",
     doc: "the sine of an angle in radians",
+    example: "SIN(x)",
     leaks: Leaks::Nothing,
     meaning: Meaning::Own(&SIN, real::of_reals),
 };
@@ -20,7 +21,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
 static SIN: Primitive = Primitive {
     name: "SIN",
     strict: true,
-    cuts_bytes: false,
+    by: ComputedBy::Parties,
     check: |operands| real::checked(operands, Range { low: -UNIT, high: UNIT }, false),
     plain: |_, values| real::value(&values, |x| Some(fixed::sine(x[0]))),
     lower: |typed, cells| real::lowered(typed, cells, |x| (fixed::sine(x[0]), None)),

@@ -1,7 +1,7 @@
 //! Parts of texts whose places are secret: what SUBSTRING, LEFT and RIGHT of columns are made of.
 
 use super::{
-    Primitive, Reader,
+    ComputedBy, Primitive, Reader,
     definition::as_call,
     text::{self, checked, value, varchar},
 };
@@ -19,7 +19,7 @@ use hushwire_compute::Comparison;
 static SLICE: Primitive = Primitive {
     name: "SLICE",
     strict: true,
-    cuts_bytes: false,
+    by: ComputedBy::Parties,
     check: |operands| {
         if !operands.types[1..].iter().all(|t| t.ty.is_integer()) {
             return Err(operands.refused("count characters by whole numbers"));

@@ -1,7 +1,7 @@
 //! SPLIT_PART.
 
 use super::{
-    FnDef, Leaks, Meaning, Primitive,
+    ComputedBy, FnDef, Leaks, Meaning, Primitive,
     text::{self, checked, literal, of_public, public, shown, value, varchar},
 };
 use crate::{
@@ -15,12 +15,16 @@ pub(super) static DEFINITION: FnDef = FnDef {
     usage: "SPLIT_PART(text, separator, number)",
     gives: "the text's type",
     doc: "the part with this number, from 1, between separators; empty if there is none; both are literals",
+    example: "SPLIT_PART(note, ', ', 2)",
     leaks: Leaks::Nothing,
     meaning: Meaning::Own(&SPLIT_PART, |of, arguments| {
         let separator = literal(arguments, 1)?;
         let number = text::literal_number(arguments, 2, 1)?;
         if separator.is_empty() {
-            return Err(arguments.unsupported("SPLIT_PART by an empty separator"));
+            return Err(arguments.unsupported(
+                "SPLIT_PART by an empty separator",
+                "write SUBSTRING(text, n, 1) for the character n",
+            ));
         }
         let all = [vec![number.min(1 << 20)], public(&separator)].concat();
         Ok(of.call(vec![text::text(arguments.all[0].clone())], all))
@@ -30,7 +34,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
 static SPLIT_PART: Primitive = Primitive {
     name: "SPLIT_PART",
     strict: true,
-    cuts_bytes: false,
+    by: ComputedBy::Parties,
     check: |operands| Ok(varchar(checked(operands, 0)?)),
     plain: |typed, values| {
         let (number, separator) = (typed.operands.public[0], of_public(&typed.operands.public[1..]));

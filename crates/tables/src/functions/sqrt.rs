@@ -1,7 +1,7 @@
 //! SQRT.
 
 use super::{
-    FnDef, Leaks, Meaning, Primitive,
+    ComputedBy, FnDef, Leaks, Meaning, Primitive,
     definition::as_call,
     real::{self, REAL},
 };
@@ -20,6 +20,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     usage: "SQRT(number)",
     gives: "DOUBLE",
     doc: "the square root, rounded down; NULL of a number below 0",
+    example: "SQRT(price)",
     leaks: Leaks::Nothing,
     meaning: Meaning::Own(&SQRT, |of, arguments| {
         let [number] = arguments.exactly()?;
@@ -34,7 +35,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
 static SQRT: Primitive = Primitive {
     name: "SQRT",
     strict: true,
-    cuts_bytes: false,
+    by: ComputedBy::Parties,
     check: |operands| {
         let of = operands.types[0];
         if !of.ty.is_numeric() {

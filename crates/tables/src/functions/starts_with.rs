@@ -10,6 +10,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     usage: "STARTS_WITH(text, part)",
     gives: "BOOLEAN",
     doc: "whether the text begins with the part",
+    example: "STARTS_WITH(name, 'Anna')",
     leaks: Leaks::Nothing,
     meaning: Meaning::Rewritten(|arguments| {
         let [text, part] = arguments.exactly()?;

@@ -1,9 +1,10 @@
 //! STRFTIME.
 
 use super::{
-    FnDef, Leaks, Meaning, Primitive,
+    ComputedBy, FnDef, Leaks, Meaning, Primitive,
     calendar::{dated, days},
     dates::{self, DatePart},
+    strptime::of_mysql,
     text::{self, of_public, public, varchar},
 };
 use crate::{
@@ -26,17 +27,22 @@ pub(super) static DEFINITION: FnDef = FnDef {
     usage: "STRFTIME(date, '%d.%m.%Y')",
     gives: "VARCHAR of the format's length",
     doc: "the date in a format, a literal with %Y %m %d %H %M %S %f %j %y %b %a %u %w and %%",
+    example: "STRFTIME(day, '%d.%m.%Y')",
     leaks: Leaks::Nothing,
     meaning: Meaning::Own(&STRFTIME, |_, arguments| {
         let first = matches!(arguments.all[0], Expr::Literal(Value::Text(_), _));
         let (of, format) = if first { (1, 0) } else { (0, 1) };
-        let format = text::literal(arguments, format)?;
+        let mut format = text::literal(arguments, format)?;
+        if arguments.name == "date_format" {
+            format = of_mysql(&format);
+        }
         let Some(parts) = parts(&format) else {
             return Err(arguments
-                .unsupported("STRFTIME with codes other than %Y %m %d %H %M %S %f %j %y %b %a %u %w"));
+                .unsupported("STRFTIME with codes other than %Y %m %d %H %M %S %f %j %y %b %a %u %w", "write these codes, and MONTHNAME or DAYNAME for whole names, as in DAYNAME(d) || STRFTIME(d, ', %d.%m.')"));
         };
         if parts.iter().map(DateText::bytes).sum::<usize>() > 128 {
-            return Err(arguments.unsupported("STRFTIME with more than 128 characters"));
+            return Err(arguments
+                .unsupported("STRFTIME with more than 128 characters", "write two formats, joined by ||"));
         }
         Ok(formatted(dated(arguments.all[of].clone(), arguments.reader)?, &format))
     }),
@@ -50,7 +56,7 @@ pub(super) fn formatted(of: Expr, format: &[u8]) -> Expr {
 static STRFTIME: Primitive = Primitive {
     name: "STRFTIME",
     strict: true,
-    cuts_bytes: false,
+    by: ComputedBy::Parties,
     check: |operands| {
         let parts = parts(&of_public(operands.public)).unwrap_or_default();
         match operands.types[0].ty {

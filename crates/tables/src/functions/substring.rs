@@ -1,12 +1,13 @@
 //! SUBSTRING.
 
 use super::{
-    Arguments, FnDef, Leaks, Meaning, Primitive, call,
+    Arguments, ComputedBy, FnDef, Leaks, Letters, Meaning, Primitive, call,
     slice::{slice, whole},
+    text::characters,
 };
 use crate::{
     Fault,
-    algebra::{Arithmetic, ColumnType, Expr, ExprType, Value},
+    algebra::{Arithmetic, Call, ColumnType, Expr, ExprType, Value},
 };
 use hushwire_fault::code;
 
@@ -15,16 +16,18 @@ pub(super) static DEFINITION: FnDef = FnDef {
     arity: 2..=3,
     usage: "SUBSTRING(text FROM first FOR length)",
     gives: "VARCHAR of the largest length that the result can have",
-    doc: "`length` bytes of the text from byte `first` on, counted from 1; without `length`, all bytes that follow; where one of them is no literal, or below 0 and counted from the end, characters",
+    doc: "`length` characters of the text from the first one on, counted from 1, or from the end below 0; without `length`, all that follow",
+    example: "SUBSTRING(name, 6, 3)",
     leaks: Leaks::Nothing,
     meaning: Meaning::Own(&SUBSTRING, bind),
 };
 
-/// The public arguments are the first place, and the largest number of bytes.
+/// The public arguments are the first place, the largest number of characters, and the bytes of its
+/// type, if there is room for more than one a character.
 static SUBSTRING: Primitive = Primitive {
     name: "SUBSTRING",
     strict: true,
-    cuts_bytes: true,
+    by: ComputedBy::OwnerFirst(Letters::Ascii),
     check: |operands| {
         let Some((_, taken)) = part(operands.types[0].ty, operands.public) else {
             return Err(match operands.types[0].ty {
@@ -34,29 +37,44 @@ static SUBSTRING: Primitive = Primitive {
                 _ => operands.refused("give it a VARCHAR(n)"),
             });
         };
-        let ty = ColumnType::Varchar(taken);
+        let room = operands.public.get(2).and_then(|room| u16::try_from(*room).ok()).unwrap_or(taken);
+        let ty = ColumnType::Varchar(room.max(taken));
         Ok(ExprType { ty, nullable: false, range: ty.range() })
     },
     plain: |typed, values| match (part(typed.ty(0), typed.operands.public), &values[..]) {
         (Some((before, taken)), [Value::Text(text)]) => {
-            Value::Text(text.iter().skip(before.into()).take(taken.into()).copied().collect())
+            Value::Text(characters(text, before.into(), usize::from(before) + usize::from(taken)))
         }
         _ => Value::Null,
     },
     lower: |typed, cells| {
         let (before, taken) = part(typed.ty(0), typed.operands.public).expect("it was checked");
         let end = typed.ty(0).bits() - 8 * before;
-        typed.cell(cells[0].val.part(end - 8 * taken, end))
+        let range = ColumnType::Varchar(taken).range();
+        let cut = cells[0].with(cells[0].val.part(end - 8 * taken, end), ColumnType::Varchar(taken), range);
+        typed.cell(cut.converted(typed.own.ty).val)
     },
     shown: |_, operands, public| match (operands, public) {
-        ([of], [from, length]) => format!("SUBSTRING({of} FROM {from} FOR {length})"),
+        ([of], [from, length, ..]) => format!("SUBSTRING({of} FROM {from} FOR {length})"),
         _ => format!("SUBSTRING({})", operands.join(", ")),
     },
 };
 
+/// A SUBSTRING whose characters may have more bytes, up to those of a CAST around it; any other
+/// expression as it is.
+pub fn with_room(of: Expr, bytes: u16) -> Expr {
+    match of {
+        Expr::Call(call) if *call.primitive == SUBSTRING && call.public.len() == 2 => {
+            let public = [&call.public[..], &[i128::from(bytes)]].concat();
+            Expr::Call(Call { public, ..call })
+        }
+        other => other,
+    }
+}
+
 /// How many bytes of a type's strings are skipped, and how many are taken.
 fn part(ty: ColumnType, public: &[i128]) -> Option<(u16, u16)> {
-    let (ColumnType::Varchar(bytes), &[from, length]) = (ty, public) else { return None };
+    let (ColumnType::Varchar(bytes), &[from, length, ..]) = (ty, public) else { return None };
     let before = u16::try_from(from).ok()?.checked_sub(1)?;
     let length = u16::try_from(length).ok()?;
     (before < bytes && length > 0).then(|| (before, length.min(bytes - before)))

@@ -9,6 +9,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     usage: "TAN(number)",
     gives: "DOUBLE",
     doc: "the tangent of an angle in radians; NULL where it has none",
+    example: "TAN(x)",
     leaks: Leaks::Nothing,
     meaning: Meaning::Rewritten(|arguments| {
         let sine = call("sin", arguments.all.clone(), arguments.reader)?;

@@ -1,6 +1,6 @@
-//! Calls by name, in the clear and lowered, and the list of functions of `docs/sql.md`.
+//! Calls by name, in the clear and lowered.
 
-use super::{Arguments, FUNCTIONS, FnDef, Leaks, Reader, find};
+use super::{Arguments, FUNCTIONS, Leaks, Reader, find};
 use crate::{
     Fault, Query,
     algebra::{Column, ColumnType, Expr, Relation, Schema, Table, TablePart, Value},
@@ -8,7 +8,7 @@ use crate::{
 };
 use hushwire_compute::{Op, evaluate};
 use hushwire_fault::code;
-use std::{collections::BTreeMap, fmt::Write};
+use std::collections::BTreeMap;
 
 /// A literal.
 pub(crate) fn int(n: i128) -> Expr {
@@ -32,6 +32,14 @@ pub(crate) fn refused(name: &str, all: &[Expr]) -> Option<Fault> {
     let schema = Schema::default();
     let made = call(name, all.to_vec(), &schema).and_then(|e| e.check(&schema));
     made.err()
+}
+
+/// The value of a call of literals in the open.
+pub(crate) fn in_open(name: &str, all: Vec<Expr>) -> Value {
+    let one = Relation::values(Schema::default(), vec![vec![]]).unwrap();
+    let made = call(name, all, &Schema::default()).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let rows = plain::evaluate(&one.project(vec![(name.into(), made)]).unwrap(), &BTreeMap::new()).unwrap();
+    rows.concat().remove(0)
 }
 
 /// The values of a call, row by row. Its arguments are the columns, then the literals `more`.
@@ -59,28 +67,6 @@ pub(crate) fn values(name: &str, columns: &[(Column, Vec<Value>)], more: &[Expr]
         None => panic!("{name} is a function"),
     }
     open.into_iter().flatten().collect()
-}
-
-/// The list of `docs/sql.md`.
-fn list() -> String {
-    let mut all: Vec<&FnDef> = FUNCTIONS.to_vec();
-    all.sort_by_key(|function| function.names[0]);
-    let mut out = String::from("| call | type | value | parties learn |\n|---|---|---|---|\n");
-    for FnDef { names, usage, gives, doc, leaks, .. } in all {
-        let upper = |name: &&str| format!(", `{}`", name.to_uppercase());
-        let more: String =
-            names.iter().filter(|name| !usage.starts_with(&name.to_uppercase())).map(upper).collect();
-        let leaks = match leaks {
-            Leaks::Nothing => "nothing",
-        };
-        writeln!(out, "| `{usage}`{more} | {gives} | {doc} | {leaks} |").unwrap();
-    }
-    out
-}
-
-#[test]
-fn the_page_lists_all_functions() {
-    hushwire_testkit::page("sql.md", "<!-- functions: made of their definitions -->\n", &list());
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::{Arguments, Operands, Primitive};
 use crate::{
     Fault,
-    algebra::{ColumnType, Expr, ExprType, MAX_TEXT, Range, Value},
+    algebra::{ColumnType, Expr, ExprType, MAX_TEXT, Range, Value, continues},
     error::Refused,
 };
 
@@ -58,7 +58,8 @@ pub(super) fn literal(arguments: &Arguments<'_>, place: usize) -> Result<Vec<u8>
                 arguments.name.to_uppercase(),
                 place + 1
             );
-            Err(arguments.unsupported(&clause))
+            Err(arguments
+                .unsupported(&clause, "write it out between quotes: it is public, and the same for all rows"))
         }
     }
 }
@@ -73,7 +74,8 @@ pub(super) fn literal_number(arguments: &Arguments<'_>, place: usize, least: i12
                 arguments.name.to_uppercase(),
                 place + 1
             );
-            Err(arguments.unsupported(&clause))
+            Err(arguments
+                .unsupported(&clause, "write the number out: it is public, and the same for all rows"))
         }
     }
 }
@@ -86,6 +88,16 @@ pub(super) fn public(bytes: &[u8]) -> Vec<i128> {
 /// Public arguments as bytes.
 pub(super) fn of_public(public: &[i128]) -> Vec<u8> {
     public.iter().map(|n| *n as u8).collect()
+}
+
+/// The characters of a text from one place to another, both from 0 on.
+pub(super) fn characters(text: &[u8], from: usize, to: usize) -> Vec<u8> {
+    let mut begun = 0;
+    let within = |byte: &&u8| {
+        begun += usize::from(!continues(**byte));
+        from < begun && begun <= to
+    };
+    text.iter().filter(within).copied().collect()
 }
 
 /// A string's bytes; none for any other value.

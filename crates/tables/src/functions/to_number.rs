@@ -1,7 +1,7 @@
 //! CAST of texts to numbers.
 
 use super::{
-    FnDef, Leaks, Meaning, Primitive,
+    ComputedBy, FnDef, Leaks, Meaning, Primitive,
     text::{self, checked, literal_number, value},
 };
 use crate::{
@@ -21,6 +21,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     usage: "CAST(text AS INTEGER)",
     gives: "the type that is named: a whole number, a DECIMAL, a DOUBLE or a DATE",
     doc: "the number that a text is, with at most 17 digits, a sign and a point, and blanks around it; NULL where it is none, also of TRY_CAST; a DATE as 2026-11-28",
+    example: "TRY_CAST(LEFT(note, 2) AS INTEGER)",
     leaks: Leaks::Nothing,
     meaning: Meaning::Own(&TO_NUMBER, |of, arguments| {
         let scale = literal_number(arguments, 1, 0)?;
@@ -34,7 +35,7 @@ const DIGITS: u8 = 18;
 static TO_NUMBER: Primitive = Primitive {
     name: "TO_NUMBER",
     strict: true,
-    cuts_bytes: false,
+    by: ComputedBy::Parties,
     check: |operands| {
         checked(operands, 0)?;
         let ty = ColumnType::Decimal { precision: DIGITS, scale: operands.public[0] as u8 };

@@ -1,7 +1,7 @@
 //! CAST of numbers, dates and truth values to VARCHAR.
 
 use super::{
-    Arguments, FnDef, Leaks, Meaning, Primitive, strftime,
+    Arguments, ComputedBy, FnDef, Leaks, Meaning, Primitive, strftime,
     text::{self, varchar},
 };
 use crate::{
@@ -20,6 +20,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     usage: "CAST(value AS VARCHAR)",
     gives: "VARCHAR of the largest length that the text can have",
     doc: "the text of a whole number, a DECIMAL, a DATE, a TIMESTAMP or a BOOLEAN",
+    example: "CAST(price AS VARCHAR)",
     leaks: Leaks::Nothing,
     meaning: Meaning::Own(&TO_TEXT, bind),
 };
@@ -27,13 +28,15 @@ pub(super) static DEFINITION: FnDef = FnDef {
 static TO_TEXT: Primitive = Primitive {
     name: "TO_TEXT",
     strict: true,
-    cuts_bytes: false,
+    by: ComputedBy::Parties,
     check: |operands| {
         let of = operands.types[0];
         match of.ty {
             ty if ty.is_integer() || matches!(ty, ColumnType::Decimal { .. }) => {
                 Ok(varchar(form(of).bytes()))
             }
+            ColumnType::Interval => Err(operands
+                .refused("take a part of it, as in CAST(EXTRACT(EPOCH FROM last - first) AS VARCHAR)")),
             _ => Err(operands.refused("give it a whole number or a DECIMAL: CAST a DOUBLE to DECIMAL first")),
         }
     },

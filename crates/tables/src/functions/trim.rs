@@ -1,7 +1,7 @@
 //! TRIM.
 
 use super::{
-    Arguments, FnDef, Leaks, Meaning, Primitive,
+    Arguments, ComputedBy, FnDef, Leaks, Meaning, Primitive,
     text::{self, checked, literal, of_public, public, shown, value, varchar},
 };
 use crate::{
@@ -16,6 +16,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     usage: "TRIM(text, characters)",
     gives: "the text's type",
     doc: "the text without blanks, or without the ASCII characters of a literal, at its front and the end",
+    example: "TRIM(note, 'Rt')",
     leaks: Leaks::Nothing,
     meaning: Meaning::Own(&TRIM, trimmed),
 };
@@ -29,7 +30,10 @@ pub(super) fn trimmed(of: &'static Primitive, arguments: &Arguments<'_>) -> Resu
         _ => literal(arguments, 1)?,
     };
     if !set.is_ascii() {
-        return Err(arguments.unsupported("TRIM of characters that are not ASCII"));
+        return Err(arguments.unsupported(
+            "TRIM of characters that are not ASCII",
+            "write REGEXP_REPLACE(text, '^[äö]+|[äö]+$', '', 'g') of one owner's column",
+        ));
     }
     Ok(of.call(vec![text::text(arguments.all[0].clone())], public(&set)))
 }
@@ -39,7 +43,7 @@ pub(super) const fn ends<const FRONT: bool, const END: bool>(name: &'static str)
     Primitive {
         name,
         strict: true,
-        cuts_bytes: false,
+        by: ComputedBy::Parties,
         check: |operands| Ok(varchar(checked(operands, 0)?)),
         plain: |typed, values| cut(value(&values, 0), &of_public(typed.operands.public), FRONT, END),
         lower: |typed, cells| {

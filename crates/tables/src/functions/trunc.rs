@@ -10,13 +10,19 @@ pub(super) static DEFINITION: FnDef = FnDef {
     usage: "TRUNC(number, digits)",
     gives: "as ROUND",
     doc: "the number without its digits from `digits` behind the point on; `digits` is a literal, 0 if left out",
+    example: "TRUNC(price)",
     leaks: Leaks::Nothing,
     meaning: Meaning::Rewritten(|arguments| {
         let of = arguments.all[0].clone();
         let digits = match arguments.all.get(1) {
             None => 0,
             Some(Expr::Literal(Value::Number(n @ 0..=18), ty)) if ty.is_integer() => *n as u8,
-            Some(_) => return Err(arguments.unsupported("TRUNC to digits that are no literal from 0 to 18")),
+            Some(_) => {
+                return Err(arguments.unsupported(
+                    "TRUNC to digits that are no literal from 0 to 18",
+                    "write a whole number from 0 to 18, as in TRUNC(price, 2)",
+                ));
+            }
         };
         // Scaled so that FLOOR and CEIL cut there.
         let ten = |n: u8| Expr::Literal(Value::Number(10i128.pow(n.into())), ColumnType::BigInt);

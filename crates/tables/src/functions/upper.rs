@@ -1,7 +1,7 @@
 //! UPPER.
 
 use super::{
-    FnDef, Leaks, Meaning, Primitive,
+    ComputedBy, FnDef, Leaks, Letters, Meaning, Primitive,
     definition::as_call,
     text::{self, checked, of_texts, value, varchar},
 };
@@ -15,7 +15,8 @@ pub(super) static DEFINITION: FnDef = FnDef {
     arity: 1..=1,
     usage: "UPPER(text)",
     gives: "the text's type",
-    doc: "the text in capitals: of ASCII and of Latin-1, such as é; other characters stay",
+    doc: "the text in capitals; letters whose capital has more bytes, such as ß, stay",
+    example: "UPPER(name)",
     leaks: Leaks::Nothing,
     meaning: Meaning::Own(&UPPER, of_texts),
 };
@@ -23,9 +24,9 @@ pub(super) static DEFINITION: FnDef = FnDef {
 static UPPER: Primitive = Primitive {
     name: "UPPER",
     strict: true,
-    cuts_bytes: false,
+    by: ComputedBy::OwnerFirst(Letters::Latin),
     check: |operands| Ok(varchar(checked(operands, 0)?)),
-    plain: |_, values| Value::Text(cased(value(&values, 0), true)),
+    plain: |_, values| in_open(value(&values, 0), true),
     lower: |typed, cells| {
         let bytes = text::bytes(typed.ty(0));
         typed.cell(circuit(&[cells[0].val], |c, bits| write(&in_case(c, &read(&bits[0]), true), bytes)))
@@ -33,36 +34,44 @@ static UPPER: Primitive = Primitive {
     shown: as_call,
 };
 
+/// A letter as a capital or a small one; the letter itself if the other one has more bytes or is
+/// several letters.
+pub(super) fn cased(letter: char, upper: bool) -> char {
+    let (mut capital, mut small) = (letter.to_uppercase(), letter.to_lowercase());
+    let made = if upper { (capital.next(), capital.next()) } else { (small.next(), small.next()) };
+    match made {
+        (Some(other), None) if other.len_utf8() <= letter.len_utf8() => other,
+        _ => letter,
+    }
+}
+
 /// A text in capitals or small letters.
-pub(super) fn cased(text: &[u8], upper: bool) -> Vec<u8> {
-    let mut before = 0;
-    let one = |byte: &u8| {
-        let low = byte & 0x1f;
-        let ascii = byte & 0xc0 == 0x40 && (1..27).contains(&low);
-        let latin = before == 0xc3 && byte & 0xc0 == 0x80 && low != 31 && low != 23;
-        before = *byte;
-        match (ascii || latin, upper) {
-            (false, _) => *byte,
-            (true, true) => byte & !0x20,
-            (true, false) => byte | 0x20,
-        }
-    };
-    text.iter().map(one).collect()
+pub(super) fn in_open(text: &[u8], upper: bool) -> Value {
+    let text = String::from_utf8_lossy(text).into_owned();
+    Value::text(&text.chars().map(|c| cased(c, upper)).collect::<String>())
 }
 
 #[cfg(test)]
 mod tests {
     use crate::{
-        algebra::{Column, ColumnType, Value},
-        functions::tests::values,
+        algebra::{Column, ColumnType, Expr, Value},
+        functions::tests::{in_open, values},
     };
 
     #[test]
-    fn letters_of_ascii_and_latin_1_have_case() {
+    fn parties_know_the_case_of_ascii_and_latin_1() {
         let texts = |all: [&str; 5]| -> Vec<Value> { all.map(Value::text).to_vec() };
         let column = Column::new("x", ColumnType::Varchar(12)).nullable();
         let given = [(column, texts(["aZ@[`{z", "éàþ÷ß", "ÉÀÞ×", "", "日本"]))];
         assert_eq!(values("upper", &given, &[]), texts(["AZ@[`{Z", "ÉÀÞ÷ß", "ÉÀÞ×", "", "日本"]));
         assert_eq!(values("lower", &given, &[]), texts(["az@[`{z", "éàþ÷ß", "éàþ×", "", "日本"]));
+    }
+
+    #[test]
+    fn owners_know_the_case_of_all_letters() {
+        let of =
+            |name, text: &str| in_open(name, vec![Expr::literal(Value::text(text), ColumnType::Varchar(40))]);
+        assert_eq!(of("upper", "Ωmega ψи straße ÿµ ǆ"), Value::text("ΩMEGA ΨИ STRAßE ŸΜ Ǆ"));
+        assert_eq!(of("lower", "ΩMEGA ΨИ Ÿ"), Value::text("ωmega ψи ÿ"));
     }
 }

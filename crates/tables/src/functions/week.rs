@@ -14,6 +14,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     usage: "EXTRACT(WEEK FROM date)",
     gives: "BIGINT",
     doc: "the week of ISO 8601, 1 to 53",
+    example: "EXTRACT(WEEK FROM day)",
     leaks: Leaks::Nothing,
     meaning: Meaning::Rewritten(|arguments| {
         let [of] = arguments.exactly()?;

@@ -10,6 +10,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     usage: "WIDTH_BUCKET(number, low, high, count)",
     gives: "BIGINT",
     doc: "the number, from 1, of the bucket among `count` equal ones from `low` to `high`; 0 below them, `count` + 1 above",
+    example: "WIDTH_BUCKET(n, 0, 10, 5)",
     leaks: Leaks::Nothing,
     meaning: Meaning::Rewritten(|arguments| {
         use Arithmetic::{Add, Divide, Multiply, Subtract};

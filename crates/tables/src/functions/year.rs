@@ -1,7 +1,7 @@
 //! YEAR, which is EXTRACT(YEAR FROM …).
 
 use super::{
-    FnDef, Leaks, Meaning, Primitive,
+    ComputedBy, FnDef, Leaks, Meaning, Primitive,
     dates::{self, DatePart},
     definition::of_all,
 };
@@ -12,6 +12,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     usage: "EXTRACT(YEAR FROM date)",
     gives: "INTEGER",
     doc: "the year of a DATE or a TIMESTAMP in the Gregorian calendar",
+    example: "EXTRACT(YEAR FROM day)",
     leaks: Leaks::Nothing,
     meaning: Meaning::Own(&YEAR, of_all),
 };
@@ -19,7 +20,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
 static YEAR: Primitive = Primitive {
     name: "YEAR",
     strict: true,
-    cuts_bytes: false,
+    by: ComputedBy::Parties,
     check: |operands| dates::checked(DatePart::Year, operands),
     plain: |typed, values| dates::value(DatePart::Year, typed, &values),
     lower: |typed, cells| typed.cell(dates::part(DatePart::Year, cells[0], typed.own.range)),

@@ -149,7 +149,9 @@ impl<'b> Scope<'_, 'b> {
         let numbers = to.ty.is_numeric() && x.ty.is_numeric() && y.ty.is_numeric();
         let same = |cell: Cell<'b>| match (cell.ty, to.ty) {
             _ if numbers => cell.converted(to.ty),
-            (ColumnType::Date, ColumnType::BigInt) => cell.converted(ColumnType::Timestamp),
+            (ColumnType::Date, ColumnType::Interval | ColumnType::Timestamp) => {
+                cell.converted(ColumnType::Timestamp)
+            }
             _ => cell,
         };
         let done = |val: Val<'b>| to.with(resized(val, width(to.range)), to.ty, to.range);

@@ -26,7 +26,7 @@ mod window;
 
 use crate::{
     Fault,
-    algebra::{Expr, Operator, Relation, Schema, SortKey, Table, pairing},
+    algebra::{Column, Expr, Operator, Relation, Schema, SortKey, Table, TablePart, pairing},
     promises::Promises,
 };
 use cell::{Cell, tensor};
@@ -60,6 +60,8 @@ pub(crate) struct Lower<'b> {
     members: BTreeMap<String, Member>,
     /// The tables found so far, and their columns.
     tables: Vec<(Table, CellRows<'b>)>,
+    /// For each table, the columns that its owners compute.
+    made: Vec<Vec<(Made, Cell<'b>)>>,
     /// The relations that are lowered already: a clone is computed once.
     done: Vec<(Relation, CellRows<'b>)>,
     /// The promises of the relation and, for each checked promise, the bit that says whether it
@@ -78,9 +80,13 @@ pub(crate) struct Lower<'b> {
     pub(crate) tags: bool,
 }
 
+/// A column that a table's owners compute from their rows.
+pub(crate) type Made = (Column, Expr);
+
 /// The parts of a query in addition to its computation.
 pub(crate) struct Finished<'b> {
     pub(crate) tables: Vec<Table>,
+    pub(crate) made: Vec<Vec<Made>>,
     pub(crate) promises: Vec<(String, Val<'b>)>,
     pub(crate) notes: Vec<Note>,
     pub(crate) lines: Vec<u32>,
@@ -108,6 +114,7 @@ impl<'b> Lower<'b> {
             b,
             members: BTreeMap::new(),
             tables: vec![],
+            made: vec![],
             done: vec![],
             names: Promises::of(relation),
             promises: vec![],
@@ -132,7 +139,8 @@ impl<'b> Lower<'b> {
     /// A promise of the plan was not checked; two tables have one name, by which owners bring rows.
     pub(crate) fn finish(self) -> Result<Finished<'b>, Fault> {
         let tables: Vec<Table> = self.tables.into_iter().map(|(table, _)| table).collect();
-        let Lower { names, promises, notes, lines, ties, .. } = self;
+        let Lower { made, names, promises, notes, lines, ties, .. } = self;
+        let made = made.into_iter().map(|all| all.into_iter().map(|(made, _)| made).collect()).collect();
         let same = |(at, table): &(usize, &Table)| tables[..*at].iter().any(|other| other.name == table.name);
         if let Some((_, twice)) = tables.iter().enumerate().find(same) {
             let places: [(_, &dyn std::fmt::Display); 2] =
@@ -142,7 +150,7 @@ impl<'b> Lower<'b> {
         if let Some(lost) = names.names().find(|name| !promises.iter().any(|(known, _)| known == name)) {
             return Err(Fault::internal("the query", format_args!("the plan does not check {lost}")));
         }
-        Ok(Finished { tables, promises, notes, lines, ties })
+        Ok(Finished { tables, made, promises, notes, lines, ties })
     }
 
     /// Assigns the nodes since the last call to the operator of this line.
@@ -178,9 +186,10 @@ impl<'b> Lower<'b> {
     fn operator(&mut self, relation: &Relation, wants: &[Want]) -> CellRows<'b> {
         match relation.operator() {
             Operator::Scan(table) => self.scan(table),
+            Operator::ByOwner(input, columns) => self.by_owner(input, columns),
             Operator::Values(values) => {
                 let count = values.len();
-                let column = |(k, column): (usize, &crate::algebra::Column)| {
+                let column = |(k, column): (usize, &Column)| {
                     let of = column.expr_type();
                     let all = || values.iter().map(move |row| &row[k]);
                     let val = self.b.constant(tensor(of.ty, of.range, &[count], all()));
@@ -258,26 +267,57 @@ impl<'b> Lower<'b> {
             return rows.clone();
         }
         let at = self.tables.len();
-        let owners: Vec<Member> = table.parts.iter().map(|part| self.member(&part.owner)).collect();
-        let brought = |scalar, name: &dyn Fn(usize) -> String| {
-            let part = |(part, owner): (usize, &Member)| {
-                self.b.input(&name(part), scalar, Shape::vector(table.parts[part].rows), *owner)
-            };
-            let parts: Vec<Val<'b>> = owners.iter().enumerate().map(part).collect();
-            if parts.len() == 1 { parts[0] } else { self.b.concat(0, &parts) }
-        };
+        let columns = table.schema.columns().iter().enumerate();
+        let columns: Vec<_> = columns.map(|(k, column)| self.brought_column(table, at, k, column)).collect();
         let flag = hushwire_compute::Scalar::Bool;
-        let mut columns = vec![];
-        for (k, column) in table.schema.columns().iter().enumerate() {
-            let of = column.expr_type();
-            let val = brought(cell::scalar(of.ty, of.range), &|part| input_name(at, part, k));
-            let null = column.nullable.then(|| brought(flag, &|part| null_name(at, part, k)));
-            columns.push(Cell { val, null, ty: of.ty, range: of.range, id: u32::MAX });
-        }
-        let valid = table.padded.then(|| brought(flag, &|part| valid_name(at, part)));
+        let valid = table.padded.then(|| self.brought(table, flag, &|part| valid_name(at, part)));
         let columns = columns.into_iter().map(|cell| self.named(cell)).collect();
         let rows = self.unsorted(table.rows(), valid, columns);
         self.tables.push((table.clone(), rows.clone()));
+        self.made.push(vec![]);
+        rows
+    }
+
+    /// An input of each of a table's owners, one after the other.
+    fn brought(
+        &mut self,
+        table: &Table,
+        scalar: hushwire_compute::Scalar,
+        name: &dyn Fn(usize) -> String,
+    ) -> Val<'b> {
+        let part = |(part, of): (usize, &TablePart)| {
+            let owner = self.member(&of.owner);
+            self.b.input(&name(part), scalar, Shape::vector(of.rows), owner)
+        };
+        let parts: Vec<Val<'b>> = table.parts.iter().enumerate().map(part).collect();
+        if parts.len() == 1 { parts[0] } else { self.b.concat(0, &parts) }
+    }
+
+    /// A column of a table number `at` that owners bring as column `k`.
+    fn brought_column(&mut self, table: &Table, at: usize, k: usize, column: &Column) -> Cell<'b> {
+        let (of, flag) = (column.expr_type(), hushwire_compute::Scalar::Bool);
+        let val = self.brought(table, cell::scalar(of.ty, of.range), &|part| input_name(at, part, k));
+        let null = column.nullable.then(|| self.brought(table, flag, &|part| null_name(at, part, k)));
+        Cell { val, null, ty: of.ty, range: of.range, id: u32::MAX }
+    }
+
+    /// A table's columns, and those that its owners compute: inputs beside the table's.
+    fn by_owner(&mut self, input: &Relation, columns: &[(String, Expr)]) -> CellRows<'b> {
+        let mut rows = self.lower(input, &[]);
+        let Operator::Scan(table) = input.operator() else { unreachable!("it was checked") };
+        let at = self.tables.iter().position(|(known, _)| known == table).expect("it was lowered");
+        for (name, expr) in columns {
+            let known = self.made[at].iter().find(|((_, known), _)| known == expr).map(|(_, cell)| *cell);
+            let cell = known.unwrap_or_else(|| {
+                let column = expr.check(input.schema()).expect("it was checked").column(name);
+                let k = table.schema.columns().len() + self.made[at].len();
+                let cell = self.brought_column(table, at, k, &column);
+                let cell = self.named(cell);
+                self.made[at].push(((column, expr.clone()), cell));
+                cell
+            });
+            rows.columns.push(cell);
+        }
         rows
     }
 

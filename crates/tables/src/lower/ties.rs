@@ -65,6 +65,12 @@ fn below(relation: &Relation, used: &Used) -> Vec<(Relation, Used)> {
         Operator::Project(input, columns) => {
             vec![(input.clone(), with(&mut used.iter().map(|at| &columns[*at].1)))]
         }
+        Operator::ByOwner(input, columns) => {
+            let width = input.schema().columns().len();
+            let own: Used = used.iter().copied().filter(|at| *at < width).collect();
+            let made = used.iter().filter_map(|at| columns.get(at.checked_sub(width)?));
+            vec![(input.clone(), &own | &with(&mut made.map(|(_, e)| e)))]
+        }
         Operator::Filter(input, condition) => {
             vec![(input.clone(), used | &with(&mut [condition].into_iter()))]
         }

@@ -137,7 +137,9 @@ fn arithmetic(op: Arithmetic, [x, y]: [i128; 2], [a, b]: [ExprType; 2], to: Colu
     // Sums and remainders have one scale; products add theirs.
     let same = |n: i128, from: ColumnType| match (from, to) {
         _ if numbers => rescale(n, from, to),
-        (ColumnType::Date, ColumnType::BigInt) => rescale(n, from, ColumnType::Timestamp),
+        (ColumnType::Date, ColumnType::Interval | ColumnType::Timestamp) => {
+            rescale(n, from, ColumnType::Timestamp)
+        }
         _ => Some(n),
     };
     let both = || Some((same(x, a.ty)?, same(y, b.ty)?));

@@ -51,6 +51,14 @@ impl World<'_> {
                 rows.clone()
             }
             Operator::Values(rows) => rows.clone(),
+            Operator::ByOwner(input, columns) => {
+                let more = |row: Row| -> Row {
+                    let made = columns.iter().map(|(_, e)| value(e, input.schema(), &row));
+                    let made: Row = made.collect();
+                    [row, made].concat()
+                };
+                of(input)?.into_iter().map(more).collect()
+            }
             Operator::Project(input, columns) => {
                 let row = |row: &Row| columns.iter().map(|(_, e)| value(e, input.schema(), row)).collect();
                 of(input)?.iter().map(row).collect()

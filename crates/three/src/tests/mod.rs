@@ -35,6 +35,12 @@ fn three(
     given: &Values,
 ) -> Result<Ran, ThreeError> {
     let _watch = registry::watch();
+    let shares = shares_of(plan, bound, given);
+    in_session(&mut Rep3Party::three(backend), plan, cut, bound, shares, &mut |_| {})
+}
+
+/// Each party's shares of all inputs.
+fn shares_of(plan: &Plan, bound: &Computation, given: &Values) -> [Vec<Shares>; 3] {
     let mut prg = Prg::new(Backend::best(), &Seed::random(), "test");
     let mut shares: [Vec<Shares>; 3] = Default::default();
     for ((name, _), door) in bound.inputs().zip(plan.inputs()) {
@@ -42,7 +48,18 @@ fn three(
             to.push(share);
         }
     }
-    let mut parties = Rep3Party::three(backend);
+    shares
+}
+
+/// A run of three parties of a session; `hears` gets what party 0 sends.
+fn in_session(
+    parties: &mut [Rep3Party; 3],
+    plan: &Plan,
+    cut: Cut,
+    bound: &Computation,
+    shares: [Vec<Shares>; 3],
+    hears: &mut dyn FnMut(&[u8]),
+) -> Result<Ran, ThreeError> {
     let mut runs: Vec<PlanRun<'_>> = parties
         .iter()
         .zip(shares)
@@ -74,7 +91,10 @@ fn three(
             let mut spent = Cost::default();
             Lockstep::new().run_edited(&mut flights, |place: Place, message| {
                 spent.rounds = spent.rounds.max(place.round as u64 + 1);
-                spent.bytes_sent += if place.party == 0 { message.len() as u64 } else { 0 };
+                if place.party == 0 {
+                    spent.bytes_sent += message.len() as u64;
+                    hears(message);
+                }
             })?;
             let own = own.unwrap_or(spent);
             rounds[lane] += own.rounds;
@@ -154,6 +174,40 @@ fn random_computations_on_planes_that_are_kept() {
     assert_eq!(bytes(Plan::new(&bound).unwrap()), [36, 36], "as numbers");
     assert_eq!(bytes(Plan::with_planes(&bound, &[true]).unwrap()), [64, 36], "the first as planes");
     assert!(check(&c, &given(&c, 9), |c| Plan::with_planes(c, &[true])).is_some());
+}
+
+/// Shares that parties keep from run to run, as those of a served model's weights: results are
+/// right, no position of a stream is used twice, and no message of the second run is one of the
+/// first, although all inputs are the same.
+#[test]
+fn shares_that_are_kept_serve_several_runs_of_a_session() {
+    let c = text(
+        "input w: fixed(32, 8)[6, 50] from m\ninput x: fixed(32, 8)[50, 4] from m\n\
+         y = rescale(wrapping(matmul(wrapping(w), wrapping(x))), 8)\noutput z = max(y, 0) to m",
+    );
+    let given = given(&c, 1);
+    let (expected, plan) = (&evaluate(&c, &given).unwrap()["z"], Plan::new(&c).unwrap());
+    let _watch = registry::watch();
+    let mut parties = Rep3Party::three(Backend::best());
+    let kept = shares_of(&plan, &c, &given);
+    let said: Vec<Vec<Vec<u8>>> = (0..3)
+        .map(|_| {
+            let (mut said, shares) = (vec![], kept.clone());
+            let ran = in_session(&mut parties, &plan, Cut::whole(), &c, shares, &mut |message| {
+                said.push(message.to_vec());
+            });
+            let (opened, ..) = ran.unwrap_or_else(|e| panic!("{e}"));
+            assert_eq!(opened, [expected.clone()]);
+            said
+        })
+        .collect();
+    let lengths: Vec<Vec<usize>> = said.iter().map(|run| run.iter().map(Vec::len).collect()).collect();
+    assert!(lengths[0].len() > 3 && lengths.iter().all(|of| *of == lengths[0]), "{lengths:?}");
+    // Short messages may be alike by chance.
+    for [a, b] in [[0, 1], [0, 2], [1, 2]] {
+        let alike = said[a].iter().zip(&said[b]).filter(|(a, b)| a.len() > 8 && a == b);
+        assert_eq!(alike.count(), 0, "runs {a} and {b} send the same");
+    }
 }
 
 /// Inputs of this many rows each.

@@ -9,4 +9,5 @@ mod orders;
 pub(crate) mod pair;
 mod random;
 mod session;
+mod stock;
 mod wire;

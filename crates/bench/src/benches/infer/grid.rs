@@ -12,7 +12,8 @@ use crate::{
 };
 
 /// Networks, and the layers that are measured alone.
-const NETWORKS: [&str; 4] = ["squeezenet-cifar", "squeezenet", "resnet50", "densenet121"];
+const NETWORKS: [&str; 7] =
+    ["squeezenet-cifar", "squeezenet", "resnet50", "densenet121", "trees", "logistic", "bert-tiny"];
 pub(super) const LAYERS: [&str; 6] = ["conv", "relu", "trunc", "maxpool", "batchnorm", "matmul"];
 
 /// The protocol of the parties.

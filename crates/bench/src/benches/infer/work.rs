@@ -11,7 +11,7 @@ use hushwire_nn::{
 };
 use hushwire_rep3::Shares;
 
-use super::grid::Point;
+use super::{grid::Point, models};
 use crate::{BoxError, bounds::count, plans::Parties};
 
 /// Rows, columns and channels of layers that are measured alone.
@@ -72,12 +72,15 @@ fn layer(op: &str) -> Model {
 
 impl NetworkWork {
     pub(super) fn new(network: &str, op: &str, bits: u8) -> Result<Self, BoxError> {
-        let model = match network {
-            "layer" => layer(op),
-            SMALL => small(),
-            _ => zoo::make(network, 1)?,
+        let (model, lengths) = match network {
+            "layer" => (layer(op), None),
+            SMALL => (small(), None),
+            other => match models::made(other) {
+                Some((model, lengths)) => (model, Some(lengths)),
+                None => (zoo::make(other, 1)?, None),
+            },
         };
-        let network = Network::new(model, None)?;
+        let network = Network::new(model, lengths.as_deref())?;
         let input = zoo::sample(&network.layers[network.inputs[0].1].lengths, 7);
         let floats = Floats::new(&network, &input, true)?;
         let expected = floats.value(network.outputs[0].1).clone();

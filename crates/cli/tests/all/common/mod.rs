@@ -1,5 +1,6 @@
 //! Runs the real command in a directory of its own, and the real openssl beside it.
 
+use crate::schemas;
 use std::{
     fs,
     io::Write,
@@ -13,6 +14,15 @@ pub(crate) const KEY: &str = "2b7e151628aed2a6abf7158809cf4f3c";
 
 /// A directory for one test, and one for what the commands note of their outputs.
 pub(crate) struct Place(tempfile::TempDir, tempfile::TempDir);
+
+impl Drop for Place {
+    /// Reports that were written here are as their schemas say.
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            schemas::see_files(self.0.path());
+        }
+    }
+}
 
 impl Place {
     /// An empty one.
@@ -158,7 +168,9 @@ pub(crate) struct Ran {
 impl Ran {
     pub(crate) fn new(output: Output) -> Self {
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-        Self { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+        let ran = Self { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) };
+        schemas::see(&ran.out);
+        ran
     }
 }
 

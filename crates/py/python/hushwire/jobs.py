@@ -1,0 +1,265 @@
+"""Jobs of all members in this process: networks, intersections, encryptions, oblivious transfers."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from os import PathLike, fspath
+from typing import Any, Union
+
+from hushwire import _arrays, _native
+from hushwire.errors import FileError, UsageError
+from hushwire.progress import ProgressLike, Telling
+
+__all__ = ["Intersection", "aes", "doctor", "job_digest", "ot", "psi", "run_onnx"]
+
+Path = Union[str, "PathLike[str]"]
+
+
+class Intersection:
+    """What the two parties of an intersection learn: no more than was asked for."""
+
+    def __init__(self, learnt: list[dict[str, Any]]) -> None:
+        #: What each party learns, by name: ``size``, ``sum``, ``items``, ``flags``, ``fields``.
+        self.parties = learnt
+
+    def _of(self, name: str) -> Any:
+        for learnt in self.parties:
+            if name in learnt:
+                return learnt[name]
+        raise UsageError(
+            step="reading the intersection",
+            cause=f"nobody learns {name}",
+            remedy=f"ask for it with reveal={name!r}",
+        )
+
+    @property
+    def size(self) -> int:
+        """The number of keys in both tables."""
+        size: int = self._of("size")
+        return size
+
+    @property
+    def sum(self) -> int:
+        """The sum over rows whose key is in both tables."""
+        total: int = self._of("sum")
+        return total
+
+    @property
+    def items(self) -> list[str]:
+        """The keys in both tables, in the order of the first party that learns them."""
+        items: list[str] = self._of("items")
+        return items
+
+    @property
+    def flags(self) -> list[bool]:
+        """For each row of the party that learns them, whether its key is in both tables."""
+        flags: list[bool] = self._of("flags")
+        return flags
+
+    @property
+    def fields(self) -> list[list[str]]:
+        """The other party's columns, for each of :attr:`items`."""
+        fields: list[list[str]] = self._of("fields")
+        return fields
+
+    def __repr__(self) -> str:
+        names = sorted({name for learnt in self.parties for name in learnt})
+        return f"<hushwire.Intersection: {', '.join(names)}>"
+
+
+def psi(
+    a: Any,
+    b: Any,
+    on: Union[str, Sequence[str]] = "key",
+    *,
+    reveal: str = "size",
+    forms: Sequence[str] = (),
+    malicious: bool = False,
+    to: Sequence[str] = (),
+    progress: ProgressLike = None,
+) -> Intersection:
+    """Find which keys two tables share, and reveal no more of that than is asked for.
+
+    A table is a list of keys, a data frame, or the path of a CSV file. ``reveal`` is ``"size"``,
+    ``"items"``, ``"flags"``, ``"sum:COLUMN,count"`` or ``"columns:NAME,NAME"``; docs/psi.md has their
+    meaning. ``forms`` are the forms of the key's fields, as ``["email"]``. Security: semi-honest, or
+    with ``malicious=True`` against any deviation.
+
+    >>> import hushwire as hw
+    >>> hw.psi(["ann@x", "bob@x"], ["eve@x", "ann@x"], reveal="items").items
+    ['ann@x']
+    """
+    columns = [on] if isinstance(on, str) else list(on)
+    rows = [_csv(table, columns) for table in (a, b)]
+    security = "malicious" if malicious else "semi-honest"
+    wanted = ([columns, columns], reveal, list(forms), security, list(to))
+    with Telling(progress, "intersection") as told:
+        return Intersection(_native.psi((rows[0], rows[1]), wanted, told))
+
+
+def _csv(table: Any, columns: list[str]) -> bytes:
+    """A table as CSV with the names of columns first."""
+    if isinstance(table, (str, PathLike)):
+        with open(table, "rb") as file:
+            return file.read()
+    if not hasattr(table, "__arrow_c_stream__") and hasattr(table, "collect"):
+        table = table.collect()
+    text = io.StringIO(newline="")
+    writer = csv.writer(text)
+    if hasattr(table, "columns") or isinstance(table, dict):
+        names = [str(name) for name in (table if isinstance(table, dict) else table.columns)]
+        values = [_listed(table[name]) for name in names]
+        writer.writerow(names)
+        writer.writerows(zip(*values))
+    else:
+        if len(columns) != 1:
+            raise UsageError(
+                step="reading a table",
+                cause=f"a list has one column, and the key has {len(columns)}",
+                remedy="bring a data frame with these columns",
+            )
+        writer.writerow(columns)
+        writer.writerows([value] for value in table)
+    return text.getvalue().encode()
+
+
+def _listed(column: Any) -> list[Any]:
+    for name in ("to_list", "to_pylist", "tolist"):
+        if hasattr(column, name):
+            values: list[Any] = getattr(column, name)()
+            return values
+    return list(column)
+
+
+def aes(
+    data: bytes,
+    *,
+    keys: Path | None = None,
+    key: bytes | None = None,
+    iv: Union[bytes, int, None] = None,
+    decrypt: bool = False,
+    progress: ProgressLike = None,
+) -> bytes:
+    """Encrypt with AES in counter mode among three parties, or decrypt.
+
+    With ``keys`` the key exists only as shares of the parties: the directory has them, and a ledger of
+    counters, so that no counter is used twice. With ``key`` (16, 24 or 32 bytes) the caller brings the
+    key, and the parties forget it; ``iv`` is the first counter block then.
+
+    >>> import hushwire as hw
+    >>> secret = hw.aes(b"Dear Bob", key=bytes(16), iv=1)
+    >>> hw.aes(secret, key=bytes(16), iv=1, decrypt=True)
+    b'Dear Bob'
+    """
+    if (keys is None) == (key is None):
+        raise UsageError(
+            step="starting the encryption",
+            cause="it takes a directory of keys, or a key",
+            remedy='write keys="mine.keys", or key=',
+        )
+    if key is not None and len(key) not in (16, 24, 32):
+        raise UsageError(
+            step="starting the encryption",
+            cause=f"the key has {len(key)} bytes",
+            remedy="bring 16, 24 or 32 bytes",
+        )
+    if isinstance(iv, (bytes, bytearray)):
+        if len(iv) != 16:
+            raise UsageError(
+                step="starting the encryption",
+                cause=f"the counter block has {len(iv)} bytes",
+                remedy="bring 16 bytes",
+            )
+        iv = int.from_bytes(iv, "big")
+    with Telling(progress, "aes") as told:
+        where = None if keys is None else fspath(keys)
+        return _native.aes(data, decrypt, where, key, iv, told)
+
+
+def run_onnx(
+    model: Union[Path, bytes],
+    input: Any,
+    *,
+    parties: int = 3,
+    progress: ProgressLike = None,
+) -> Any:
+    """Run a neural network on an input: its owner keeps the weights, the client alone learns the output.
+
+    ``model`` is the path of an ONNX file, or its bytes; ``input`` an array in the shape that the
+    network takes. Among three parties neither owner nor client computes; ``parties=2`` lets them
+    compute alone. docs/models.md lists the operators.
+    """
+    if parties not in (2, 3):
+        raise UsageError(
+            step="starting the run",
+            cause=f"networks run among 2 or 3 parties, and {parties} are asked for",
+            remedy="write parties=3",
+        )
+    if isinstance(model, (bytes, bytearray)):
+        onnx = bytes(model)
+    else:
+        with open(model, "rb") as file:
+            onnx = file.read()
+    kind, shape, elements = _arrays.to_native(_floats(input))
+    with Telling(progress, "model") as told:
+        lengths, made = _native.model(onnx, list(shape), elements, parties == 2, told)
+    return _arrays.of_floats(lengths, made)
+
+
+def _floats(input: Any) -> Any:
+    if hasattr(input, "__array__") or hasattr(input, "__array_interface__"):
+        import numpy
+
+        return numpy.ascontiguousarray(input, dtype="<f4")
+    return _arrays.Floats(input)
+
+
+def ot(
+    pairs: Sequence[tuple[bytes, bytes]], choices: Sequence[bool]
+) -> list[bytes]:
+    """Oblivious transfer: the receiver learns one message of each pair, the sender nothing.
+
+    Messages have 16 bytes. Security: malicious, κ = 128. Both parties are threads of this process.
+
+    >>> import hushwire as hw
+    >>> hw.ot([(b"sixteen bytes, a", b"sixteen bytes, b")], [True])
+    [b'sixteen bytes, b']
+    """
+    if any(len(message) != 16 for pair in pairs for message in pair):
+        raise UsageError(
+            step="oblivious transfer",
+            cause="a message has another length than 16 bytes",
+            remedy="send keys of 16 bytes, and encrypt longer messages under them",
+        )
+    return _native.transfer([list(pair) for pair in pairs], list(choices))
+
+
+def job_digest(path: Path) -> str:
+    """The digest of a job file's terms, for ``hw.connect(…, allow=[…])``."""
+    return _native.job_digest(fspath(path))
+
+
+def doctor(config: Path, *, seconds: int = 20) -> dict[str, Any]:
+    """Look at this host and at every peer of a party file or client file, before a run does.
+
+    The report is that of ``hushwire doctor --json``. A check that fails is in it, and raises nothing.
+    """
+    command = [sys.executable, "-m", "hushwire", "doctor", "--config", fspath(config)]
+    command += ["--seconds", str(seconds), "--json", "-"]
+    ended = subprocess.run(command, capture_output=True, text=True)
+    # 3 is a check that failed.
+    if ended.returncode not in (0, 3):
+        kind = FileError if ended.returncode == 4 else UsageError
+        told = ended.stderr.strip().splitlines()
+        raise kind(
+            step="looking at this host",
+            cause=told[-1] if told else f"it ended with code {ended.returncode}",
+            remedy="run `python -m hushwire doctor` with the same file",
+        )
+    report: dict[str, Any] = json.loads(ended.stdout)
+    return report

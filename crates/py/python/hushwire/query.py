@@ -1,0 +1,123 @@
+"""Queries: planned, explained and run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from hushwire import _native
+from hushwire.progress import ProgressLike, Telling
+from hushwire.result import Result
+
+if TYPE_CHECKING:
+    from hushwire.session import Session
+
+__all__ = ["Plan", "Query"]
+
+_NETWORKS = {"local": "on this machine", "lan": "over a LAN", "wan": "over a WAN"}
+
+
+class Plan:
+    """The operators of a query with the rows that they process, who learns what, and the price."""
+
+    def __init__(self, text: str, cost: dict[str, Any], columns: list[tuple[str, str]]) -> None:
+        #: The plan in words.
+        self.text = text
+        #: Rounds, bytes of the party that sends most, and seconds by network.
+        self.cost = cost
+        #: Names and types of the result's columns.
+        self.columns = columns
+
+    def _price(self) -> list[str]:
+        sent = _bytes(self.cost["bytes_sent"])
+        lines = [f"{self.cost['rounds']} rounds, {sent} from the party that sends most"]
+        seconds = self.cost["seconds"]
+        lines += [f"predicted {_NETWORKS[net]}: {_seconds(seconds[net])}" for net in _NETWORKS]
+        return lines
+
+    def __str__(self) -> str:
+        return "\n".join([self.text.rstrip(), *self._price()])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        import html
+
+        operators, told = [], []
+        lines = self.text.rstrip().split("\n")
+        end = next((k for k, line in enumerate(lines) if line.startswith("sorts: ")), len(lines))
+        for line in lines[:end]:
+            depth = (len(line) - len(line.lstrip())) // 2
+            name, _, rest = line.strip().rpartition(": ")
+            box = (
+                f"<div style='margin-left:{depth * 1.6}em;border-left:3px solid #4a7;padding:.15em .6em;"
+                f"margin-bottom:.2em'><b>{html.escape(name or line.strip())}</b>"
+                f" <span style='opacity:.7'>{html.escape(rest)}</span></div>"
+            )
+            operators.append(box)
+        told = [f"<li>{html.escape(line)}</li>" for line in lines[end:] if line]
+        told += [f"<li>{html.escape(line)}</li>" for line in self._price()]
+        return f"<div>{''.join(operators)}<ul>{''.join(told)}</ul></div>"
+
+
+def _bytes(n: int) -> str:
+    size = float(n)
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if size < 1024:
+            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
+        size /= 1024
+    return f"{size:.1f} TiB"
+
+
+def _seconds(s: float) -> str:
+    if s < 0.0995:
+        return f"{max(1.0, 1000 * s):.0f} ms"
+    return f"{s:.1f} s" if s < 60 else f"{s / 60:.1f} min"
+
+
+class Query:
+    """A planned query: :meth:`Session.query` makes one, and :meth:`Session.sql` runs it at once.
+
+    >>> import hushwire as hw
+    >>> with hw.local() as s:
+    ...     q = s.query("SELECT SUM(n) AS total FROM t", t={"n": [1, 2]})
+    ...     q.run().rows()
+    [(Decimal('3'),)]
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        sql: str,
+        native: _native.Query,
+        tables: list[tuple[str, str, _native.Columns]],
+    ) -> None:
+        self._session = session
+        self._native = native
+        self._tables = tables
+        #: The query.
+        self.sql = sql
+
+    @property
+    def digest(self) -> str:
+        """The digest of its terms, which an operator allows: ``hw.connect(…, allow=[digest])``."""
+        return self._native.digest
+
+    @property
+    def columns(self) -> list[tuple[str, str]]:
+        """Names and types of the result's columns."""
+        return self._native.columns
+
+    def explain(self) -> Plan:
+        """Say what is computed, who learns what, and what it costs. Nothing runs."""
+        return Plan(self._native.explain(), self._native.cost(), self._native.columns)
+
+    def run(self, *, progress: ProgressLike = None) -> Result:
+        """Run it on its session."""
+        with Telling(progress, "query") as told:
+            return Result(self._native.ask(self._session._native, self._tables, told))
+
+    def __repr__(self) -> str:
+        return f"<hushwire.Query {self.digest}>"
+
+    def _repr_html_(self) -> str:
+        return self.explain()._repr_html_()

@@ -1,0 +1,635 @@
+"""Shapes, parts and joins of arrays: nothing here costs a message between parties, except what
+reads places that are secret."""
+
+from __future__ import annotations
+
+import builtins
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from . import elementwise as ew
+from .array import Array, count, numpy_name
+from .array import graph as current
+from .errors import ComputationError
+from .integers import one_hot
+from .language import (
+    Literal_,
+    array,
+    broadcast_to,
+    cast,
+    common_shape,
+    constant,
+    constant_steps,
+    joined,
+    normal_axis,
+    operand,
+    reshape_to,
+    rows_at,
+    single,
+    slice_of,
+    together,
+    transposed,
+)
+from .types import Dim, Scalar, Shape, i64, integer, scalar_of
+
+PLACE = integer(64, False)
+
+
+def known(a: Array, axis: int, what: str) -> int:
+    """The length of an axis that must be a number."""
+    dim = a.shape[axis]
+    if isinstance(dim, str):
+        raise ComputationError(
+            f"{what} along an axis of length {dim}", "declare that length as a number"
+        )
+    return dim
+
+
+def as_shape(shape: Any) -> Shape:
+    """A shape from a length or several."""
+    dims = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
+    return tuple(dim if isinstance(dim, str) else int(dim) for dim in dims)
+
+
+@numpy_name("reshape")
+def reshape(a: Any, shape: Any) -> Array:
+    """The same elements along other axes; one length may be -1."""
+    value, dims = array(a), as_shape(shape)
+    if -1 in dims:
+        rest = [dim for dim in dims if dim != -1]
+        own: list[Dim] = list(value.shape)
+        for dim in [dim for dim in rest if isinstance(dim, str) and dim in own]:
+            own.remove(dim)
+            rest.remove(dim)
+        if (
+            len(own) == 1
+            and isinstance(own[0], str)
+            and math.prod(d for d in rest if isinstance(d, int)) == 1
+        ):
+            free: Dim = own[0]
+        else:
+            whole, part = count(tuple(own)), count(tuple(rest))
+            free = whole // part if part else 0
+        dims = tuple(free if dim == -1 else dim for dim in dims)
+    if sorted(map(str, _names(dims))) != sorted(map(str, _names(value.shape))) or (
+        _product(dims) != _product(value.shape)
+    ):
+        raise ComputationError(
+            f"{list(value.shape)} as {list(dims)}", "a reshape keeps the number of elements"
+        )
+    return reshape_to(value, dims)
+
+
+def _names(shape: Shape) -> list[Dim]:
+    return [dim for dim in shape if isinstance(dim, str)]
+
+
+def _product(shape: Shape) -> int:
+    return math.prod(dim for dim in shape if isinstance(dim, int))
+
+
+@numpy_name()
+def ravel(a: Any) -> Array:
+    """All elements along one axis."""
+    value = array(a)
+    if value.ndim == 1:
+        return value
+    names = _names(value.shape)
+    if len(names) == 1 and _product(value.shape) == 1:
+        return reshape_to(value, (names[0],))
+    return reshape_to(value, (count(value.shape),))
+
+
+@numpy_name("transpose", "permute_dims")
+def transpose(a: Any, axes: Any = None) -> Array:
+    """Axes in this order; the reverse of their order by default."""
+    value = array(a)
+    order = range(value.ndim)[::-1] if axes is None else [normal_axis(x, value.ndim) for x in axes]
+    return transposed(value, list(order))
+
+
+@numpy_name()
+def swapaxes(a: Any, axis1: int, axis2: int) -> Array:
+    """The array with two axes exchanged."""
+    value = array(a)
+    order = list(range(value.ndim))
+    one, other = normal_axis(axis1, value.ndim), normal_axis(axis2, value.ndim)
+    order[one], order[other] = order[other], order[one]
+    return transposed(value, order)
+
+
+@numpy_name()
+def moveaxis(a: Any, source: int, destination: int) -> Array:
+    """The array with one axis at another place."""
+    value = array(a)
+    order = list(range(value.ndim))
+    order.remove(normal_axis(source, value.ndim))
+    order.insert(normal_axis(destination, value.ndim), normal_axis(source, value.ndim))
+    return transposed(value, order)
+
+
+@numpy_name()
+def expand_dims(a: Any, axis: int) -> Array:
+    """The array with one more axis, of length 1."""
+    value = array(a)
+    at = normal_axis(axis, value.ndim + 1)
+    return reshape_to(value, (*value.shape[:at], 1, *value.shape[at:]))
+
+
+@numpy_name()
+def squeeze(a: Any, axis: Any = None) -> Array:
+    """The array without axes of length 1."""
+    value = array(a)
+    axes = (
+        range(value.ndim)
+        if axis is None
+        else (axis if isinstance(axis, (tuple, list)) else (axis,))
+    )
+    gone = {normal_axis(x, value.ndim) for x in axes}
+    if axis is not None and any(value.shape[at] != 1 for at in gone):
+        raise ComputationError(
+            f"an axis of {list(value.shape)} is not of length 1", "squeeze axes of length 1"
+        )
+    return reshape_to(
+        value, tuple(d for at, d in enumerate(value.shape) if at not in gone or d != 1)
+    )
+
+
+def _at_least(rank: int, arys: tuple[Any, ...]) -> Any:
+    def one(value: Array) -> Array:
+        shape = value.shape
+        if rank == 3 and len(shape) == 2:
+            return reshape_to(value, (*shape, 1))
+        if rank == 3 and len(shape) == 1:
+            return reshape_to(value, (1, *shape, 1))
+        return reshape_to(value, (1,) * (rank - len(shape)) + shape)
+
+    made = tuple(one(array(a)) for a in arys)
+    return made[0] if len(made) == 1 else made
+
+
+@numpy_name()
+def atleast_1d(*arys: Any) -> Any:
+    """Arrays of one axis at least."""
+    return _at_least(1, arys)
+
+
+@numpy_name()
+def atleast_2d(*arys: Any) -> Any:
+    """Arrays of two axes at least."""
+    return _at_least(2, arys)
+
+
+@numpy_name()
+def atleast_3d(*arys: Any) -> Any:
+    """Arrays of three axes at least."""
+    return _at_least(3, arys)
+
+
+@numpy_name("broadcast_to")
+def broadcast_to_(a: Any, shape: Any) -> Array:
+    """The array repeated to a shape."""
+    return broadcast_to(array(a), as_shape(shape))
+
+
+@numpy_name()
+def broadcast_arrays(*args: Any) -> tuple[Array, ...]:
+    """Arrays repeated to the shape of all."""
+    arrays = [array(a) for a in args]
+    shape = common_shape(*(a.shape for a in arrays))
+    return tuple(broadcast_to(a, shape) for a in arrays)
+
+
+# Joins.
+
+
+@numpy_name("concatenate", "concat")
+def concatenate(arrays: Any, axis: int | None = 0) -> Array:
+    """Arrays joined along an axis."""
+    all_ = together(*arrays)
+    if axis is None:
+        all_, axis = [ravel(a) for a in all_], 0
+    at = normal_axis(axis, all_[0].ndim)
+    for a in all_:
+        known(a, at, "a join")
+    return joined(all_, at)
+
+
+@numpy_name()
+def stack(arrays: Any, axis: int = 0) -> Array:
+    """Arrays of one shape joined along a new axis."""
+    all_ = together(*arrays)
+    if len({a.shape for a in all_}) != 1:
+        raise ComputationError("`stack` of different shapes", "take arrays of one shape")
+    return concatenate([expand_dims(a, axis) for a in all_], axis)
+
+
+@numpy_name()
+def vstack(tup: Any) -> Array:
+    """Arrays joined along the first of two axes."""
+    return concatenate([atleast_2d(a) for a in together(*tup)], 0)
+
+
+@numpy_name()
+def hstack(tup: Any) -> Array:
+    """Arrays joined along the second axis, or the only one."""
+    all_ = [atleast_1d(a) for a in together(*tup)]
+    return concatenate(all_, 0 if all_[0].ndim == 1 else 1)
+
+
+@numpy_name()
+def column_stack(tup: Any) -> Array:
+    """Vectors as the columns of a matrix."""
+    return concatenate(
+        [reshape_to(a, (*a.shape, 1)) if a.ndim == 1 else a for a in together(*tup)], 1
+    )
+
+
+@numpy_name()
+def append(arr: Any, values: Any, axis: int | None = None) -> Array:
+    """Two arrays joined."""
+    return concatenate([arr, values], axis)
+
+
+@numpy_name()
+def pad(a: Any, pad_width: Any, mode: str = "constant", constant_values: Any = 0) -> Array:
+    """The array with public elements before and after each axis."""
+    value = array(a)
+    if mode != "constant":
+        raise ComputationError(f"padding by {mode}", 'the mode is "constant"')
+    pairs = [pad_width] * value.ndim if isinstance(pad_width, (int, tuple)) else list(pad_width)
+    for axis, width in enumerate(pairs):
+        before, after = (width, width) if isinstance(width, int) else width
+        parts = []
+        for amount in (before, after):
+            shape = (*value.shape[:axis], amount, *value.shape[axis + 1 :])
+            parts.append(
+                broadcast_to(constant(value.dtype, [constant_values]), shape) if amount else None
+            )
+        value = concatenate([p for p in (parts[0], value, parts[1]) if p is not None], axis)
+    return value
+
+
+# New arrays of public numbers.
+
+
+def _dtype(dtype: Any, default: Scalar) -> Scalar:
+    return default if dtype is None else scalar_of(dtype, current().real)
+
+
+@numpy_name()
+def full(shape: Any, fill_value: Any, dtype: Any = None) -> Array:
+    """One value everywhere."""
+    value = array(fill_value)
+    return broadcast_to(ew.astype(value, _dtype(dtype, value.dtype)), as_shape(shape))
+
+
+@numpy_name()
+def zeros(shape: Any, dtype: Any = None) -> Array:
+    """Zeros, of the computation's type for real numbers by default."""
+    return full(shape, 0, _dtype(dtype, current().real))
+
+
+@numpy_name()
+def ones(shape: Any, dtype: Any = None) -> Array:
+    """Ones, of the computation's type for real numbers by default."""
+    return full(shape, 1, _dtype(dtype, current().real))
+
+
+@numpy_name()
+def zeros_like(a: Any, dtype: Any = None) -> Array:
+    """Zeros of an array's shape and type."""
+    value = array(a)
+    return full(value.shape, 0, _dtype(dtype, value.dtype))
+
+
+@numpy_name()
+def ones_like(a: Any, dtype: Any = None) -> Array:
+    """Ones of an array's shape and type."""
+    value = array(a)
+    return full(value.shape, 1, _dtype(dtype, value.dtype))
+
+
+@numpy_name()
+def full_like(a: Any, fill_value: Any, dtype: Any = None) -> Array:
+    """One value in an array's shape and type."""
+    value = array(a)
+    return full(value.shape, fill_value, _dtype(dtype, value.dtype))
+
+
+@numpy_name()
+def arange(*args: Any, dtype: Any = None) -> Array:
+    """Public numbers from a start below a stop."""
+    start, stop, step = (0, args[0], 1) if len(args) == 1 else (*args, 1)[:3]
+    first, last, by = Fraction(start), Fraction(stop), Fraction(step)
+    n = builtins.max(0, math.ceil((last - first) / by))
+    whole = builtins.all(isinstance(x, int) for x in args)
+    return constant(
+        _dtype(dtype, i64 if whole else current().real), [first + k * by for k in range(n)], (n,)
+    )
+
+
+@numpy_name()
+def linspace(start: float, stop: float, num: int = 50) -> Array:
+    """Public numbers at equal distances, both ends included."""
+    first, last = Fraction(start), Fraction(stop)
+    numbers = [first + (last - first) * k / builtins.max(1, num - 1) for k in range(num)]
+    return constant(current().real, numbers, (num,))
+
+
+@numpy_name("eye", "identity")
+def eye(n: int, m: int | None = None, k: int = 0, dtype: Any = None) -> Array:
+    """Ones on a diagonal, else zeros."""
+    columns = n if m is None else m
+    flat = [int(j - i == k) for i in range(n) for j in range(columns)]
+    return constant(_dtype(dtype, current().real), flat, (n, columns))
+
+
+identity = eye
+
+
+# Parts.
+
+
+@numpy_name()
+def flip(a: Any, axis: Any = None) -> Array:
+    """Elements of an axis, or of all, in the reverse order."""
+    value = array(a)
+    axes = (
+        range(value.ndim)
+        if axis is None
+        else (axis if isinstance(axis, (tuple, list)) else (axis,))
+    )
+    for at in axes:
+        value = picked(
+            value, list(range(known(value, normal_axis(at, value.ndim), "a flip")))[::-1], at
+        )
+    return value
+
+
+@numpy_name()
+def roll(a: Any, shift: int, axis: int | None = None) -> Array:
+    """Elements moved along an axis. Elements that leave come in at the other end."""
+    value = array(a)
+    if axis is None:
+        return reshape_to(roll(ravel(value), shift, 0), value.shape)
+    at = normal_axis(axis, value.ndim)
+    n = known(value, at, "a roll")
+    return picked(value, [(place - shift) % n for place in range(n)], at)
+
+
+@numpy_name()
+def repeat(a: Any, repeats: int, axis: int | None = None) -> Array:
+    """Each element, `repeats` times."""
+    value = array(a)
+    value, at = (ravel(value), 0) if axis is None else (value, normal_axis(axis, value.ndim))
+    return picked(
+        value, [place for place in range(known(value, at, "a repeat")) for _ in range(repeats)], at
+    )
+
+
+@numpy_name()
+def tile(a: Any, reps: Any) -> Array:
+    """The array, repeated along each axis."""
+    value = array(a)
+    times = list(reps) if isinstance(reps, (tuple, list)) else [reps]
+    rank = builtins.max(value.ndim, len(times))
+    value = reshape_to(value, (1,) * (rank - value.ndim) + value.shape)
+    for axis, n in enumerate([1] * (rank - len(times)) + times):
+        value = concatenate([value] * n, axis)
+    return value
+
+
+def picked(a: Array, places: Sequence[int], axis: int) -> Array:
+    """The elements of an axis at public places."""
+    at = normal_axis(axis, a.ndim)
+    if places and list(places) == list(range(places[0], places[0] + len(places))):
+        return slice_of(a, places[0], places[0] + len(places), at)
+    if not places:
+        return slice_of(a, 0, 0, at)
+    where = constant_steps(PLACE, list(places), (len(places),))
+    if len(places) > 1 and len(set(places)) == 1:
+        where = broadcast_to(constant_steps(PLACE, [places[0]]), (len(places),))
+    return moveaxis(rows_at(moveaxis(a, at, 0), where), 0, at)
+
+
+@numpy_name()
+def take(a: Any, indices: Any, axis: int | None = None) -> Array:
+    """The elements at places. Secret places read every element, so that none is told; a secret place
+    beyond the axis gives 0."""
+    value, places = array(a), operand(indices)
+    value, at = (ravel(value), 0) if axis is None else (value, normal_axis(axis, value.ndim))
+    n = known(value, at, "take")
+    if isinstance(places, Array):
+        hot = one_hot(ravel(places) if places.ndim > 1 else places, n)
+        rows = moveaxis(value, at, 0)
+        flat = reshape_to(rows, (n, count(rows.shape[1:])))
+        from .linear import matmul
+
+        ones = cast(hot, flat.dtype) if flat.dtype.kind != "fixed" else hot
+        made = (
+            matmul(ones, ew.as_number(flat)) if flat.dtype.kind != "fixed" else _chosen(hot, flat)
+        )
+        shape = (*places.shape, *rows.shape[1:])
+        made = reshape_to(ew.astype(made, value.dtype), shape)
+        return made if at == 0 else _axes_to(made, places.ndim, at)
+    numbers = [_place(int(place), n) for place in places.flat]
+    made = picked(value, numbers, at)
+    return reshape_to(made, (*value.shape[:at], *places.shape, *value.shape[at + 1 :]))
+
+
+def _chosen(hot: Array, flat: Array) -> Array:
+    """Rows of fixed numbers by truth values, one of them true: sums of choices."""
+    from .reductions import sum
+
+    wide = reshape_to(hot, (*hot.shape, 1))
+    rows = reshape_to(flat, (1,) * (hot.ndim - 1) + flat.shape)
+    return sum(ew.where(wide, rows, 0), axis=hot.ndim - 1)
+
+
+def _axes_to(a: Array, rank: int, at: int) -> Array:
+    order = list(range(rank, a.ndim))
+    return transposed(a, order[:at] + list(range(rank)) + order[at:])
+
+
+def _place(place: int, n: int) -> int:
+    if not -n <= place < n:
+        raise IndexError(f"place {place} of an axis of length {n}")
+    return place % n
+
+
+@numpy_name()
+def take_along_axis(arr: Any, indices: Any, axis: int = -1) -> Array:
+    """For each lane along an axis, the elements at its own places, which may be secret."""
+    value = array(arr)
+    at = normal_axis(axis, value.ndim)
+    n = known(value, at, "take_along_axis")
+    lanes, places = moveaxis(value, at, -1), moveaxis(array(indices), at, -1)
+    hot = one_hot(places, n)
+    from .reductions import sum
+
+    rows = reshape_to(lanes, (*lanes.shape[:-1], 1, n))
+    made = sum(ew.where(hot, rows, 0), axis=hot.ndim - 1)
+    return moveaxis(ew.astype(made, value.dtype), -1, at)
+
+
+@numpy_name("__getitem__")
+def getitem(a: Array, place: Any) -> Array:
+    """Parts of an array by public places: numbers, slices, None, ... and one list of places."""
+    items = list(place) if isinstance(place, tuple) else [place]
+    rank = len([item for item in items if item is not None and item is not Ellipsis])
+    if rank > a.ndim:
+        raise IndexError(f"{rank} places of an array with {a.ndim} axes")
+    if any(item is Ellipsis for item in items):
+        at = next(k for k, item in enumerate(items) if item is Ellipsis)
+        items[at : at + 1] = [slice(None)] * (a.ndim - rank)
+    axis, value = 0, a
+    for item in items:
+        if item is None:
+            value = expand_dims(value, axis)
+            axis += 1
+        elif isinstance(item, slice):
+            value = _sliced(value, item, axis)
+            axis += 1
+        elif isinstance(item, Array):
+            value, axis = _by_array(value, item, axis)
+        else:
+            value, axis = _by_places(value, item, axis)
+    return value
+
+
+def _by_array(a: Array, item: Array, axis: int) -> tuple[Array, int]:
+    if not item.dtype.is_number:
+        raise ComputationError(
+            "rows by secret truth values, whose number would tell how many are true",
+            "write hw.where(mask, x, 0), which keeps all rows",
+        )
+    return take(a, item, axis), axis + item.ndim
+
+
+def _by_places(a: Array, item: Any, axis: int) -> tuple[Array, int]:
+    places = operand(item)
+    assert isinstance(places, Literal_)
+    if places.kind == "float":
+        raise IndexError("places are integers")
+    if places.kind == "bool":
+        flags = [k for k, flag in enumerate(places.flat) if flag]
+        return picked(a, flags, axis), axis + 1
+    if not places.shape:
+        at = int(places.flat[0])
+        dim = a.shape[axis]
+        if isinstance(dim, str):
+            if at < 0:
+                raise ComputationError(
+                    f"place {at} of an axis of length {dim}", "count from the front"
+                )
+        else:
+            at = _place(at, dim)
+        part = slice_of(a, at, at + 1, axis)
+        return reshape_to(part, (*a.shape[:axis], *a.shape[axis + 1 :])), axis
+    n = known(a, axis, "places")
+    made = picked(a, [_place(int(p), n) for p in places.flat], axis)
+    shape = (*a.shape[:axis], *places.shape, *a.shape[axis + 1 :])
+    return reshape_to(made, shape), axis + len(places.shape)
+
+
+def _sliced(a: Array, item: slice, axis: int) -> Array:
+    dim = a.shape[axis]
+    if item == slice(None):
+        return a
+    if isinstance(dim, str):
+        start, stop, step = item.start or 0, item.stop, item.step or 1
+        if stop is None or stop < 0 or start < 0 or step != 1:
+            raise ComputationError(
+                f"a slice of an axis of length {dim}",
+                "take 0:k or i:k, or declare the length as a number",
+            )
+        return slice_of(a, start, builtins.max(start, stop), axis)
+    return picked(a, list(range(dim))[item], axis)
+
+
+# Diagonals and triangles.
+
+
+@numpy_name()
+def diagonal(a: Any, offset: int = 0) -> Array:
+    """The elements of a matrix on a diagonal."""
+    value = array(a)
+    rows, columns = known(value, 0, "a diagonal"), known(value, 1, "a diagonal")
+    places = [i * columns + i + offset for i in range(rows) if 0 <= i + offset < columns]
+    return picked(ravel(value), places, 0)
+
+
+@numpy_name()
+def diag(v: Any, k: int = 0) -> Array:
+    """The diagonal of a matrix, or the matrix of a diagonal."""
+    value = array(v)
+    if value.ndim == 2:
+        return diagonal(value, k)
+    n = known(value, 0, "a diagonal")
+    size = n + builtins.abs(k)
+    column = reshape_to(value, (n, 1))
+    wide = pad(broadcast_to(column, (n, size)), [(builtins.max(-k, 0), builtins.max(k, 0)), (0, 0)])
+    return ew.where([[j - i == k for j in range(size)] for i in range(size)], wide, 0)
+
+
+def _triangle(m: Any, keep: Any) -> Array:
+    value = array(m)
+    rows, columns = (
+        known(value, -2 + value.ndim, "a triangle"),
+        known(value, value.ndim - 1, "a triangle"),
+    )
+    mask = [[keep(i, j) for j in range(columns)] for i in range(rows)]
+    return ew.where(mask, value, single(value, 0))
+
+
+@numpy_name()
+def triu(m: Any, k: int = 0) -> Array:
+    """The elements on and above a diagonal, else 0."""
+    return _triangle(m, lambda i, j: j - i >= k)
+
+
+@numpy_name()
+def tril(m: Any, k: int = 0) -> Array:
+    """The elements on and below a diagonal, else 0."""
+    return _triangle(m, lambda i, j: j - i <= k)
+
+
+@numpy_name("shape")
+def shape(a: Any) -> Shape:
+    """The lengths of the axes."""
+    return array(a).shape
+
+
+@numpy_name("ndim")
+def ndim(a: Any) -> int:
+    """The number of axes."""
+    return array(a).ndim
+
+
+@numpy_name("size")
+def size(a: Any) -> int:
+    """The number of elements."""
+    return array(a).size
+
+
+@numpy_name("copy", "asarray", "array", "ascontiguousarray")
+def asarray(a: Any, dtype: Any = None) -> Array:
+    """A value as an array of the computation."""
+    value = array(a)
+    return value if dtype is None else ew.astype(value, dtype)
+
+
+@numpy_name("meshgrid")
+def meshgrid(*xi: Any, indexing: str = "xy") -> tuple[Array, ...]:
+    """Coordinates of a grid."""
+    arrays = [array(x) for x in xi]
+    sizes = tuple(known(a, 0, "a grid") for a in arrays)
+    made = []
+    for k, a in enumerate(arrays):
+        column = reshape_to(a, tuple(n if axis == k else 1 for axis, n in enumerate(sizes)))
+        grid = broadcast_to(column, sizes)
+        made.append(swapaxes(grid, 0, 1) if indexing == "xy" and len(arrays) > 1 else grid)
+    return tuple(made)

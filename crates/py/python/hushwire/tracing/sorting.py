@@ -1,0 +1,286 @@
+"""Sorts, medians and the greatest elements. Nothing tells the order of secret elements.
+
+A vector is sorted by the engine's `order`, which is stable. Lanes of several axes are sorted
+together by Batcher's network ("Sorting networks and their applications", 1968).
+"""
+
+from __future__ import annotations
+
+import builtins
+import math
+from fractions import Fraction
+from typing import Any
+
+from . import elementwise as ew
+from .array import Array, count, numpy_name
+from .errors import ComputationError
+from .integers import one_hot
+from .language import (
+    array,
+    broadcast_to,
+    cast,
+    constant_steps,
+    each,
+    infix,
+    joined,
+    node,
+    normal_axis,
+    reshape_to,
+    rows_at,
+    shifted,
+    slice_of,
+    together,
+)
+from .language import length as length_of
+from .reductions import count_nonzero, sum
+from .shapes import known, moveaxis, picked, ravel, stack
+from .types import fixed, i64, integer
+
+PLACE = integer(64, False)
+
+
+def order_of(*keys: Array, descending: bool = False) -> Array:
+    """The order of rows by keys, the first the most significant."""
+    shape = keys[0].shape
+    return node("order", "order", keys, None, shape, ("-" if descending else "+") * len(keys))
+
+
+def permuted(a: Array, order: Array) -> Array:
+    """Rows in an order."""
+    return node("call", "permute", (a, order), a.dtype, a.shape)
+
+
+def ordered_by(key: Array, rows: Array) -> tuple[Array, Array]:
+    """A key in ascending order, and rows in the same order."""
+    order = order_of(ew.as_number(key))
+    return permuted(key, order), permuted(rows, order)
+
+
+def _network(n: int) -> list[list[tuple[int, int]]]:
+    """The layers of Batcher's network for n lanes: pairs of places that are compared."""
+    layers = []
+    p = 1
+    while p < n:
+        k = p
+        while k >= 1:
+            layer = []
+            for j in range(k % p, n - k, 2 * k):
+                for i in range(builtins.min(k, n - j - k)):
+                    if (i + j) // (2 * p) == (i + j + k) // (2 * p):
+                        layer.append((i + j, i + j + k))
+            layers.append(layer)
+            k //= 2
+        p *= 2
+    return layers
+
+
+def _by_network(rows: Array, n: int) -> Array:
+    """Sorted along the first axis."""
+    for layer in _network(n):
+        if not layer:
+            continue
+        low, high = [a for a, _ in layer], [b for _, b in layer]
+        one, other = picked(rows, low, 0), picked(rows, high, 0)
+        least = each("min", one, other, scalar=rows.dtype)
+        # The other one of the two, without a second comparison, where sums are exact.
+        most = each("max", one, other, scalar=rows.dtype)
+        rest = [place for place in range(n) if place not in set(low) | set(high)]
+        parts = [least, most] + ([picked(rows, rest, 0)] if rest else [])
+        places = low + high + rest
+        rows = picked(joined(parts, 0), [places.index(place) for place in range(n)], 0)
+    return rows
+
+
+@numpy_name()
+def sort(a: Any, axis: int | None = -1) -> Array:
+    """The elements in ascending order along an axis."""
+    value = array(a)
+    if axis is None:
+        value, axis = ravel(value), 0
+    at = normal_axis(axis, value.ndim)
+    scalar = value.dtype
+    rows = moveaxis(ew.as_number(value), at, 0)
+    if rows.ndim == 1:
+        made = permuted(rows, order_of(rows))
+    else:
+        made = _by_network(rows, known(rows, 0, "a sort of several lanes"))
+    return moveaxis(ew.astype(made, scalar), 0, at)
+
+
+def _iota(a: Array) -> Array:
+    """The numbers of a vector's rows."""
+    dim = a.shape[0]
+    if isinstance(dim, int):
+        return (
+            constant_steps(i64, list(range(dim)), (dim,))
+            if dim
+            else slice_of(cast(a, i64), 0, 0, 0)
+        )
+    ones = broadcast_to(constant_steps(i64, [1]), (dim,))
+    counted = node("call", "prefix_sum", (ones,), i64, ones.shape)
+    return infix("-", counted, constant_steps(i64, [1]))
+
+
+@numpy_name()
+def argsort(a: Any, axis: int | None = -1, *, kind: Any = None, stable: bool = True) -> Array:
+    """The places of the elements in ascending order. Equal elements keep their order."""
+    del kind, stable
+    value = ew.as_number(array(a))
+    if axis is None:
+        value, axis = ravel(value), 0
+    at = normal_axis(axis, value.ndim)
+    rows = moveaxis(value, at, -1)
+    if rows.ndim == 1:
+        return permuted(_iota(rows), order_of(rows))
+    n = known(rows, rows.ndim - 1, "a sort of several lanes")
+    lanes = reshape_to(rows, (count(rows.shape[:-1]), n))
+    made = stack([permuted(_iota(lane), order_of(lane)) for lane in lanes])
+    return moveaxis(reshape_to(made, rows.shape), -1, at)
+
+
+def _middle(value: Array, at: int, first: int, second: int) -> tuple[Array, Array]:
+    low, high = slice_of(value, first, first + 1, at), slice_of(value, second, second + 1, at)
+    shape = value.shape[:at] + value.shape[at + 1 :]
+    return reshape_to(low, shape), reshape_to(high, shape)
+
+
+@numpy_name()
+def median(a: Any, axis: int | None = None, *, keepdims: bool = False) -> Array:
+    """The middle element, or the mean of the two in the middle, as a fixed number."""
+    value = array(a)
+    flat, at = (ravel(value), 0) if axis is None else (value, normal_axis(axis, value.ndim))
+    rows = sort(flat, at)
+    n = rows.shape[at]
+    if isinstance(n, int):
+        if n == 0:
+            raise ComputationError(
+                "the median of no elements", "bring one at least; there is no NaN"
+            )
+        low, high = _middle(rows, at, (n - 1) // 2, n // 2)
+    else:
+        low, high = _public_middle(rows)
+    if rows.dtype.kind == "fixed":
+        wide = fixed(rows.dtype.bits + 1, rows.dtype.frac)
+        made = cast(shifted(infix("+", cast(low, wide), cast(high, wide)), 1), rows.dtype)
+    else:
+        made = shifted(ew.to_real(low) + ew.to_real(high), 1)
+    if not keepdims:
+        return made
+    return reshape_to(
+        made, tuple(1 if axis is None or k == at else d for k, d in enumerate(value.shape))
+    )
+
+
+def _public_middle(rows: Array) -> tuple[Array, Array]:
+    if rows.ndim != 1:
+        raise ComputationError("medians of several lanes", "declare the length as a number")
+    n = length_of(rows, 0)
+    assert isinstance(n, Array)
+    two = constant_steps(PLACE, [2])
+    low = infix("/", infix("-", n, constant_steps(PLACE, [1])), two)
+    high = infix("/", n, two)
+    return (
+        reshape_to(rows_at(rows, reshape_to(low, (1,))), ()),
+        reshape_to(rows_at(rows, reshape_to(high, (1,))), ()),
+    )
+
+
+@numpy_name()
+def quantile(a: Any, q: float, axis: int | None = None) -> Array:
+    """The element below which a part q of all lies, by linear interpolation, as a fixed number."""
+    value = array(a)
+    flat, at = (ravel(value), 0) if axis is None else (value, normal_axis(axis, value.ndim))
+    rows = sort(flat, at)
+    place = Fraction(q) * (known(rows, at, "a quantile") - 1)
+    below = math.floor(place)
+    low, high = _middle(rows, at, below, math.ceil(place))
+    a_, b_ = ew.to_real(low), ew.to_real(high)
+    return a_ + ew.multiply(b_ - a_, float(place - below))
+
+
+@numpy_name()
+def percentile(a: Any, q: float, axis: int | None = None) -> Array:
+    """The quantile of a hundredth of q."""
+    return quantile(a, q / 100, axis)
+
+
+def top_k(x: Any, k: int) -> tuple[Array, Array]:
+    """The k greatest elements along the last axis, the greatest first, and their places.
+
+    >>> import hushwire as hw
+    >>> @hw.computation
+    ... def best(x: hw.u8[4] @ "ann") -> (hw.out("bob", name="value"), hw.out("bob", name="at")):
+    ...     return hw.numpy.top_k(x, 2)
+    >>> found = best.evaluate(x=[3, 9, 1, 7])
+    >>> [int(n) for n in found.value], [int(n) for n in found.at]
+    ([9, 7], [1, 3])
+    """
+    value = array(x)
+    n = known(value, value.ndim - 1, "top_k") if value.ndim > 1 or k else 0
+    lanes = [value] if value.ndim == 1 else list(reshape_to(value, (count(value.shape[:-1]), n)))
+    values, places = [], []
+    for lane in lanes:
+        order = order_of(ew.as_number(lane), descending=True)
+        values.append(slice_of(permuted(lane, order), 0, k, 0))
+        places.append(slice_of(permuted(_iota(lane), order), 0, k, 0))
+    if value.ndim == 1:
+        return values[0], places[0]
+    shape = (*value.shape[:-1], k)
+    return reshape_to(stack(values), shape), reshape_to(stack(places), shape)
+
+
+@numpy_name()
+def partition(a: Any, kth: int, axis: int | None = -1) -> Array:
+    """All in ascending order, which is a partition, too."""
+    del kth
+    return sort(a, axis)
+
+
+@numpy_name()
+def searchsorted(a: Any, v: Any, side: str = "left") -> Array:
+    """How many elements of a sorted vector lie below each number, or are at most it."""
+    edges, numbers = together(a, v)
+    column = reshape_to(numbers, (*numbers.shape, 1))
+
+    below = ew.less(edges, column) if side == "left" else ew.less_equal(edges, column)
+    return sum(below, axis=-1)
+
+
+@numpy_name()
+def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Array:
+    """How often each number below `minlength` is there, or the sum of its weights: the length is
+    public, and so `minlength` must be given. Other numbers are not counted."""
+    if minlength <= 0:
+        raise ComputationError(
+            "`bincount` without a length, which would tell the greatest number", "give minlength="
+        )
+
+    hot = one_hot(array(x), minlength)
+    if weights is None:
+        return sum(hot, axis=0)
+    by = array(weights)
+    return sum(ew.where(hot, reshape_to(by, (*by.shape, 1)), 0), axis=0)
+
+
+@numpy_name()
+def histogram(a: Any, bins: Any) -> tuple[Array, Array]:
+    """How many elements lie between public edges; of the last pair, both ends count."""
+    value, edges = array(a), array(bins)
+    if edges.ndim != 1 or edges.sight != "public":
+        raise ComputationError(
+            "a histogram whose edges are not public",
+            "give edges as a list: others would tell of the data",
+        )
+    value, edges = together(value, edges)
+    flat = ravel(value)
+
+    n = known(edges, 0, "edges")
+    column = reshape_to(flat, (*flat.shape, 1))
+    under = count_nonzero(column < edges, axis=0)
+    at_most = count_nonzero(flat <= edges[n - 1])
+    ends = (
+        joined([slice_of(under, 1, n - 1, 0), reshape_to(at_most, (1,))], 0)
+        if n > 2
+        else at_most.reshape(1)
+    )
+    return ends - slice_of(under, 0, n - 1, 0), edges

@@ -1,0 +1,554 @@
+//! Columns of other libraries by the Arrow C data interface, which PyCapsules carry, and columns
+//! for them. The only unsafe code of this crate is here.
+//!
+//! Source of the layouts: Apache Arrow, "The Arrow C data interface", "The Arrow C stream
+//! interface" and "The Arrow PyCapsule interface".
+#![allow(unsafe_code, reason = "other libraries hand out pointers")]
+
+use pyo3::{
+    exceptions::{PyTypeError, PyValueError},
+    prelude::*,
+    types::PyCapsule,
+};
+use std::{
+    ffi::{CStr, CString, c_char, c_int, c_void},
+    ptr::{self, NonNull},
+    sync::Arc,
+};
+
+#[repr(C)]
+struct Schema {
+    format: *const c_char,
+    name: *const c_char,
+    metadata: *const c_char,
+    flags: i64,
+    n_children: i64,
+    children: *mut *mut Schema,
+    dictionary: *mut Schema,
+    release: Option<unsafe extern "C" fn(*mut Schema)>,
+    private_data: *mut c_void,
+}
+
+#[repr(C)]
+struct Array {
+    length: i64,
+    null_count: i64,
+    offset: i64,
+    n_buffers: i64,
+    n_children: i64,
+    buffers: *mut *const c_void,
+    children: *mut *mut Array,
+    dictionary: *mut Array,
+    release: Option<unsafe extern "C" fn(*mut Array)>,
+    private_data: *mut c_void,
+}
+
+#[repr(C)]
+struct Stream {
+    get_schema: Option<unsafe extern "C" fn(*mut Stream, *mut Schema) -> c_int>,
+    get_next: Option<unsafe extern "C" fn(*mut Stream, *mut Array) -> c_int>,
+    get_last_error: Option<unsafe extern "C" fn(*mut Stream) -> *const c_char>,
+    release: Option<unsafe extern "C" fn(*mut Stream)>,
+    private_data: *mut c_void,
+}
+
+/// A struct of the interface that this program owns: it is released once.
+trait Released: Sized {
+    /// A struct that is released already.
+    const NONE: Self;
+    fn release(&mut self);
+}
+
+macro_rules! released {
+    ($($kind:ident { $($field:ident: $none:expr),* })+) => {$(
+        impl Released for $kind {
+            const NONE: Self = $kind { $($field: $none),* };
+
+            fn release(&mut self) {
+                if let Some(release) = self.release {
+                    // SAFETY: the struct is initialised and not released, so its producer's
+                    // callback may be called once; it clears `release`.
+                    unsafe { release(self) }
+                }
+            }
+        }
+    )+};
+}
+
+released! {
+    Schema {
+        format: ptr::null(), name: ptr::null(), metadata: ptr::null(), flags: 0, n_children: 0,
+        children: ptr::null_mut(), dictionary: ptr::null_mut(), release: None,
+        private_data: ptr::null_mut()
+    }
+    Array {
+        length: 0, null_count: 0, offset: 0, n_buffers: 0, n_children: 0, buffers: ptr::null_mut(),
+        children: ptr::null_mut(), dictionary: ptr::null_mut(), release: None,
+        private_data: ptr::null_mut()
+    }
+    Stream {
+        get_schema: None, get_next: None, get_last_error: None, release: None,
+        private_data: ptr::null_mut()
+    }
+}
+
+struct Owned<T: Released>(Box<T>);
+
+impl<T: Released> Owned<T> {
+    fn none() -> Self {
+        Self(Box::new(T::NONE))
+    }
+}
+
+impl<T: Released> Drop for Owned<T> {
+    fn drop(&mut self) {
+        self.0.release();
+    }
+}
+
+// SAFETY: the interface lets a consumer release and read a struct from any thread, and an `Owned`
+// has no aliases.
+unsafe impl<T: Released> Send for Owned<T> {}
+// SAFETY: shared references only read, and the interface forbids its producer to write.
+unsafe impl<T: Released> Sync for Owned<T> {}
+
+/// The type of a column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ArrowField {
+    /// The column's name.
+    pub(crate) name: String,
+    /// The format of its values, as the interface writes it.
+    pub(crate) format: String,
+    /// The format of the values that a dictionary has, whose places are the column's then.
+    pub(crate) dictionary: Option<String>,
+}
+
+/// A column of a batch: it keeps the batch alive.
+pub(crate) struct View {
+    /// Points into what `owner` owns.
+    array: NonNull<Array>,
+    owner: Arc<Owned<Array>>,
+    /// The rows of the batch, in the column's array from `start` on.
+    start: usize,
+    rows: usize,
+}
+
+// SAFETY: as of `Owned`, whose memory `array` points to.
+unsafe impl Send for View {}
+// SAFETY: as of `Owned`.
+unsafe impl Sync for View {}
+
+/// A table: fields, and the columns of each batch.
+pub(crate) struct Imported {
+    pub(crate) fields: Vec<ArrowField>,
+    /// For each batch its rows, and a view of each column.
+    pub(crate) batches: Vec<(usize, Vec<View>)>,
+}
+
+fn wrong(what: &str) -> PyErr {
+    PyValueError::new_err(format!("the Arrow stream is not valid: {what}"))
+}
+
+/// A number of the interface that counts something.
+fn count(n: i64) -> PyResult<usize> {
+    usize::try_from(n).map_err(|_| wrong("a count is negative"))
+}
+
+/// Reads a whole table from what has `__arrow_c_stream__`.
+///
+/// # Errors
+/// It has no such method, or is no table.
+pub(crate) fn import(table: &Bound<'_, PyAny>) -> PyResult<Imported> {
+    let capsule = table.call_method0("__arrow_c_stream__")?;
+    let capsule = capsule.cast::<PyCapsule>().map_err(|_| wrong("it is no capsule"))?;
+    let pointer = capsule.pointer_checked(Some(c"arrow_array_stream"))?.cast::<Stream>();
+    let mut stream = Owned::<Stream>::none();
+    // SAFETY: a capsule of this name holds a stream, which the first consumer moves out: the
+    // capsule's destructor then finds it released. The interpreter's lock is held, so nobody else
+    // does.
+    unsafe { ptr::swap(pointer.as_ptr(), &raw mut *stream.0) };
+    let mut schema = Owned::<Schema>::none();
+    let get = stream.0.get_schema.ok_or_else(|| wrong("it was read already"))?;
+    // SAFETY: the stream is not released, and `schema` is room for a schema.
+    let code = unsafe { get(&raw mut *stream.0, &raw mut *schema.0) };
+    failed(&mut stream, code)?;
+    let (format, fields) = fields(&schema.0)?;
+    if format != "+s" {
+        return Err(PyTypeError::new_err(
+            "an Arrow stream of single columns is no table: bring a data frame",
+        ));
+    }
+    let mut batches = vec![];
+    let next = stream.0.get_next.ok_or_else(|| wrong("it has no batches"))?;
+    loop {
+        let mut batch = Owned::<Array>::none();
+        // SAFETY: as above.
+        let code = unsafe { next(&raw mut *stream.0, &raw mut *batch.0) };
+        failed(&mut stream, code)?;
+        if batch.0.release.is_none() {
+            return Ok(Imported { fields, batches });
+        }
+        let (rows, start) = (count(batch.0.length)?, count(batch.0.offset)?);
+        if count(batch.0.n_children)? != fields.len() {
+            return Err(wrong("a batch has other columns than the schema"));
+        }
+        if batch.0.null_count > 0 {
+            return Err(wrong("a whole row is null"));
+        }
+        let owner = Arc::new(batch);
+        let mut columns = vec![];
+        for k in 0..fields.len() {
+            // SAFETY: an array has as many children as it says, each a valid pointer.
+            let array = NonNull::new(unsafe { *owner.0.children.add(k) })
+                .ok_or_else(|| wrong("a column is missing"))?;
+            // SAFETY: it points to an array that `owner` keeps.
+            let child = unsafe { array.as_ref() };
+            if count(child.length)? < start + rows {
+                return Err(wrong("a column is shorter than its batch"));
+            }
+            let start = start + count(child.offset)?;
+            columns.push(View { array, owner: owner.clone(), start, rows });
+        }
+        batches.push((rows, columns));
+    }
+}
+
+/// The error of a stream's callback.
+fn failed(stream: &mut Owned<Stream>, code: c_int) -> PyResult<()> {
+    if code == 0 {
+        return Ok(());
+    }
+    let text = match stream.0.get_last_error {
+        // SAFETY: the stream is not released, and its last callback failed.
+        Some(last) => unsafe { text(last(&raw mut *stream.0)) },
+        None => None,
+    };
+    // The producer may have written anything into it.
+    let known = if text.is_some() { "its producer failed with a message" } else { "its producer failed" };
+    Err(wrong(&format!("{known} and code {code}")))
+}
+
+/// A text that somebody owns.
+///
+/// # Safety
+/// The pointer is null, or points to a text that ends with a zero and outlives the call.
+unsafe fn text(pointer: *const c_char) -> Option<String> {
+    // SAFETY: as the caller promises.
+    (!pointer.is_null()).then(|| unsafe { CStr::from_ptr(pointer) }.to_string_lossy().into_owned())
+}
+
+/// The format of a schema, and its children's fields.
+fn fields(schema: &Schema) -> PyResult<(String, Vec<ArrowField>)> {
+    // SAFETY: the texts of a schema that is not released are valid.
+    let format = |schema: &Schema| unsafe { text(schema.format) }.unwrap_or_default();
+    let mut fields = vec![];
+    for k in 0..count(schema.n_children)? {
+        // SAFETY: a schema has as many children as it says, which it keeps.
+        let child =
+            unsafe { (*schema.children.add(k)).as_ref() }.ok_or_else(|| wrong("a field is missing"))?;
+        // SAFETY: a dictionary is null or a schema that its field keeps.
+        let dictionary = unsafe { child.dictionary.as_ref() }.map(format);
+        // SAFETY: as of `format`.
+        let name = unsafe { text(child.name) }.unwrap_or_default();
+        fields.push(ArrowField { name, format: format(child), dictionary });
+    }
+    Ok((format(schema), fields))
+}
+
+impl View {
+    fn array(&self) -> &Array {
+        debug_assert!(self.owner.0.release.is_some());
+        // SAFETY: `owner` keeps it, and nobody writes to it.
+        unsafe { self.array.as_ref() }
+    }
+
+    /// The rows.
+    pub(crate) fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Buffer `k` as bytes; nothing where the array has none, which is then empty.
+    fn buffer(&self, k: usize, length: usize) -> &[u8] {
+        let array = self.array();
+        if length == 0 || k as i64 >= array.n_buffers {
+            return &[];
+        }
+        // SAFETY: an array has as many pointers to buffers as it says.
+        let pointer = unsafe { *array.buffers.add(k) }.cast::<u8>();
+        if pointer.is_null() {
+            return &[];
+        }
+        // SAFETY: the interface gives the length of each buffer by the format, offset and length of
+        // the array, and callers ask for no more; `self` keeps the memory, which nobody writes.
+        unsafe { std::slice::from_raw_parts(pointer, length) }
+    }
+
+    /// Which rows have a value, and the first row's bit; all, if none.
+    pub(crate) fn valid(&self) -> Option<(&[u8], usize)> {
+        if self.array().null_count == 0 {
+            return None;
+        }
+        let bits = self.buffer(0, (self.start + self.rows).div_ceil(8));
+        (!bits.is_empty()).then_some((bits, self.start))
+    }
+
+    /// Truth values, and the first row's bit.
+    pub(crate) fn truths(&self) -> (&[u8], usize) {
+        (self.buffer(1, (self.start + self.rows).div_ceil(8)), self.start)
+    }
+
+    /// Numbers of a width.
+    pub(crate) fn numbers(&self, width: usize) -> &[u8] {
+        let all = self.buffer(1, (self.start + self.rows) * width);
+        all.get(self.start * width..).unwrap_or_default()
+    }
+
+    /// Strings of a format: `u`, `U` or `vu`; nothing of another, or of offsets that are none.
+    pub(crate) fn texts(&self, format: &str) -> Option<Vec<&[u8]>> {
+        match format {
+            "u" => self.by_offsets::<4>(),
+            "U" => self.by_offsets::<8>(),
+            "vu" => self.by_views(),
+            _ => None,
+        }
+    }
+
+    fn by_offsets<const W: usize>(&self) -> Option<Vec<&[u8]>> {
+        let last = self.start + self.rows;
+        let offsets = self.buffer(1, if self.rows == 0 { 0 } else { (last + 1) * W });
+        let offset = |i: usize| {
+            let mut bytes = [0; 8];
+            bytes[..W].copy_from_slice(offsets.get(i * W..(i + 1) * W)?);
+            usize::try_from(u64::from_le_bytes(bytes)).ok()
+        };
+        if self.rows == 0 {
+            return Some(vec![]);
+        }
+        let data = self.buffer(2, offset(last)?);
+        (self.start..last).map(|i| data.get(offset(i)?..offset(i + 1)?)).collect()
+    }
+
+    fn by_views(&self) -> Option<Vec<&[u8]>> {
+        let n = count(self.array().n_buffers).ok()?;
+        // The lengths of the buffers between the views and these lengths.
+        let pieces = n.checked_sub(3)?;
+        let lengths = self.buffer(n - 1, 8 * pieces);
+        let word = |bytes: &[u8]| Some(u32::from_le_bytes(bytes.try_into().ok()?) as usize);
+        let view = |view: &'_ [u8]| -> Option<(usize, Option<(usize, usize)>)> {
+            let length = word(&view[..4])?;
+            Some((length, if length <= 12 { None } else { Some((word(&view[8..12])?, word(&view[12..])?)) }))
+        };
+        let views = self.numbers(16);
+        views
+            .chunks_exact(16)
+            .map(|bytes| match view(bytes)? {
+                (length, None) => bytes.get(4..4 + length),
+                (length, Some((piece, from))) => {
+                    let size: [u8; 8] = lengths.get(8 * piece..8 * (piece + 1))?.try_into().ok()?;
+                    let size = usize::try_from(i64::from_le_bytes(size)).ok()?;
+                    self.buffer(2 + piece, size).get(from..from + length)
+                }
+            })
+            .collect()
+    }
+
+    /// The values of a dictionary, of which the column has places.
+    pub(crate) fn dictionary(&self) -> Option<View> {
+        let array = NonNull::new(self.array().dictionary)?;
+        // SAFETY: a dictionary is an array that its column keeps.
+        let inner = unsafe { array.as_ref() };
+        let (rows, start) = (count(inner.length).ok()?, count(inner.offset).ok()?);
+        Some(View { array, owner: self.owner.clone(), start, rows })
+    }
+}
+
+/// A column for other libraries.
+pub(crate) struct Exported {
+    pub(crate) name: String,
+    /// The format of its values.
+    pub(crate) format: String,
+    /// Which rows have a value, a bit each; all, if none.
+    pub(crate) valid: Option<Vec<u8>>,
+    /// The buffers after that.
+    pub(crate) buffers: Vec<Vec<u8>>,
+}
+
+/// What a schema of ours keeps.
+struct SchemaParts {
+    _format: CString,
+    _name: CString,
+    children: Vec<*mut Schema>,
+}
+
+/// What an array of ours keeps.
+struct ArrayParts {
+    _valid: Option<Vec<u8>>,
+    _buffers: Vec<Vec<u8>>,
+    pointers: Vec<*const c_void>,
+    children: Vec<*mut Array>,
+}
+
+/// What a stream of ours keeps: each of its consumers gets what is left.
+struct StreamParts {
+    rows: usize,
+    columns: Arc<Vec<Exported>>,
+    done: bool,
+}
+
+const NULLABLE: i64 = 2;
+
+fn c_text(text: &str) -> CString {
+    let text: Vec<u8> = text.bytes().filter(|byte| *byte != 0).collect();
+    CString::new(text).unwrap_or_default()
+}
+
+fn schema(format: &str, name: &str, nullable: bool, children: Vec<Schema>) -> Schema {
+    let children: Vec<*mut Schema> =
+        children.into_iter().map(|child| Box::into_raw(Box::new(child))).collect();
+    let mut parts = Box::new(SchemaParts { _format: c_text(format), _name: c_text(name), children });
+    Schema {
+        format: parts._format.as_ptr(),
+        name: parts._name.as_ptr(),
+        flags: if nullable { NULLABLE } else { 0 },
+        n_children: parts.children.len() as i64,
+        children: parts.children.as_mut_ptr(),
+        release: Some(release_schema),
+        private_data: Box::into_raw(parts).cast(),
+        ..Schema::NONE
+    }
+}
+
+unsafe extern "C" fn release_schema(schema: *mut Schema) {
+    // SAFETY: a consumer calls this once, with a schema that `schema` above made.
+    let (parts, schema) =
+        unsafe { (Box::from_raw((*schema).private_data.cast::<SchemaParts>()), &mut *schema) };
+    for child in &parts.children {
+        // SAFETY: `schema` made it by a box; a consumer that moved it out has cleared `release`.
+        let mut child = unsafe { Box::from_raw(*child) };
+        child.release();
+    }
+    schema.release = None;
+}
+
+fn array(rows: usize, valid: Option<Vec<u8>>, buffers: Vec<Vec<u8>>, children: Vec<Array>) -> Array {
+    let children: Vec<*mut Array> =
+        children.into_iter().map(|child| Box::into_raw(Box::new(child))).collect();
+    let first = valid.as_ref().map_or(ptr::null(), |bits| bits.as_ptr().cast());
+    let pointers =
+        std::iter::once(first).chain(buffers.iter().map(|buffer| buffer.as_ptr().cast())).collect();
+    let nulls = if valid.is_some() { -1 } else { 0 };
+    let mut parts = Box::new(ArrayParts { _valid: valid, _buffers: buffers, pointers, children });
+    Array {
+        length: rows as i64,
+        null_count: nulls,
+        n_buffers: parts.pointers.len() as i64,
+        n_children: parts.children.len() as i64,
+        buffers: parts.pointers.as_mut_ptr(),
+        children: parts.children.as_mut_ptr(),
+        release: Some(release_array),
+        private_data: Box::into_raw(parts).cast(),
+        ..Array::NONE
+    }
+}
+
+unsafe extern "C" fn release_array(array: *mut Array) {
+    // SAFETY: as of `release_schema`.
+    let (parts, array) = unsafe { (Box::from_raw((*array).private_data.cast::<ArrayParts>()), &mut *array) };
+    for child in &parts.children {
+        // SAFETY: as of `release_schema`.
+        let mut child = unsafe { Box::from_raw(*child) };
+        child.release();
+    }
+    array.release = None;
+}
+
+/// The parts of a stream of ours.
+///
+/// # Safety
+/// The stream is one that `export` made, and not released.
+unsafe fn parts<'a>(stream: *mut Stream) -> &'a mut StreamParts {
+    // SAFETY: as the caller promises; consumers call one callback at a time.
+    unsafe { &mut *(*stream).private_data.cast::<StreamParts>() }
+}
+
+unsafe extern "C" fn get_schema(stream: *mut Stream, out: *mut Schema) -> c_int {
+    // SAFETY: a consumer calls this with a stream of ours that is not released.
+    let parts = unsafe { parts(stream) };
+    let field = |column: &Exported| schema(&column.format, &column.name, true, vec![]);
+    let whole = schema("+s", "", false, parts.columns.iter().map(field).collect());
+    // SAFETY: `out` is room for a schema.
+    unsafe { out.write(whole) };
+    0
+}
+
+unsafe extern "C" fn get_next(stream: *mut Stream, out: *mut Array) -> c_int {
+    // SAFETY: as of `get_schema`.
+    let parts = unsafe { parts(stream) };
+    let next = if std::mem::replace(&mut parts.done, true) {
+        Array::NONE
+    } else {
+        let column =
+            |column: &Exported| array(parts.rows, column.valid.clone(), column.buffers.clone(), vec![]);
+        array(parts.rows, None, vec![], parts.columns.iter().map(column).collect())
+    };
+    // SAFETY: `out` is room for an array.
+    unsafe { out.write(next) };
+    0
+}
+
+unsafe extern "C" fn get_last_error(_: *mut Stream) -> *const c_char {
+    ptr::null()
+}
+
+unsafe extern "C" fn release_stream(stream: *mut Stream) {
+    // SAFETY: a consumer calls this once, with a stream that `export` made.
+    unsafe {
+        drop(Box::from_raw((*stream).private_data.cast::<StreamParts>()));
+        (*stream).release = None;
+    }
+}
+
+/// A stream in a capsule.
+struct Carried(Owned<Stream>);
+
+/// A capsule with a stream of one batch.
+///
+/// # Errors
+/// The interpreter has no memory.
+pub(crate) fn export<'py>(
+    py: Python<'py>,
+    rows: usize,
+    columns: &Arc<Vec<Exported>>,
+) -> PyResult<Bound<'py, PyCapsule>> {
+    let parts = Box::new(StreamParts { rows, columns: columns.clone(), done: false });
+    let stream = Stream {
+        get_schema: Some(get_schema),
+        get_next: Some(get_next),
+        get_last_error: Some(get_last_error),
+        release: Some(release_stream),
+        private_data: Box::into_raw(parts).cast(),
+    };
+    capsule(py, Carried(Owned(Box::new(stream))))
+}
+
+unsafe extern "C" fn drop_capsule(capsule: *mut pyo3::ffi::PyObject) {
+    // SAFETY: the interpreter calls this once, with the capsule that `capsule` made, whose pointer
+    // is that of a box. A consumer that moved the stream out has cleared `release`.
+    unsafe {
+        let pointer = pyo3::ffi::PyCapsule_GetPointer(capsule, c"arrow_array_stream".as_ptr());
+        if !pointer.is_null() {
+            drop(Owned(Box::from_raw(pointer.cast::<Stream>())));
+        }
+    }
+}
+
+fn capsule<'py>(py: Python<'py>, carried: Carried) -> PyResult<Bound<'py, PyCapsule>> {
+    let mut owned = std::mem::ManuallyDrop::new(carried);
+    let stream: *mut Stream = &raw mut *owned.0.0;
+    // SAFETY: the pointer is that of a box that nothing else drops; the capsule drops it.
+    unsafe {
+        let made =
+            pyo3::ffi::PyCapsule_New(stream.cast(), c"arrow_array_stream".as_ptr(), Some(drop_capsule));
+        Ok(Bound::from_owned_ptr_or_err(py, made)?.cast_into_unchecked())
+    }
+}

@@ -1,0 +1,656 @@
+//! Tables that Python brings: of other libraries, of Python's lists, of files. What SQL takes of a
+//! column follows from its type; what it does not hold exactly is asked for, or refused by name.
+
+mod csv;
+mod listed;
+
+use crate::{
+    arrow::{ArrowField, View, import},
+    errors::{raised, result},
+    running::aside,
+};
+use csv::csv;
+use hushwire::{
+    Fault,
+    fault::code,
+    job::{InputPlace, Member, QueryTask, Value, declaration, infer},
+    sql::schema::parse_type,
+    tables::{
+        BitSlice, ColumnSlice, ColumnValues,
+        algebra::{Column, ColumnType, MAX_TEXT},
+    },
+};
+use listed::Listed;
+use pyo3::prelude::*;
+use std::{borrow::Cow, collections::BTreeMap, path::PathBuf, sync::Arc};
+
+const READING: &str = "reading a table";
+/// Digits of a 128-bit decimal.
+const DIGITS: u8 = 38;
+const DAY_MILLIS: i128 = 86_400_000;
+
+/// The values of a column before SQL's types.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Truth,
+    Whole {
+        width: usize,
+        signed: bool,
+    },
+    Real {
+        width: usize,
+    },
+    Decimal {
+        width: usize,
+        precision: u8,
+        scale: u8,
+    },
+    /// Days in 4 bytes.
+    Day,
+    /// Milliseconds of days in 8 bytes.
+    DayMillis,
+    /// Parts of a second, in 8 bytes.
+    Moment {
+        per_second: i128,
+    },
+    Text,
+    /// Nothing but NULL.
+    Nothing,
+}
+
+/// Where values are.
+enum HeldData {
+    /// In buffers of another library: a view of each batch.
+    Views(Vec<View>, ArrowField),
+    /// Here: numbers in records of the kind's width or truth values in bytes, or texts; and whether
+    /// each row has a value.
+    Own { numbers: Vec<u8>, texts: Vec<Vec<u8>>, valid: Vec<bool> },
+}
+
+struct Held {
+    name: String,
+    kind: Kind,
+    data: HeldData,
+}
+
+enum Source {
+    Held(Vec<Held>),
+    File(InputPlace, Vec<Column>),
+}
+
+/// A table that Python brings. It has no text of its values.
+#[pyclass(frozen, module = "hushwire._native", name = "Columns")]
+pub(crate) struct FrameColumns {
+    source: Arc<Source>,
+    rows: usize,
+}
+
+/// A column in the form that a query takes: what is borrowed is the other library's.
+struct Ready<'a> {
+    numbers: Cow<'a, [u8]>,
+    width: usize,
+    signed: bool,
+    truths: (Cow<'a, [u8]>, usize),
+    texts: Vec<&'a [u8]>,
+    valid: Option<(Cow<'a, [u8]>, usize)>,
+    is_truth: bool,
+    is_text: bool,
+}
+
+fn refused(cause: String, remedy: &str) -> Fault {
+    Fault::usage(READING, cause, remedy)
+}
+
+/// The kind of a format of the Arrow interface.
+fn kind(format: &str) -> Option<Kind> {
+    let whole = |width, signed| Some(Kind::Whole { width, signed });
+    match format {
+        "n" => Some(Kind::Nothing),
+        "b" => Some(Kind::Truth),
+        "c" => whole(1, true),
+        "C" => whole(1, false),
+        "s" => whole(2, true),
+        "S" => whole(2, false),
+        "i" => whole(4, true),
+        "I" => whole(4, false),
+        "l" => whole(8, true),
+        "L" => whole(8, false),
+        "f" => Some(Kind::Real { width: 4 }),
+        "g" => Some(Kind::Real { width: 8 }),
+        "u" | "U" | "vu" => Some(Kind::Text),
+        "tdD" => Some(Kind::Day),
+        "tdm" => Some(Kind::DayMillis),
+        _ => {
+            if let Some(digits) = format.strip_prefix("d:") {
+                let numbers: Vec<i64> = digits.split(',').map(|n| n.parse().ok()).collect::<Option<_>>()?;
+                let (precision, scale, bits) = match numbers[..] {
+                    [precision, scale] => (precision, scale, 128),
+                    [precision, scale, bits] => (precision, scale, bits),
+                    _ => return None,
+                };
+                let width = usize::try_from(bits).ok().filter(|bits| matches!(bits, 32 | 64 | 128))? / 8;
+                let scale = u8::try_from(scale).ok()?;
+                return Some(Kind::Decimal { width, precision: u8::try_from(precision).ok()?, scale });
+            }
+            let (unit, zone) = format.strip_prefix("ts")?.split_once(':')?;
+            let per_second = match unit {
+                "s" => 1,
+                "m" => 1000,
+                "u" => 1_000_000,
+                "n" => 1_000_000_000,
+                _ => return None,
+            };
+            // Times of zones are moments of UTC.
+            let _ = zone;
+            Some(Kind::Moment { per_second })
+        }
+    }
+}
+
+impl Kind {
+    fn width(self) -> usize {
+        match self {
+            Kind::Truth | Kind::Text | Kind::Nothing => 1,
+            Kind::Whole { width, .. } | Kind::Real { width } | Kind::Decimal { width, .. } => width,
+            Kind::Day => 4,
+            Kind::DayMillis | Kind::Moment { .. } => 8,
+        }
+    }
+
+    fn signed(self) -> bool {
+        !matches!(self, Kind::Whole { signed: false, .. })
+    }
+
+    /// In words.
+    fn words(self) -> &'static str {
+        match self {
+            Kind::Truth => "truth values",
+            Kind::Whole { .. } => "whole numbers",
+            Kind::Real { .. } => "floats",
+            Kind::Decimal { .. } => "decimals",
+            Kind::Day | Kind::DayMillis => "dates",
+            Kind::Moment { .. } => "times",
+            Kind::Text => "strings",
+            Kind::Nothing => "nothing but nulls",
+        }
+    }
+}
+
+impl Held {
+    /// The rows that have no value.
+    fn has_nulls(&self) -> bool {
+        match &self.data {
+            HeldData::Own { valid, .. } => valid.contains(&false),
+            HeldData::Views(views, _) => {
+                let null = |view: &View| {
+                    let bits = view.valid().and_then(|(bits, start)| BitSlice::new(bits, start, view.rows()));
+                    bits.is_some_and(|bits| (0..view.rows()).any(|i| !bits.get(i)))
+                };
+                views.iter().any(null) || self.kind == Kind::Nothing
+            }
+        }
+    }
+
+    /// Texts of all rows; of rows without a value, anything.
+    fn texts(&self) -> Result<Vec<Cow<'_, [u8]>>, Fault> {
+        let broken =
+            || refused(format!("column {} has offsets that are none", self.name), "bring another copy");
+        match &self.data {
+            HeldData::Own { texts, .. } => Ok(texts.iter().map(|text| Cow::from(text.as_slice())).collect()),
+            HeldData::Views(views, field) => {
+                let mut all = vec![];
+                for view in views {
+                    match &field.dictionary {
+                        None => all
+                            .extend(view.texts(&field.format).ok_or_else(broken)?.into_iter().map(Cow::from)),
+                        Some(format) => {
+                            // Dictionaries are small.
+                            let words = view.dictionary().ok_or_else(broken)?;
+                            let words = words.texts(format).ok_or_else(broken)?;
+                            let words: Vec<Vec<u8>> = words.into_iter().map(<[u8]>::to_vec).collect();
+                            let Some(Kind::Whole { width, .. }) = kind(&field.format) else {
+                                return Err(broken());
+                            };
+                            for place in view.numbers(width).chunks_exact(width) {
+                                let mut bytes = [0; 8];
+                                bytes[..width].copy_from_slice(place);
+                                let word = usize::try_from(u64::from_le_bytes(bytes)).ok();
+                                // The place in a row without a value may be any number.
+                                let word = word.and_then(|at| words.get(at)).cloned().unwrap_or_default();
+                                all.push(Cow::from(word));
+                            }
+                        }
+                    }
+                }
+                Ok(all)
+            }
+        }
+    }
+
+    fn longest(&self) -> Result<usize, Fault> {
+        Ok(self.texts()?.iter().map(|text| text.len()).max().unwrap_or_default())
+    }
+
+    /// The type that SQL takes the column as, where nobody declares another.
+    fn ty(&self) -> Result<ColumnType, Fault> {
+        let name = &self.name;
+        Ok(match self.kind {
+            Kind::Truth => ColumnType::Boolean,
+            Kind::Whole { width: 1, .. } | Kind::Whole { width: 2, signed: true } => ColumnType::SmallInt,
+            Kind::Whole { width: 2, .. } | Kind::Whole { width: 4, signed: true } => ColumnType::Integer,
+            Kind::Whole { width: 4, .. } | Kind::Whole { signed: true, .. } => ColumnType::BigInt,
+            Kind::Whole { .. } => ColumnType::Decimal { precision: 20, scale: 0 },
+            Kind::Decimal { precision, scale, .. } => {
+                let (precision, scale) = (precision.max(scale).min(DIGITS), scale);
+                ColumnType::Decimal { precision, scale }
+            }
+            Kind::Day | Kind::DayMillis => ColumnType::Date,
+            Kind::Moment { .. } => ColumnType::Timestamp,
+            Kind::Text => {
+                // Everybody learns the length: of multiples of 4, it tells less.
+                let bytes = self.longest()?.max(1).next_multiple_of(4);
+                let Some(bytes) = u16::try_from(bytes).ok().filter(|bytes| *bytes <= MAX_TEXT) else {
+                    let cause = format!("column {name} has strings of more than {MAX_TEXT} bytes");
+                    let remedy =
+                        "declare it, as columns={\"note\": \"DIGEST\"} to compare alone, or leave it out";
+                    return Err(refused(cause, remedy));
+                };
+                ColumnType::Varchar(bytes)
+            }
+            Kind::Real { .. } => {
+                let cause = format!("column {name} has floats, which SQL here has as fixed-point numbers");
+                let remedy =
+                    "declare it: columns={\"price\": hw.double(16)} for steps of 2^-16, or \"DECIMAL(9, 2)\"";
+                return Err(refused(cause, remedy));
+            }
+            Kind::Nothing => {
+                let cause = format!("column {name} has no values, and no type");
+                return Err(refused(cause, "give the column a type, or leave it out"));
+            }
+        })
+    }
+
+    /// Which rows have a value: bits, and the first row's.
+    fn valid(&self) -> Option<(Cow<'_, [u8]>, usize)> {
+        match &self.data {
+            HeldData::Own { valid, .. } => valid.contains(&false).then(|| (Cow::from(packed(valid)), 0)),
+            HeldData::Views(views, _) => match &views[..] {
+                [view] => view.valid().map(|(bits, start)| (Cow::from(bits), start)),
+                _ if views.iter().all(|view| view.valid().is_none()) => None,
+                _ => {
+                    let flags = |view: &View| {
+                        let bits =
+                            view.valid().and_then(|(bits, start)| BitSlice::new(bits, start, view.rows()));
+                        (0..view.rows()).map(|i| bits.is_none_or(|bits| bits.get(i))).collect::<Vec<_>>()
+                    };
+                    Some((Cow::from(packed(&views.iter().flat_map(flags).collect::<Vec<_>>())), 0))
+                }
+            },
+        }
+    }
+
+    fn numbers(&self) -> Cow<'_, [u8]> {
+        match &self.data {
+            HeldData::Own { numbers, .. } => Cow::from(numbers.as_slice()),
+            HeldData::Views(views, _) => match &views[..] {
+                [view] => Cow::from(view.numbers(self.kind.width())),
+                _ => {
+                    let mut all = vec![];
+                    views.iter().for_each(|view| all.extend_from_slice(view.numbers(self.kind.width())));
+                    Cow::from(all)
+                }
+            },
+        }
+    }
+
+    fn truths(&self) -> (Cow<'_, [u8]>, usize) {
+        match &self.data {
+            HeldData::Own { numbers, .. } => {
+                (Cow::from(packed(&numbers.iter().map(|byte| *byte == 1).collect::<Vec<_>>())), 0)
+            }
+            HeldData::Views(views, _) => match &views[..] {
+                [view] => {
+                    let (bits, start) = view.truths();
+                    (Cow::from(bits), start)
+                }
+                _ => {
+                    let flags = |view: &View| {
+                        let (bits, start) = view.truths();
+                        let bits = BitSlice::new(bits, start, view.rows());
+                        (0..view.rows()).map(|i| bits.is_some_and(|bits| bits.get(i))).collect::<Vec<_>>()
+                    };
+                    (Cow::from(packed(&views.iter().flat_map(flags).collect::<Vec<_>>())), 0)
+                }
+            },
+        }
+    }
+
+    /// The column as values of a type.
+    fn ready<'a>(&'a self, ty: ColumnType, texts: &'a [Cow<'a, [u8]>]) -> Result<Ready<'a>, Fault> {
+        let (kind, valid) = (self.kind, self.valid());
+        let mut ready = Ready {
+            numbers: Cow::from(&[][..]),
+            width: kind.width(),
+            signed: kind.signed(),
+            truths: (Cow::from(&[][..]), 0),
+            texts: vec![],
+            valid,
+            is_truth: false,
+            is_text: false,
+        };
+        let frac = |frac: u8| 1i128 << frac;
+        let tens = |digits: u8| 10i128.pow(digits.into());
+        match (kind, ty) {
+            (Kind::Truth, ColumnType::Boolean) => {
+                (ready.truths, ready.is_truth) = (self.truths(), true);
+            }
+            (Kind::Text, ColumnType::Varchar(_) | ColumnType::Digest { .. }) => {
+                (ready.texts, ready.is_text) = (texts.iter().map(|text| &**text).collect(), true);
+            }
+            (Kind::Whole { .. }, ColumnType::SmallInt | ColumnType::Integer | ColumnType::BigInt)
+            | (Kind::Day, ColumnType::Date)
+            | (Kind::Moment { per_second: 1_000_000 }, ColumnType::Timestamp) => {
+                ready.numbers = self.numbers()
+            }
+            (Kind::Whole { .. }, ColumnType::Decimal { scale: 0, .. }) => ready.numbers = self.numbers(),
+            (Kind::Decimal { scale: from, .. }, ColumnType::Decimal { scale, .. }) if from == scale => {
+                ready.numbers = self.numbers();
+            }
+            (Kind::Whole { .. }, ColumnType::Decimal { scale, .. }) => {
+                self.scaled(&mut ready, ty, |n| n.checked_mul(tens(scale)))?;
+            }
+            (Kind::Decimal { scale: from, .. }, ColumnType::Decimal { scale, .. }) if from < scale => {
+                self.scaled(&mut ready, ty, |n| n.checked_mul(tens(scale - from)))?;
+            }
+            (Kind::Decimal { scale: from, .. }, ColumnType::Decimal { scale, .. }) => {
+                // Digits that would be lost are none of the type's.
+                let unit = tens(from - scale);
+                self.scaled(&mut ready, ty, |n| (n % unit == 0).then(|| n / unit))?;
+            }
+            (Kind::Whole { .. }, ColumnType::Double { frac: bits }) => {
+                self.scaled(&mut ready, ty, |n| n.checked_mul(frac(bits)))?;
+            }
+            (Kind::DayMillis, ColumnType::Date) => {
+                self.scaled(&mut ready, ty, |n| (n % DAY_MILLIS == 0).then(|| n / DAY_MILLIS))?;
+            }
+            (Kind::Moment { per_second: 1_000_000_000 }, ColumnType::Timestamp) => {
+                self.scaled(&mut ready, ty, |n| (n % 1000 == 0).then(|| n / 1000))?;
+            }
+            (Kind::Moment { per_second }, ColumnType::Timestamp) => {
+                self.scaled(&mut ready, ty, |n| n.checked_mul(1_000_000 / per_second))?;
+            }
+            (Kind::Real { .. }, ColumnType::Double { frac: bits }) => {
+                self.stepped(&mut ready, ty, f64::from(bits).exp2())?;
+            }
+            (Kind::Real { .. }, ColumnType::Decimal { scale, .. }) => {
+                self.stepped(&mut ready, ty, 10f64.powi(scale.into()))?;
+            }
+            _ => {
+                let cause = format!("column {} has {}, and is declared {ty}", self.name, kind.words());
+                return Err(refused(cause, "declare a type of its values, or convert the column before"));
+            }
+        }
+        Ok(ready)
+    }
+
+    fn unfit(&self, row: usize, ty: ColumnType) -> Fault {
+        let cause = format!("column {}, row {row}: it is no value of {ty}", self.name);
+        Fault::new(code::ROWS, READING, cause, "declare another type, or mend the column").whole()
+    }
+
+    /// Other numbers in place of the column's, in 16 bytes.
+    fn scaled(
+        &self,
+        ready: &mut Ready<'_>,
+        ty: ColumnType,
+        to: impl Fn(i128) -> Option<i128>,
+    ) -> Result<(), Fault> {
+        let (width, signed) = (ready.width, ready.signed);
+        let number = |bytes: &[u8]| {
+            let negative = signed && bytes.last().is_some_and(|byte| byte >> 7 == 1);
+            let mut all = [if negative { u8::MAX } else { 0 }; 16];
+            all[..width].copy_from_slice(bytes);
+            i128::from_le_bytes(all)
+        };
+        self.replaced(ready, ty, |bytes| to(number(bytes)))
+    }
+
+    /// Steps in place of floats.
+    fn stepped(&self, ready: &mut Ready<'_>, ty: ColumnType, unit: f64) -> Result<(), Fault> {
+        const MOST: f64 = 1.7e38;
+        let number = |bytes: &[u8]| {
+            let real = match bytes.try_into() {
+                Ok(bytes) => f64::from_le_bytes(bytes),
+                Err(_) => f32::from_le_bytes(bytes.try_into().unwrap_or_default()).into(),
+            };
+            let steps = (real * unit).round_ties_even();
+            (-MOST..MOST).contains(&steps).then_some(steps as i128)
+        };
+        self.replaced(ready, ty, number)
+    }
+
+    fn replaced(
+        &self,
+        ready: &mut Ready<'_>,
+        ty: ColumnType,
+        to: impl Fn(&[u8]) -> Option<i128>,
+    ) -> Result<(), Fault> {
+        let numbers = self.numbers();
+        let rows = numbers.len() / ready.width;
+        let valid = ready.valid.as_ref().and_then(|(bits, start)| BitSlice::new(bits, *start, rows));
+        let mut made = Vec::with_capacity(16 * rows);
+        for (row, bytes) in numbers.chunks_exact(ready.width).enumerate() {
+            let number = match to(bytes) {
+                Some(number) => number,
+                None if valid.is_some_and(|valid| !valid.get(row)) => 0,
+                None => return Err(self.unfit(row, ty)),
+            };
+            made.extend_from_slice(&number.to_le_bytes());
+        }
+        (ready.numbers, ready.width, ready.signed) = (made.into(), 16, true);
+        Ok(())
+    }
+}
+
+/// Truth values as bits.
+fn packed(flags: &[bool]) -> Vec<u8> {
+    let byte = |eight: &[bool]| eight.iter().rev().fold(0, |byte, flag| byte << 1 | u8::from(*flag));
+    flags.chunks(8).map(byte).collect()
+}
+
+impl Ready<'_> {
+    fn slice(&self, rows: usize) -> Option<ColumnSlice<'_>> {
+        let valid = match &self.valid {
+            Some((bits, start)) if rows > 0 => Some(BitSlice::new(bits, *start, rows)?),
+            _ => None,
+        };
+        let values = if self.is_truth {
+            // A column without rows may have no buffer.
+            let start = if rows == 0 { 0 } else { self.truths.1 };
+            ColumnValues::Truths(BitSlice::new(&self.truths.0, start, rows)?)
+        } else if self.is_text {
+            ColumnValues::Texts(&self.texts)
+        } else {
+            ColumnValues::Numbers { bytes: &self.numbers, width: self.width, signed: self.signed }
+        };
+        Some(ColumnSlice { values, valid })
+    }
+}
+
+impl FrameColumns {
+    /// The same table, for another thread.
+    pub(crate) fn again(&self) -> Self {
+        Self { source: self.source.clone(), rows: self.rows }
+    }
+
+    /// The number of rows.
+    pub(crate) fn count(&self) -> usize {
+        self.rows
+    }
+
+    /// The rows as a file has them: the file, or CSV in memory.
+    pub(crate) fn place(&self) -> Result<InputPlace, Fault> {
+        let held = match &*self.source {
+            Source::File(place, _) => return Ok(place.clone()),
+            Source::Held(held) => held,
+        };
+        Ok(InputPlace::memory(csv(held, self.rows)?))
+    }
+
+    /// The inputs of a query from the rows that `owner` brings to `table`.
+    pub(crate) fn inputs(
+        &self,
+        task: &QueryTask,
+        owner: &Member,
+        table: &str,
+    ) -> Result<BTreeMap<String, Value>, Fault> {
+        let held = match &*self.source {
+            Source::File(place, _) => return task.rows_of((owner, table), place),
+            Source::Held(held) => held,
+        };
+        let tables = task.query().tables();
+        let declared = tables.iter().find(|known| known.name == table);
+        let ty = |name: &str| Some(declared?.schema.columns().iter().find(|column| column.name == name)?.ty);
+        let wanted: Vec<(&Held, ColumnType)> =
+            held.iter().filter_map(|held| Some((held, ty(&held.name)?))).collect();
+        let texts =
+            wanted.iter().map(|(held, _)| if held.kind == Kind::Text { held.texts() } else { Ok(vec![]) });
+        let texts: Vec<Vec<Cow<'_, [u8]>>> = texts.collect::<Result<_, _>>()?;
+        let ready = wanted.iter().zip(&texts).map(|((held, ty), texts)| held.ready(*ty, texts));
+        let ready: Vec<Ready<'_>> = ready.collect::<Result<_, _>>()?;
+        let mut slices = BTreeMap::new();
+        for ((held, _), ready) in wanted.iter().zip(&ready) {
+            let slice = ready.slice(self.rows).ok_or_else(|| {
+                refused(format!("column {} is shorter than its table", held.name), "bring another copy")
+            })?;
+            slices.insert(held.name.as_str(), slice);
+        }
+        task.columns((owner, table), self.rows, &slices)
+    }
+}
+
+#[pymethods]
+impl FrameColumns {
+    /// The table of what has `__arrow_c_stream__`.
+    #[staticmethod]
+    fn arrow(py: Python<'_>, table: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let imported = import(table)?;
+        let rows = imported.batches.iter().map(|(rows, _)| rows).sum();
+        let mut views: Vec<Vec<View>> = imported.fields.iter().map(|_| vec![]).collect();
+        for (_, columns) in imported.batches {
+            views.iter_mut().zip(columns).for_each(|(views, view)| views.push(view));
+        }
+        let mut held = vec![];
+        for (field, views) in imported.fields.into_iter().zip(views) {
+            let kind = kind(field.dictionary.as_ref().unwrap_or(&field.format));
+            let kind = kind.ok_or_else(|| {
+                let cause = format!("column {} has values of a type that SQL here does not have", field.name);
+                let remedy = "leave it out, or convert it to numbers, decimals, dates, times or strings";
+                raised(py, &refused(cause, remedy))
+            })?;
+            held.push(Held { name: field.name.clone(), kind, data: HeldData::Views(views, field) });
+        }
+        Ok(Self { source: Arc::new(Source::Held(held)), rows })
+    }
+
+    /// A table of lists.
+    #[staticmethod]
+    fn lists(rows: usize, columns: Vec<Listed<'_>>) -> PyResult<Self> {
+        let held = columns.into_iter().map(Listed::held).collect::<PyResult<_>>()?;
+        Ok(Self { source: Arc::new(Source::Held(held)), rows })
+    }
+
+    /// The table of a CSV or Parquet file.
+    #[staticmethod]
+    fn file(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        aside(py, move || {
+            let place = InputPlace::File(path);
+            let found = infer(&[&place])?;
+            let rows = found.rows.iter().sum::<u64>() as usize;
+            Ok(Self { source: Arc::new(Source::File(place, found.columns)), rows })
+        })
+    }
+
+    /// The number of rows.
+    #[getter]
+    fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The names of columns.
+    #[getter]
+    fn names(&self) -> Vec<String> {
+        match &*self.source {
+            Source::Held(held) => held.iter().map(|held| held.name.clone()).collect(),
+            Source::File(_, columns) => columns.iter().map(|column| column.name.clone()).collect(),
+        }
+    }
+
+    /// The columns as SQL declares them, with the types of `types` where it has them: these columns
+    /// alone, if `chosen` has any.
+    fn declared(
+        &self,
+        py: Python<'_>,
+        types: BTreeMap<String, String>,
+        chosen: Option<Vec<String>>,
+    ) -> PyResult<Vec<String>> {
+        result(py, py.detach(|| self.declarations(&types, chosen.as_deref())))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<hushwire table, {} rows>", self.rows)
+    }
+}
+
+impl FrameColumns {
+    fn declarations(
+        &self,
+        types: &BTreeMap<String, String>,
+        chosen: Option<&[String]>,
+    ) -> Result<Vec<String>, Fault> {
+        let names = self.names();
+        let mut asked = types.keys().chain(chosen.unwrap_or_default());
+        if let Some(odd) = asked.find(|name| !names.contains(name)) {
+            let remedy = format!("it has {}", names.join(", "));
+            return Err(refused(format!("the table has no column {odd}"), &remedy));
+        }
+        let wanted = |name: &String| chosen.is_none_or(|chosen| chosen.contains(name));
+        let given = |name: &str, nulls: bool| -> Result<Option<Column>, Fault> {
+            let Some(text) = types.get(name) else { return Ok(None) };
+            let words = text.to_ascii_uppercase();
+            let (text, nullable) = match words.strip_suffix("NOT NULL") {
+                Some(ty) => (ty.trim(), false),
+                None => match words.strip_suffix("NULL") {
+                    Some(ty) => (ty.trim(), true),
+                    None => (words.trim(), nulls),
+                },
+            };
+            let Some(ty) = parse_type(text) else {
+                let cause = format!("column {name} is declared {text}, which is no type");
+                let remedy = "write a type of SQL, as INTEGER, DECIMAL(9, 2), VARCHAR(8) or DATE";
+                return Err(refused(cause, remedy));
+            };
+            Ok(Some(Column { nullable, ..Column::new(name, ty) }))
+        };
+        let mut declared = vec![];
+        match &*self.source {
+            Source::Held(held) => {
+                for held in held.iter().filter(|held| wanted(&held.name)) {
+                    let nulls = held.has_nulls();
+                    let column = match given(&held.name, nulls)? {
+                        Some(column) => column,
+                        None => Column { nullable: nulls, ..Column::new(&held.name, held.ty()?) },
+                    };
+                    declared.push(declaration(&column));
+                }
+            }
+            Source::File(_, columns) => {
+                for column in columns.iter().filter(|column| wanted(&column.name)) {
+                    let column = given(&column.name, column.nullable)?.unwrap_or_else(|| column.clone());
+                    declared.push(declaration(&column));
+                }
+            }
+        }
+        Ok(declared)
+    }
+}

@@ -1,0 +1,53 @@
+//! Columns as text, for what takes files.
+
+use super::{Held, Kind, refused};
+use hushwire::{
+    Fault,
+    sql::cell,
+    tables::{
+        ColumnValues,
+        algebra::{ColumnType, Value},
+    },
+};
+
+/// Columns as CSV, whose first line has their names.
+pub(super) fn csv(held: &[Held], rows: usize) -> Result<Vec<u8>, Fault> {
+    let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
+    let mut columns: Vec<Vec<Option<String>>> = vec![];
+    for held in held {
+        let texts = if held.kind == Kind::Text { held.texts()? } else { vec![] };
+        let ty = match held.kind {
+            Kind::Real { .. } => ColumnType::Double { frac: 32 },
+            _ => held.ty()?,
+        };
+        let ready = held.ready(ty, &texts)?;
+        let slice = ready.slice(rows).ok_or_else(|| {
+            refused(format!("column {} is shorter than its table", held.name), "bring another copy")
+        })?;
+        let field = |row: usize| {
+            if !slice.is_valid(row) {
+                return None;
+            }
+            Some(match slice.values {
+                ColumnValues::Truths(bits) => bits.get(row).to_string(),
+                ColumnValues::Texts(texts) => quoted(&String::from_utf8_lossy(texts[row])),
+                ColumnValues::Numbers { bytes, width, signed } => {
+                    let number = &bytes[row * width..][..width];
+                    let negative = signed && number.last().is_some_and(|byte| byte >> 7 == 1);
+                    let mut all = [if negative { u8::MAX } else { 0 }; 16];
+                    all[..width].copy_from_slice(number);
+                    cell::show(&Value::Number(i128::from_le_bytes(all)), ty)
+                }
+            })
+        };
+        columns.push((0..rows).map(field).collect());
+    }
+    let mut text = held.iter().map(|held| quoted(&held.name)).collect::<Vec<_>>().join(",");
+    for row in 0..rows {
+        text.push('\n');
+        let fields = columns.iter().map(|column| column[row].as_deref().unwrap_or_default());
+        text.push_str(&fields.collect::<Vec<_>>().join(","));
+    }
+    text.push('\n');
+    Ok(text.into_bytes())
+}

@@ -1,0 +1,308 @@
+//! Parties that met once, and run one thing after the other.
+
+use crate::{
+    compute::{Arrays, Computation, Raws, protocol_of, raws},
+    errors::raised,
+    running::{self, Events},
+};
+use hushwire::{
+    Fault, Local, Party,
+    aes::Backend,
+    compute::{self, Tensor},
+    job::{Cancel, Chosen, MemberConfig, PartyFile, Stats, TermsDigest},
+};
+use pyo3::{prelude::*, types::PyDict};
+use std::{
+    collections::BTreeMap,
+    path::PathBuf,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+/// The members of a session that this process is.
+pub(crate) enum Held {
+    /// All parties.
+    All(Local),
+    /// One party; the others are other processes.
+    One(Party),
+}
+
+impl Held {
+    fn cancel(&self) -> Cancel {
+        match self {
+            Held::All(local) => local.cancel(),
+            Held::One(party) => party.cancel(),
+        }
+    }
+
+    fn run(
+        &mut self,
+        computation: &compute::Computation,
+        inputs: BTreeMap<String, Tensor>,
+    ) -> Result<BTreeMap<String, Tensor>, Fault> {
+        let (names, tensors): (Vec<String>, Vec<Tensor>) = inputs.into_iter().unzip();
+        let inputs = names.iter().map(String::as_str).zip(tensors);
+        match self {
+            Held::All(local) => local.run(computation, inputs),
+            Held::One(party) => party.run(computation, inputs),
+        }
+    }
+
+    fn stats(&self) -> Vec<Stats> {
+        match self {
+            Held::All(local) => local.stats(),
+            Held::One(party) => vec![party.stats()],
+        }
+    }
+}
+
+/// What becomes of a session.
+enum SessionState {
+    /// It waits for work.
+    Open(Held),
+    /// A thread works on it.
+    Busy,
+    /// It ended with an error, or has not begun; all parties of this process begin a new one.
+    Gone,
+    /// A party's session ended with an error.
+    Lost,
+    /// It was closed.
+    Closed,
+}
+
+/// How a session begins.
+enum Begin {
+    Local(Chosen, Option<u16>),
+    Party(Box<PartyBegin>),
+}
+
+/// What a party of a session begins with.
+struct PartyBegin {
+    file: PathBuf,
+    me: String,
+    label: String,
+    allow: Vec<TermsDigest>,
+    chosen: Chosen,
+}
+
+/// What threads share of a session.
+struct SessionShared {
+    begin: Begin,
+    state: Mutex<SessionState>,
+    /// The handle of the session that is open, or of the run under way.
+    cancel: Mutex<Cancel>,
+    events: Events,
+}
+
+fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl SessionShared {
+    fn begun(&self) -> Result<Held, Fault> {
+        let held = match &self.begin {
+            Begin::Local(chosen, threads) => {
+                Held::All(Local::open(*chosen, *threads, self.events.observer())?)
+            }
+            Begin::Party(begin) => {
+                let file = PartyFile::read(&begin.file)?;
+                let me = file.member.me.clone();
+                let config = MemberConfig::of_party(file, &begin.label, Backend::best());
+                let mut config = config.map_err(|e| e.by(&me))?;
+                if !begin.allow.is_empty() {
+                    config.allow(begin.allow.iter().copied());
+                }
+                config.cancel = lock(&self.cancel).clone();
+                Held::One(Party::connect_with(config, begin.chosen, None, &self.events.observer())?)
+            }
+        };
+        *lock(&self.cancel) = held.cancel();
+        Ok(held)
+    }
+
+    /// Takes the session for a run, or says why it cannot be had.
+    fn take(&self) -> Result<Option<Held>, Fault> {
+        let refused = |cause, remedy| Err(Fault::usage("starting the run", cause, remedy));
+        let mut state = lock(&self.state);
+        match std::mem::replace(&mut *state, SessionState::Busy) {
+            SessionState::Open(held) => Ok(Some(held)),
+            SessionState::Gone => {
+                *lock(&self.cancel) = Cancel::new();
+                Ok(None)
+            }
+            SessionState::Busy => refused(
+                "another run is under way on this session",
+                "wait for it, or open a session for each thread",
+            ),
+            SessionState::Lost => {
+                *state = SessionState::Lost;
+                refused("the session ended with the error of an earlier run", "open it again, at all parties")
+            }
+            SessionState::Closed => {
+                *state = SessionState::Closed;
+                refused("the session is closed", "open a new one")
+            }
+        }
+    }
+
+    /// Gives the session back after a run, unless it was closed meanwhile.
+    fn give(&self, held: Option<Held>) {
+        let mut state = lock(&self.state);
+        if let SessionState::Busy = *state {
+            let ended = match &self.begin {
+                Begin::Local(..) => SessionState::Gone,
+                Begin::Party(_) => SessionState::Lost,
+            };
+            *state = held.map_or(ended, SessionState::Open);
+        }
+    }
+}
+
+/// A session: parties that met once. The package's `Session` is the one for people.
+#[pyclass(frozen, module = "hushwire._native")]
+pub(crate) struct Session(Arc<SessionShared>);
+
+impl Session {
+    /// Works on the session in a thread of its own. After an error the parties meet anew, before
+    /// the next run.
+    pub(crate) fn with<T: Send + 'static>(
+        &self,
+        py: Python<'_>,
+        told: Option<&Py<PyAny>>,
+        work: impl FnOnce(&mut Held) -> Result<T, Fault> + Send + 'static,
+    ) -> PyResult<T> {
+        let shared = self.0.clone();
+        let held = shared.take().map_err(|fault| raised(py, &fault))?;
+        let worker = shared.clone();
+        let body = move || {
+            let begun = held.map_or_else(|| worker.begun(), Ok);
+            let (held, result) = match begun {
+                Ok(mut held) => {
+                    let result = work(&mut held);
+                    (result.is_ok().then_some(held), result)
+                }
+                Err(fault) => (None, Err(fault)),
+            };
+            worker.give(held);
+            result
+        };
+        let cancel = || lock(&shared.cancel).cancel();
+        running::run(py, cancel, (&shared.events, told), body)
+    }
+}
+
+#[pymethods]
+impl Session {
+    /// All parties of a protocol, as threads of this process.
+    #[staticmethod]
+    #[pyo3(signature = (protocol, threads = None))]
+    fn local(py: Python<'_>, protocol: &str, threads: Option<u16>) -> PyResult<Self> {
+        let chosen = protocol_of(protocol).and_then(|protocol| Chosen::new(protocol, None, None));
+        let chosen = chosen.map_err(|fault| raised(py, &fault))?;
+        Self::opened(py, Begin::Local(chosen, threads), None)
+    }
+
+    /// The party that a party file describes; the others are other processes.
+    #[staticmethod]
+    #[pyo3(signature = (file, label, allow, protocol, told = None))]
+    fn connect(
+        py: Python<'_>,
+        file: PathBuf,
+        label: String,
+        allow: Vec<String>,
+        protocol: &str,
+        told: Option<Py<PyAny>>,
+    ) -> PyResult<Self> {
+        let read = || {
+            let chosen = protocol_of(protocol).and_then(|protocol| Chosen::new(protocol, None, None))?;
+            let digest = |text: &String| {
+                let remedy = "write blake3: and 64 hexadecimal digits, as `hushwire job digest` prints them";
+                text.parse::<TermsDigest>().map_err(|_| {
+                    Fault::usage("reading the digests that are allowed", "one is no digest", remedy)
+                })
+            };
+            let me = PartyFile::read(&file)?.member.me.key();
+            let allow = allow.iter().map(digest).collect::<Result<_, Fault>>()?;
+            Ok(Begin::Party(Box::new(PartyBegin { file, me, label, allow, chosen })))
+        };
+        let begin = read().map_err(|fault: Fault| raised(py, &fault))?;
+        Self::opened(py, begin, told.as_ref())
+    }
+
+    /// Runs a computation: arrays go in by name, and outputs come out.
+    #[pyo3(signature = (computation, inputs, told = None))]
+    fn run(
+        &self,
+        py: Python<'_>,
+        computation: &Computation,
+        inputs: Arrays<'_>,
+        told: Option<Py<PyAny>>,
+    ) -> PyResult<Raws> {
+        let all = matches!(self.0.begin, Begin::Local(..));
+        let (tensors, computation) = (computation.tensors(py, &inputs, all)?, computation.0.clone());
+        let learnt = self.with(py, told.as_ref(), move |held| held.run(&computation, tensors))?;
+        Ok(raws(&learnt))
+    }
+
+    /// The party that this process is, as `party0`; None where it is all of them.
+    #[getter]
+    fn me(&self) -> Option<&str> {
+        match &self.0.begin {
+            Begin::Local(..) => None,
+            Begin::Party(begin) => Some(&begin.me),
+        }
+    }
+
+    /// Ends the run under way, from another thread.
+    fn cancel(&self) {
+        lock(&self.0.cancel).cancel();
+    }
+
+    /// Ends the session, and the run under way.
+    fn close(&self, py: Python<'_>) {
+        let held = std::mem::replace(&mut *lock(&self.0.state), SessionState::Closed);
+        if matches!(held, SessionState::Busy) {
+            self.cancel();
+        }
+        // Links say goodbye.
+        py.detach(move || drop(held));
+    }
+
+    /// Whether it was closed.
+    #[getter]
+    fn closed(&self) -> bool {
+        matches!(*lock(&self.0.state), SessionState::Closed)
+    }
+
+    /// The measurements of each party of this process, since it met the others.
+    fn stats<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let stats = match &*lock(&self.0.state) {
+            SessionState::Open(held) => held.stats(),
+            _ => vec![],
+        };
+        stats.iter().map(|stats| measured(py, stats)).collect()
+    }
+
+    fn __reduce__(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        let cause = "a session cannot be pickled: its keys belong to this process";
+        Err(raised(py, &Fault::usage("pickling", cause, "open a session where it is used")))
+    }
+}
+
+/// Measurements as Python has them.
+pub(crate) fn measured<'py>(py: Python<'py>, stats: &Stats) -> PyResult<Bound<'py, PyDict>> {
+    let all = PyDict::new(py);
+    all.set_item("seconds", stats.seconds)?;
+    all.set_item("bytes_sent", stats.bytes_sent)?;
+    all.set_item("bytes_received", stats.bytes_received)?;
+    all.set_item("rounds", stats.rounds)?;
+    Ok(all)
+}
+
+impl Session {
+    fn opened(py: Python<'_>, begin: Begin, told: Option<&Py<PyAny>>) -> PyResult<Self> {
+        let (state, cancel) = (Mutex::new(SessionState::Gone), Mutex::new(Cancel::new()));
+        let session = Self(Arc::new(SessionShared { begin, state, cancel, events: Events::default() }));
+        session.with(py, told, |_| Ok(()))?;
+        Ok(session)
+    }
+}

@@ -1,0 +1,198 @@
+//! A client of a job takes part in it while it runs: it brings inputs as a stream, or learns
+//! outputs, and nothing of it rests at a party.
+//!
+//! ```text
+//! client ──► each party: where are the workers? (that says, too, that the client is there)
+//!        ◄── attempt, label, greeting, pins of all workers, party ports of the others
+//! client ──► each party port, with the greeting, as `hushwire client` does
+//! ```
+
+use crate::{
+    PartyClient, Service,
+    jobs::{ENDS, failed, job_of, text},
+};
+use hushwire_aes::Backend;
+use hushwire_fault::{Fault, PartyId, code};
+use hushwire_kinds::{RunValues, Runs, Visitor, Words};
+use hushwire_session::{ClientFile, Event, Member, MemberConfig, Observer, Outcome, Peer, Stats};
+use hushwire_wire::Pin;
+use serde::Deserialize;
+use serde_json::Value;
+use std::{
+    sync::Arc,
+    thread,
+    time::{Duration, Instant},
+};
+
+const STEP: &str = "taking part in a job";
+/// LOCAL: how often the parties are asked.
+const LOOK: Duration = Duration::from_millis(300);
+/// LOCAL: how long the parties may differ about the attempt that runs.
+const DIFFER: Duration = Duration::from_secs(20);
+
+/// A party's answer.
+#[derive(Deserialize)]
+struct MeetingAnswer {
+    attempt: Option<u32>,
+    label: String,
+    greeting: String,
+    parties: Vec<MeetingParty>,
+}
+
+#[derive(Deserialize)]
+struct MeetingParty {
+    party: u8,
+    address: Option<String>,
+    pin: String,
+}
+
+/// The end of a client's part.
+pub struct Attended {
+    /// The results that the client learns, and that went to no file.
+    pub printed: Vec<u8>,
+    /// Its measurements.
+    pub stats: Stats,
+    /// The attempt.
+    pub attempt: u32,
+}
+
+/// Takes part in a job as the client of a file, whose peers are not read. `note` hears what a
+/// person may want to know.
+///
+/// # Errors
+/// The job ended without this client; its parties name different workers; the run failed.
+pub fn attend(
+    service: &Service,
+    id: &str,
+    file: &ClientFile,
+    limit: Option<Duration>,
+    note: impl Fn(&str) + Send + Sync + 'static,
+) -> Result<Attended, Fault> {
+    let Some(name) = file.0.me.name().map(str::to_owned) else {
+        return Err(Fault::internal(STEP, "the file is no client's"));
+    };
+    let until = limit.map(|limit| Instant::now() + limit);
+    let (met, view) = meet(service, id, &name, until, &note)?;
+    let proposal: Value = service.parties()[0].get(&format!("/v1/proposals/{}", text(&view, "proposal")))?;
+    let job = job_of(&proposal)?;
+    if text(&view, "digest") != job.terms()?.0.digest().to_string() {
+        return Err(service.parties()[0].odd("a job whose terms have another digest than it says"));
+    }
+    let values = |field: &str| serde_json::from_value(view[field].clone()).unwrap_or_default();
+    let job = job.with(&RunValues { parameters: values("parameters"), data: values("data") })?;
+    let mut config = MemberConfig::of_client(file.clone(), &met.label, Backend::best())?;
+    config.server_name = Some(met.greeting);
+    config.peers = met.peers;
+    let observer: Observer = Arc::new(move |event| {
+        if let Event::Phase(text) | Event::Note(text) = event {
+            note(&text);
+        }
+    });
+    let (printed, stats) = job.visit(Attends { config, observer })??;
+    Ok(Attended { printed, stats, attempt: met.attempt })
+}
+
+struct Attends {
+    config: MemberConfig,
+    observer: Observer,
+}
+
+impl Visitor for Attends {
+    type Out = Result<(Vec<u8>, Stats), Fault>;
+
+    fn visit<K: Runs>(self, job: &K) -> Self::Out {
+        let task = job.task()?;
+        let Outcome { learnt, stats } = hushwire_session::run(&task, self.config, &self.observer)?;
+        Ok((task.printed(&learnt), stats))
+    }
+}
+
+/// The workers of an attempt.
+struct Met {
+    attempt: u32,
+    label: String,
+    greeting: String,
+    peers: Vec<Peer>,
+}
+
+/// Waits until the workers of an attempt meet, at all parties.
+fn meet(
+    service: &Service,
+    id: &str,
+    name: &str,
+    until: Option<Instant>,
+    note: &impl Fn(&str),
+) -> Result<(Met, Value), Fault> {
+    let (mut differ, mut told) = (None::<Instant>, String::new());
+    loop {
+        let view: Value = service.parties()[0].get(&format!("/v1/jobs/{id}"))?;
+        let state = text(&view, "state");
+        if ENDS.contains(&state) {
+            if matches!(state, "failed" | "cancelled") {
+                return Err(failed(&view));
+            }
+            let cause = format!("the job is {state}, and ran without this client");
+            return Err(Fault::new(code::SERVICE, STEP, cause, "submit it again, and take part"));
+        }
+        let meetings: Vec<MeetingAnswer> = service.get(&format!("/v1/jobs/{id}/meeting?client={name}"))?;
+        let attempts: Vec<_> = meetings.iter().map(|meeting| meeting.attempt).collect();
+        if let (Some(attempt), true) = (attempts[0], attempts.iter().all(|attempt| *attempt == attempts[0])) {
+            return Ok((met(service.parties(), attempt, meetings)?, view));
+        }
+        // Parties hear of a start one after the other.
+        let since = *differ.get_or_insert_with(Instant::now);
+        if attempts.iter().all(Option::is_none) {
+            differ = None;
+        } else if since.elapsed() > DIFFER {
+            let cause = format!("the parties do not run the same attempt of job {id}");
+            return Err(Fault::new(code::SERVICE, STEP, cause, "take part again, or see the job's state"));
+        }
+        if until.is_some_and(|until| Instant::now() >= until) {
+            let cause = format!("the job did not start in time: it is {state}");
+            return Err(Fault::new(
+                code::SERVICE,
+                STEP,
+                cause,
+                "take part again; the job waits for its clients",
+            ));
+        }
+        let waits = view["waits"].as_str().unwrap_or(state).to_owned();
+        if waits != told {
+            note(&waits);
+            told = waits;
+        }
+        thread::sleep(LOOK);
+    }
+}
+
+/// The workers as all parties know them: each knows the pins of all, and the party ports of the
+/// others.
+fn met(parties: &[PartyClient], attempt: u32, meetings: Vec<MeetingAnswer>) -> Result<Met, Fault> {
+    let by = |at: usize| PartyId(at as u8);
+    let mut peers = vec![];
+    for at in 0..meetings.len() {
+        let of = |meeting: &'_ MeetingAnswer| {
+            meeting.parties.iter().find(|party| usize::from(party.party) == at).map(|party| party.pin.clone())
+        };
+        let pins: Vec<_> = meetings.iter().map(of).collect();
+        if let Some(other) = pins.iter().position(|pin| *pin != pins[at]) {
+            let cause = format!("it names another worker of party {at} than party {at} does");
+            let remedy = "take part in nothing until the operators of both have found out why";
+            return Err(Fault::new(code::UNSAFE, STEP, cause, remedy).by(by(other)));
+        }
+        let pin = pins[at].as_deref().and_then(|pin| pin.parse::<Pin>().ok());
+        let pin = pin.ok_or_else(|| parties[at].odd("a worker without a pin"))?;
+        let known = meetings.iter().flat_map(|meeting| &meeting.parties);
+        let address =
+            known.filter(|party| usize::from(party.party) == at).find_map(|party| party.address.clone());
+        let address = address.ok_or_else(|| {
+            let cause = "no other party knows its party port";
+            Fault::new(code::SERVICE_ANSWER, STEP, cause, "see `[[peers]]` in the parties' configs")
+                .by(by(at))
+        })?;
+        peers.push(Peer { member: Member::Party(at as u8), address: Some(address), pin });
+    }
+    let first = meetings.into_iter().next();
+    let first = first.ok_or_else(|| Fault::internal(STEP, "the group has no party"))?;
+    Ok(Met { attempt, label: first.label, greeting: first.greeting, peers })
+}

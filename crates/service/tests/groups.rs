@@ -1,0 +1,316 @@
+//! Groups of other sizes, with data of the parties' own, and clients that are there while a job
+//! runs.
+
+mod rig;
+
+use hushwire_kinds::Job;
+use hushwire_policy::{PolicyDraft, PolicyFile, draft};
+use hushwire_seal::Person;
+use hushwire_session::{Member, MemberConfig, Observer, Peer, Phase, Preparation, run as run_member};
+use hushwire_wire::{Identity, Listener};
+use rig::{Rig, logs};
+use serde_json::{Value, json};
+use std::{
+    collections::BTreeMap,
+    path::Path,
+    process::{Child, Command, Stdio},
+    sync::Arc,
+    time::Duration,
+};
+
+const MINUTE: Duration = Duration::from_secs(90);
+
+fn operator(rig: &Rig) -> Person {
+    Person::read(&rig.dir.path().join("operator.keys")).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// Proposes a job at all parties, and approves it for these clients. Gives the proposal's name.
+fn approved(rig: &Rig, job: &str, files: &Value, clients: &BTreeMap<String, String>) -> String {
+    let operator = operator(rig);
+    let mut id = None;
+    for party in 0..rig.count() {
+        let body = json!({ "job": job, "files": files });
+        let made = rig.ask(party, "POST", "/v1/proposals", &rig.token("analyst"), &body);
+        assert!(made.status.is_success(), "{job}: {}", String::from_utf8_lossy(&made.bytes));
+        let made = made.json();
+        let text = draft(&PolicyDraft {
+            digest: made["digest"].as_str().and_then(|digest| digest.parse().ok()).expect("a digest"),
+            name: "a test",
+            tenant: "demo",
+            data: &BTreeMap::new(),
+            recipients: &[],
+            clients,
+            parameters: &BTreeMap::new(),
+            min_group: None,
+            runs: 20,
+            expires: None,
+        });
+        let file = PolicyFile::parse(Path::new("p"), &text).unwrap_or_else(|e| panic!("{e}"));
+        let verdict = json!({
+            "verdict": "approve", "policy": text, "signature": file.sign(operator.sign()),
+            "signer": operator.sign().public(),
+        });
+        let this = made["id"].as_str().expect("a name").to_owned();
+        let path = format!("/v1/proposals/{this}/verdict");
+        let judged = rig.ask(party, "POST", &path, &rig.token("operator"), &verdict);
+        assert!(judged.status.is_success(), "{}", String::from_utf8_lossy(&judged.bytes));
+        assert!(id.as_ref().is_none_or(|id| *id == this), "all parties have the same name");
+        id = Some(this);
+    }
+    id.expect("a party")
+}
+
+/// What a party itself learnt from a job.
+fn learnt(rig: &Rig, party: usize, job: &str) -> String {
+    let path = format!("/v1/jobs/{job}/results/learnt");
+    let answer = rig.ask(party, "GET", &path, &rig.token("operator"), &Value::Null);
+    let text = String::from_utf8_lossy(&answer.bytes).into_owned();
+    assert!(answer.status.is_success(), "{text}");
+    text
+}
+
+/// Runs an approved proposal to its commit at all parties. Gives the job's name.
+fn committed(rig: &Rig, proposal: &str) -> String {
+    let job = rig.submit_body(&Rig::fresh_key(), &json!({ "proposal": proposal }));
+    for view in rig.wait(&job, MINUTE) {
+        assert_eq!(view["state"], "committed", "{view:#} {}", logs(rig.dir.path()));
+    }
+    job
+}
+
+const RICHER: &str = "circuit = \"less:32\"\n[[inputs]]\nname = \"alice\"\nfrom = \"party0\"\n[[inputs]]\nname = \"bob\"\n\
+                      from = \"party1\"\n[[outputs]]\nname = \"richer\"\nto = [\"party0\", \"party1\"]\n";
+
+/// Two parties with data of their own: garbling, GMW, authenticated garbling, an intersection. A
+/// file of preprocessing serves once, whoever brings it back.
+#[test]
+fn two_parties_run_what_their_operators_approved_on_their_own_data() {
+    let mut rig = Rig::up_of(2).apart();
+    let dir = rig.dir.path().to_path_buf();
+    std::fs::write(dir.join("a.csv"), "email\nada@example.org\nalan@example.org\ngrace@example.org\n")
+        .expect("room");
+    std::fs::write(dir.join("b.csv"), "email\ngrace@example.org\ntony@example.org\nada@example.org\n")
+        .expect("room");
+    for (party, file) in [(0, "a.csv"), (1, "b.csv")] {
+        rig.configure(
+            party,
+            &format!("csv = {{ file = \"{file}\" }}\n\n[authgarble]\nshelf = \"shelf{party}\""),
+        );
+    }
+    rig.start_all();
+    let none = BTreeMap::new();
+    for protocol in ["yao", "gmw"] {
+        let job = format!("protocol = \"{protocol}\"\n{RICHER}");
+        let job = committed(&rig, &approved(&rig, &job, &json!({}), &none));
+        // 50,000 is less than 70,012.
+        assert_eq!(
+            (0..2).map(|party| learnt(&rig, party, &job)).collect::<Vec<_>>(),
+            ["richer=1\n", "richer=1\n"]
+        );
+    }
+    let psi = "kind = \"psi\"\nkey = \"email\"\n";
+    let job = committed(&rig, &approved(&rig, psi, &json!({}), &none));
+    let mut common: Vec<String> = learnt(&rig, 0, &job).lines().skip(1).map(str::to_owned).collect();
+    common.sort();
+    assert_eq!(common, ["ada@example.org", "grace@example.org"]);
+
+    // Preprocessing that the parties' own keys made serves their workers.
+    let text = format!("protocol = \"authgarble\"\nparties = 2\n{RICHER}");
+    let proposal = approved(&rig, &text, &json!({}), &none);
+    prepare(&dir, &text);
+    let copies: Vec<_> = (0..2).map(|party| files(&dir.join(format!("shelf{party}")))).collect();
+    assert!(
+        copies.iter().all(|files| files.len() == 1),
+        "{:?}",
+        copies.iter().map(BTreeMap::len).collect::<Vec<_>>()
+    );
+    let job = committed(&rig, &proposal);
+    assert_eq!(learnt(&rig, 1, &job), "richer=1\n");
+    let used = |party: usize| -> Vec<String> {
+        let store = rig.store(party);
+        let mut statement = store.prepare("SELECT job FROM used_material").expect("SQL");
+        let rows = statement.query_map([], |row| row.get(0)).expect("rows");
+        rows.collect::<Result<_, _>>().expect("text")
+    };
+    assert_eq!((used(0), used(1)), (vec![job.clone()], vec![job]), "marked at both");
+    // The directories come back from a backup, and with them their lists of what was used.
+    for (party, files) in copies.iter().enumerate() {
+        let shelf = dir.join(format!("shelf{party}"));
+        std::fs::remove_dir_all(&shelf).expect("it is ours");
+        std::fs::create_dir(&shelf).expect("it is ours");
+        files.iter().for_each(|(name, bytes)| std::fs::write(shelf.join(name), bytes).expect("room"));
+    }
+    let job = rig.submit_body(&Rig::fresh_key(), &json!({ "proposal": proposal }));
+    for view in rig.wait(&job, MINUTE) {
+        assert_eq!(
+            (view["state"].as_str(), view["cause"]["code"].as_str()),
+            (Some("failed"), Some("HW0911")),
+            "{view:#}"
+        );
+    }
+    assert_eq!(used(0).len(), 1);
+}
+
+/// The files of a directory but its list of what was used.
+fn files(dir: &Path) -> BTreeMap<String, Vec<u8>> {
+    let entries = std::fs::read_dir(dir).expect("a directory").flatten();
+    let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let ours = names.filter(|name| name.ends_with(".stock") || name.ends_with(".garbled"));
+    ours.map(|name| (name.clone(), std::fs::read(dir.join(name)).expect("a file"))).collect()
+}
+
+/// Makes preprocessing for a job under the parties' own keys, as `hushwire party --prepare` does.
+fn prepare(dir: &Path, text: &str) {
+    let Ok(Job::Circuit(job)) = Job::parse(text, Path::new("job.toml")) else { panic!("it is a circuit's") };
+    let prepared = hushwire_kinds::Prepared::new(&job).unwrap_or_else(|e| panic!("{e}"));
+    let task =
+        Preparation::new(&prepared, 1).unwrap_or_else(|e| panic!("{e}")).up_to(Phase::FunctionDependent);
+    let (mut configs, mut peers) = (vec![], vec![]);
+    for party in 0..2 {
+        let pem = std::fs::read_to_string(dir.join(format!("party{party}.pem"))).expect("a key");
+        let identity = Identity::from_pem(&pem).unwrap_or_else(|e| panic!("{e}"));
+        let listener = Arc::new(Listener::bind("127.0.0.1:0").unwrap_or_else(|e| panic!("{e}")));
+        let member = Member::Party(party);
+        peers.push(Peer { member: member.clone(), address: Some(listener.address()), pin: identity.pin() });
+        let mut config = MemberConfig::new(member, identity, Some(listener));
+        config.shelf = Some(dir.join(format!("shelf{party}")));
+        configs.push(config);
+    }
+    std::thread::scope(|scope| {
+        for mut config in configs {
+            config.peers = peers.iter().filter(|peer| peer.member != config.me).cloned().collect();
+            let task = &task;
+            scope.spawn(move || {
+                let quiet: Observer = Arc::new(|_| {});
+                run_member(task, config, &quiet).unwrap_or_else(|e| panic!("{e}"));
+            });
+        }
+    });
+}
+
+/// Four parties, of which any three may deviate, by the commands that `local-up` prints.
+#[test]
+fn more_than_three_parties_compare_what_they_have() {
+    let rig = Rig::up_of(4);
+    let commands = rig.up["commands"].as_array().expect("commands");
+    let mut last = String::new();
+    for command in commands {
+        let line =
+            command.as_str().and_then(|line| line.strip_prefix("hushwire service ")).expect("a command");
+        let output = Command::new(rig::PROGRAM).args(line.split_whitespace()).output().expect("it starts");
+        assert!(
+            output.status.success(),
+            "{line}: {}{}",
+            String::from_utf8_lossy(&output.stderr),
+            logs(rig.dir.path())
+        );
+        last = String::from_utf8_lossy(&output.stdout).into_owned();
+    }
+    assert_eq!(last, "bob-is-richer=1\n");
+    // A data set is shared among three.
+    std::fs::write(rig.dir.path().join("t.csv"), "id\n1\n").expect("room");
+    std::fs::write(
+        rig.dir.path().join("t.toml"),
+        "[[tables]]\nname = \"t\"\ncolumns = [\"id INTEGER NOT NULL\"]\n",
+    )
+    .expect("room");
+    let mut put = Command::new(rig::PROGRAM);
+    put.args(["key", "init", "--keys", "owner.keys"]).current_dir(rig.dir.path());
+    assert!(put.status().expect("it starts").success());
+    let mut put = Command::new(rig::PROGRAM);
+    put.args(["data", "put", "t.csv", "--schema", "t.toml", "--keys", "owner.keys", "--to", "owner.toml"]);
+    let output = put.current_dir(rig.dir.path()).output().expect("it starts");
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success() && error.contains("among three"), "{error}");
+}
+
+/// A client at a shell: it takes part in a job while it runs.
+fn attends(rig: &Rig, job: &str, file: &str) -> Child {
+    let mut command = Command::new(rig::PROGRAM);
+    command.args(["attend", job, "--config", file, "--to", "analyst.toml", "--limit", "60"]);
+    command.current_dir(rig.dir.path()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().expect("the program starts")
+}
+
+/// The key of a client; its pin.
+fn client(rig: &Rig, name: &str, lines: &str) -> String {
+    let identity = Identity::generate(name).unwrap_or_else(|e| panic!("{e}"));
+    let pem = rig.dir.path().join(format!("{name}.pem"));
+    std::fs::write(&pem, identity.to_pem()).expect("room");
+    let mut permissions = std::fs::metadata(&pem).expect("it").permissions();
+    std::os::unix::fs::PermissionsExt::set_mode(&mut permissions, 0o600);
+    std::fs::set_permissions(&pem, permissions).expect("it is ours");
+    let text = format!("name = \"{name}\"\nkey = \"{name}.pem\"\n{lines}");
+    std::fs::write(rig.dir.path().join(format!("{name}.toml")), text).expect("room");
+    identity.pin().to_string()
+}
+
+/// Clients bring inputs as streams and learn outputs: a circuit of their own, and a file encrypted
+/// under a key that they share to the parties.
+#[test]
+fn clients_take_part_while_a_job_runs() {
+    let rig = Rig::up();
+    let alice = client(&rig, "alice", "[inputs]\na = { hex = \"1\" }\n");
+    let bob = client(&rig, "bob", "[inputs]\nb = { hex = \"1\" }\n");
+    let clients = BTreeMap::from([("alice".to_owned(), alice.clone()), ("bob".to_owned(), bob.clone())]);
+    // An AND of two bits, as a Bristol file that comes with the job.
+    let and = "1 3\n2 1 1\n1 1\n\n2 1 0 1 2 AND\n";
+    let job = "protocol = \"rep3\"\ncircuit-file = \"and.txt\"\n[[inputs]]\nname = \"a\"\nfrom = \"client:alice\"\n[[inputs]]\n\
+               name = \"b\"\nfrom = \"client:bob\"\n[[outputs]]\nname = \"both\"\nto = [\"client:alice\"]\n";
+    let proposal = approved(&rig, job, &json!({ "and.txt": and }), &clients);
+    let shown =
+        rig.ask(0, "GET", &format!("/v1/proposals/{proposal}"), &rig.token("analyst"), &Value::Null).json();
+    assert_eq!(shown["needs"]["clients"], json!(["alice", "bob"]));
+    let submit = |clients: &BTreeMap<String, String>| {
+        rig.submit_body(&Rig::fresh_key(), &json!({ "proposal": proposal, "clients": clients }))
+    };
+    // Another certificate than the policy names: whoever has a token cannot bring his own.
+    let mallory = client(&rig, "mallory", "");
+    let stranger = submit(&BTreeMap::from([("alice".to_owned(), mallory), ("bob".to_owned(), bob)]));
+    let mut waiting = attends(&rig, &stranger, "alice.toml");
+    let mut second = attends(&rig, &stranger, "bob.toml");
+    for view in rig.wait(&stranger, MINUTE) {
+        let cause = view["cause"]["cause"].as_str().unwrap_or_default().to_owned();
+        assert!(view["state"] == "failed" && cause.contains("`clients`"), "{view:#}");
+    }
+    assert!(!waiting.wait().expect("it ends").success() && !second.wait().expect("it ends").success());
+
+    // The job waits for its clients.
+    let job = submit(&clients);
+    let until = std::time::Instant::now() + MINUTE;
+    while rig
+        .look(0, &job)
+        .is_none_or(|view| view["waits"].as_str().is_none_or(|waits| !waits.contains("client")))
+    {
+        assert!(std::time::Instant::now() < until, "{}", logs(rig.dir.path()));
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let both = [attends(&rig, &job, "alice.toml"), attends(&rig, &job, "bob.toml")];
+    let ends = both.map(|child| child.wait_with_output().expect("it ends"));
+    for end in &ends {
+        assert!(end.status.success(), "{}{}", String::from_utf8_lossy(&end.stderr), logs(rig.dir.path()));
+    }
+    assert_eq!(String::from_utf8_lossy(&ends[0].stdout), "both=1\n", "alice alone learns it");
+    assert!(ends[1].stdout.is_empty());
+    for view in rig.wait(&job, MINUTE) {
+        assert_eq!(view["state"], "committed", "{view:#}");
+    }
+
+    // NIST SP 800-38A, F.5.1: AES-128 in counter mode, its first block.
+    let plain = "6bc1bee22e409f96e93d7e117393172a";
+    std::fs::write(rig.dir.path().join("plain"), hex::decode(plain).expect("digits")).expect("room");
+    let carol = client(
+        &rig,
+        "carol",
+        "[inputs]\ndata = { file = \"plain\" }\nkey = { hex = \"2b7e151628aed2a6abf7158809cf4f3c\" }\n[outputs]\n\
+         result = { file = \"sealed\" }\n[aes-ctr]\niv = \"f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff\"\n",
+    );
+    let clients = BTreeMap::from([("carol".to_owned(), carol)]);
+    let job = "kind = \"aes-ctr\"\nowner = \"client:carol\"\nkey = \"given\"\n";
+    let proposal = approved(&rig, job, &json!({}), &clients);
+    let job = rig.submit_body(&Rig::fresh_key(), &json!({ "proposal": proposal, "clients": clients }));
+    let end = attends(&rig, &job, "carol.toml").wait_with_output().expect("it ends");
+    assert!(end.status.success(), "{}{}", String::from_utf8_lossy(&end.stderr), logs(rig.dir.path()));
+    let sealed = std::fs::read(rig.dir.path().join("sealed")).expect("the output");
+    assert_eq!(hex::encode(sealed), "874d6191b620e3261bef6864990db6ce");
+}

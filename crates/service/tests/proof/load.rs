@@ -1,0 +1,118 @@
+//! Many jobs, one after the other and at once.
+
+use crate::{
+    rig::{Rig, logs},
+    support::{LONG, Line, held, number},
+};
+use serde_json::Value;
+use std::{
+    net::Ipv4Addr,
+    time::{Duration, Instant},
+};
+
+/// A client with a connection to each party.
+struct Guest {
+    lines: Vec<Line>,
+    token: String,
+}
+
+impl Guest {
+    async fn new(rig: &Rig, number: u8) -> Self {
+        let mut lines = vec![];
+        for party in 0..3 {
+            lines.push(Line::to(rig, party, Ipv4Addr::new(127, 0, 2, number)).await.expect("a connection"));
+        }
+        Self { lines, token: format!("Bearer {}", rig.token("analyst")) }
+    }
+
+    /// Runs one job to its end at all parties.
+    async fn job(&mut self, key: &str, body: &Value) -> Result<(), String> {
+        let body = body.to_string().into_bytes();
+        let mut id = String::new();
+        for line in &mut self.lines {
+            let headers = [("authorization", &*self.token), ("idempotency-key", key)];
+            let answer = line.ask("POST", "/v1/jobs", &headers, body.clone()).await;
+            let answer = answer.map_err(|e| e.to_string())?;
+            if !answer.status.is_success() {
+                return Err(String::from_utf8_lossy(&answer.bytes).into_owned());
+            }
+            answer.json()["id"].as_str().unwrap_or_default().clone_into(&mut id);
+        }
+        let (path, until) = (format!("/v1/jobs/{id}"), Instant::now() + LONG);
+        for line in &mut self.lines {
+            loop {
+                let headers = [("authorization", &*self.token)];
+                let view = line.ask("GET", &path, &headers, vec![]).await.map_err(|e| e.to_string())?.json();
+                match view["state"].as_str() {
+                    Some("committed") => break,
+                    Some("failed" | "cancelled") => return Err(view.to_string()),
+                    _ if Instant::now() > until => return Err(format!("no end: {view}")),
+                    _ => tokio::time::sleep(Duration::from_millis(20)).await,
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn daemons(rig: &Rig) -> Vec<(u64, usize)> {
+    (0..3).map(|party| held(rig.parties[party].as_ref().expect("it runs").0.id())).collect()
+}
+
+fn many(jobs: u64, at_once: u8) {
+    let mut rig = Rig::up().apart();
+    rig.all_up();
+    // After these, everything that is kept once is there.
+    let warm = 500.min(jobs / 2);
+    let body = rig.job();
+    let begun = Instant::now();
+    let first = rig.runtime.block_on(async {
+        let mut guest = Guest::new(&rig, 1).await;
+        let mut first = vec![];
+        for n in 0..jobs {
+            if n == warm {
+                first = daemons(&rig);
+            }
+            if let Err(e) = guest.job(&Rig::fresh_key(), &body).await {
+                panic!("job {n}: {e} {}", logs(rig.dir.path()));
+            }
+        }
+        first
+    });
+    let rate = jobs as f64 / begun.elapsed().as_secs_f64();
+    let begun = Instant::now();
+    rig.runtime.block_on(async {
+        let mut guests = tokio::task::JoinSet::new();
+        for n in 0..at_once {
+            let (mut guest, body) = (Guest::new(&rig, 2 + n).await, body.clone());
+            guests.spawn(async move {
+                for _ in 0..2 {
+                    guest.job(&Rig::fresh_key(), &body).await?;
+                }
+                Ok::<(), String>(())
+            });
+        }
+        while let Some(ended) = guests.join_next().await {
+            ended.expect("no panic").unwrap_or_else(|e| panic!("{e} {}", logs(rig.dir.path())));
+        }
+    });
+    let together = 2.0 * f64::from(at_once) / begun.elapsed().as_secs_f64();
+    eprintln!(
+        "{jobs} jobs in sequence: {rate:.1}/s; {at_once} at once: {together:.1}/s; held after {warm}: {first:?}"
+    );
+    // Connections that are kept are let go.
+    std::thread::sleep(Duration::from_secs(12));
+    for (party, (first, last)) in first.into_iter().zip(daemons(&rig)).enumerate() {
+        eprintln!("party {party}: {} to {} KiB, {} to {} descriptors", first.0, last.0, first.1, last.1);
+        assert!(last.0 as f64 <= first.0 as f64 * 1.1, "memory of party {party} grows");
+        assert!(last.1 <= first.1 + 8, "party {party} leaves descriptors open");
+    }
+    rig.restart_and_compare_blobs();
+}
+
+/// `HUSHWIRE_JOBS` says how many.
+#[test]
+#[ignore = "half an hour: run by --full"]
+fn ten_thousand_jobs_leave_neither_memory_nor_descriptors() {
+    many(number("HUSHWIRE_JOBS", 10_000), 64);
+}

@@ -1,0 +1,16 @@
+//! Proof that a group keeps its promises while processes die, clocks jump, disks fill and strangers
+//! press in. What takes minutes is ignored, and run by `scripts/test --full`.
+#![cfg(feature = "failpoints")]
+
+mod clocks;
+mod datasets;
+mod kills;
+mod limits;
+mod load;
+#[path = "../rig/mod.rs"]
+mod rig;
+mod roles;
+mod secrecy;
+mod strangers;
+mod support;
+mod trouble;

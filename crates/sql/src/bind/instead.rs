@@ -1,0 +1,144 @@
+//! What to write instead of functions and operators of other databases.
+
+use hushwire_tables::{aggregates::AGGREGATES, functions::FUNCTIONS};
+use sqlparser::ast::BinaryOperator as B;
+
+/// Functions that analysts know from elsewhere, and what to write here.
+const KNOWN: &[(&[&str], &str)] = &[
+    (
+        &["to_char", "to_varchar", "format_date", "formatdatetime"],
+        "write STRFTIME(day, '%d.%m.%Y') of a date, and CAST(n AS VARCHAR) of a number",
+    ),
+    (
+        &["to_date", "to_timestamp", "parse_date", "date_parse"],
+        "write STRPTIME(text, '%d.%m.%Y'), or CAST(text AS DATE) of 2026-11-28",
+    ),
+    (
+        &["dateadd", "timestampadd", "date_add_days"],
+        "write day + INTERVAL '3' MONTH, or DATE_ADD(day, INTERVAL 3 MONTH)",
+    ),
+    (
+        &["timestampdiff", "months_between", "datediff_big"],
+        "write DATE_DIFF('month', first, last), or DATE_SUB for whole units",
+    ),
+    (&["charindex", "locate"], "write POSITION(part IN text)"),
+    (&["substring_index"], "write SPLIT_PART(text, '-', 1)"),
+    (&["decode"], "write CASE value WHEN 1 THEN 'a' ELSE 'b' END"),
+    (
+        &["convert", "try_convert", "safe_cast"],
+        "write CAST(value AS type), which is NULL where it does not fit",
+    ),
+    (&["isnull", "zeroifnull"], "write COALESCE(value, 0)"),
+    (&["safe_divide", "div0"], "write a / b, which is NULL where b is 0"),
+    (
+        &["unnest", "explode", "flatten", "generate_series", "range", "sequence"],
+        "write the rows: FROM (VALUES (1), (2)) AS n(x), or bring them as a table",
+    ),
+    (
+        &[
+            "string_split",
+            "str_split",
+            "split",
+            "string_to_array",
+            "regexp_split_to_array",
+            "regexp_extract_all",
+        ],
+        "write SPLIT_PART(text, ',', 1) or REGEXP_EXTRACT(text, pattern) for each part: there are no lists",
+    ),
+    (
+        &["json_extract", "json_extract_string", "json_value", "get_json_object", "parse_json"],
+        "bring the field as a column of the table, or take it by REGEXP_EXTRACT(text, '\"name\": *\"([^\"]*)\"', 1)",
+    ),
+    (
+        &["uuid", "gen_random_uuid", "newid", "setseed"],
+        "bring a column of identifiers: members compute the same values",
+    ),
+    (
+        &["sha256", "sha1", "hash", "crc32"],
+        "write MD5(text) of one owner's column, or declare the column DIGEST, which is compared and never shown",
+    ),
+    (&["unix_timestamp", "to_unixtime", "epoch_ms"], "write EXTRACT(EPOCH FROM paid_at)"),
+    (&["from_unixtime", "timestamp_seconds"], "write TIMESTAMP '1970-01-01 00:00:00' + INTERVAL (n) SECOND"),
+    (
+        &["hll_count", "approx_quantile", "percentile", "percentile_approx"],
+        "write PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY value), or APPROX_COUNT_DISTINCT(value), which are exact here",
+    ),
+    (
+        &["kurtosis", "skewness", "entropy", "product", "geomean", "histogram"],
+        "write it by SUM, COUNT and LN, as in EXP(AVG(LN(value))), or group by the value and count",
+    ),
+    (
+        &["levenshtein", "soundex", "jaccard", "similarity", "edit_distance"],
+        "bring the measure, or the key by which texts are alike, as a column",
+    ),
+    (
+        &["xor", "bit_and", "bit_or", "bit_xor", "bit_count"],
+        "write truth values: (a AND NOT b) OR (b AND NOT a), BOOL_AND and BOOL_OR",
+    ),
+    (
+        &["factorial", "cbrt", "gamma", "sinh", "cosh", "tanh"],
+        "write it by POWER and EXP, as in POWER(x, 1 / 3.0), and (EXP(x) - EXP(-x)) / 2",
+    ),
+    (
+        &["current_user", "user", "session_user", "version", "database", "current_schema"],
+        "leave it out: a query knows its tables and its time",
+    ),
+];
+
+/// What to write in place of a function that there is not.
+pub(super) fn of_function(name: &str) -> String {
+    if let Some((_, remedy)) = KNOWN.iter().find(|(names, _)| names.contains(&name)) {
+        return (*remedy).to_owned();
+    }
+    let functions = FUNCTIONS.iter().flat_map(|function| function.names);
+    let all = functions.chain(AGGREGATES.iter().flat_map(|aggregate| aggregate.names));
+    let near = all.map(|known| (strsim::damerau_levenshtein(name, known), known)).min();
+    match near {
+        Some((distance, known)) if distance <= 1 + name.len() / 4 => {
+            format!("write {}, if that is meant; docs/reference/sql.md lists all", known.to_uppercase())
+        }
+        _ => "take one of the functions that docs/reference/sql.md lists, or bring its values as a column"
+            .to_owned(),
+    }
+}
+
+/// What to write in place of an operator that there is not.
+pub(super) fn of_operator(op: &B) -> &'static str {
+    match op {
+        B::BitwiseAnd | B::BitwiseOr | B::PGBitwiseShiftLeft | B::PGBitwiseShiftRight | B::PGBitwiseXor => {
+            "write bits by arithmetic: a // 4 % 2 is bit 2 of a, and a * 2 ** n moves bits"
+        }
+        B::Xor => "write (a AND NOT b) OR (b AND NOT a)",
+        B::Arrow | B::LongArrow | B::HashArrow | B::HashLongArrow | B::AtArrow | B::ArrowAt => {
+            "bring the field as a column of the table, or take it by REGEXP_EXTRACT(text, '\"name\": *\"([^\"]*)\"', 1)"
+        }
+        B::Overlaps => "write a.first < b.last AND b.first < a.last",
+        B::PGStartsWith => "write STARTS_WITH(text, part)",
+        B::PGLikeMatch | B::PGILikeMatch => "write LIKE or ILIKE",
+        B::PGNotLikeMatch | B::PGNotILikeMatch => "write NOT LIKE or NOT ILIKE",
+        _ => "write + - * / // % ** || and comparisons, and functions for others",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_are_nearly_right_are_told() {
+        assert!(of_function("uper").starts_with("write UPPER"));
+        assert!(of_function("medain").starts_with("write MEDIAN"));
+        assert!(of_function("to_char").contains("STRFTIME"));
+        assert!(of_function("frobnicate").starts_with("take one"));
+    }
+
+    /// No name of the list is a function by now.
+    #[test]
+    fn known_names_are_no_functions() {
+        for name in KNOWN.iter().flat_map(|(names, _)| names.iter()) {
+            let is_there = hushwire_tables::functions::find(name).is_some()
+                || hushwire_tables::aggregates::find(name).is_some();
+            assert!(!is_there, "{name}");
+        }
+    }
+}

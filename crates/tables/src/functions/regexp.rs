@@ -1,0 +1,147 @@
+//! Common parts of regular expressions, which the owner of a text applies in the open.
+//!
+//! The syntax is RE2's, as in DuckDB. A search takes time in proportion to the text, whatever the
+//! pattern is.
+
+use super::{Arguments, text};
+use crate::Fault;
+use hushwire_fault::code;
+use regex::{Regex, RegexBuilder};
+use std::{cell::RefCell, collections::HashMap};
+
+/// LOCAL: the largest compiled pattern, in bytes.
+const LARGEST: usize = 1 << 20;
+
+/// A pattern and its options, as public arguments have them.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Pattern {
+    text: String,
+    /// Whether capitals equal small letters.
+    any_case: bool,
+    /// Whether a dot matches the end of a line.
+    dot_all: bool,
+    /// Whether `^` and `$` match at the ends of lines.
+    lines: bool,
+    /// Whether all of a text must match.
+    whole: bool,
+    /// Whether all matches count, and not the first one alone.
+    pub(super) all: bool,
+}
+
+impl Pattern {
+    /// The pattern in place `at`, and the options in place `options`, where there are some.
+    pub(super) fn of(
+        arguments: &Arguments<'_>,
+        at: usize,
+        options: usize,
+        whole: bool,
+    ) -> Result<Self, Fault> {
+        let text = String::from_utf8_lossy(&text::literal(arguments, at)?).into_owned();
+        let letters = match arguments.all.get(options) {
+            None => vec![],
+            Some(_) => text::literal(arguments, options)?,
+        };
+        let name = arguments.name.to_uppercase();
+        let mut made = Pattern { text, any_case: false, dot_all: false, lines: false, whole, all: false };
+        for letter in letters {
+            match letter {
+                b'i' => made.any_case = true,
+                b'c' => made.any_case = false,
+                b's' => made.dot_all = true,
+                b'm' | b'n' | b'p' => made.dot_all = false,
+                b'l' => made.text = regex::escape(&made.text),
+                b'g' => made.all = true,
+                _ => {
+                    let clause = format!("{name} with the option {}", char::from(letter));
+                    let remedy =
+                        "write options of c, i, s, l and g, as in REGEXP_REPLACE(text, 'a', 'b', 'gi')";
+                    return Err(Fault::filled(
+                        code::SQL_UNSUPPORTED,
+                        &[("clause", &clause), ("remedy", &remedy)],
+                    ));
+                }
+            }
+        }
+        if let Err(cause) = made.compiled() {
+            let clause = format!("{name} with this pattern ({cause})");
+            let remedy = "write a regular expression of RE2, without references back and looks around";
+            return Err(Fault::filled(code::SQL_UNSUPPORTED, &[("clause", &clause), ("remedy", &remedy)]));
+        }
+        Ok(made)
+    }
+
+    fn compiled(&self) -> Result<Regex, String> {
+        let text = if self.whole { format!("\\A(?:{})\\z", self.text) } else { self.text.clone() };
+        let made = RegexBuilder::new(&text)
+            .case_insensitive(self.any_case)
+            .dot_matches_new_line(self.dot_all)
+            .multi_line(self.lines)
+            .size_limit(LARGEST)
+            .dfa_size_limit(LARGEST)
+            .build();
+        made.map_err(|e| match e {
+            regex::Error::CompiledTooBig(_) => "it is too large".to_owned(),
+            // The last line of the parser's message says what is wrong.
+            other => {
+                other.to_string().lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned()
+            }
+        })
+    }
+
+    /// The number of its groups.
+    pub(super) fn groups(&self) -> usize {
+        self.compiled().map_or(0, |regex| regex.captures_len() - 1)
+    }
+
+    /// Whether it matches an empty part of a text.
+    pub(super) fn is_empty(&self) -> bool {
+        self.compiled().is_ok_and(|regex| regex.is_match(""))
+    }
+
+    /// Applies the expression, which is compiled once for all rows.
+    pub(super) fn with<T>(&self, of: impl FnOnce(&Regex) -> T) -> Option<T> {
+        thread_local! {
+            static KNOWN: RefCell<HashMap<Pattern, Regex>> = RefCell::default();
+        }
+        /// LOCAL: the most patterns that a thread keeps.
+        const MOST: usize = 64;
+        KNOWN.with_borrow_mut(|known| {
+            if known.len() > MOST {
+                known.clear();
+            }
+            if !known.contains_key(self) {
+                known.insert(self.clone(), self.compiled().ok()?);
+            }
+            known.get(self).map(of)
+        })
+    }
+
+    /// As public arguments, with a text behind.
+    pub(super) fn public(&self, behind: &[u8]) -> Vec<i128> {
+        let flags = [self.any_case, self.dot_all, self.lines, self.whole, self.all];
+        let flags = flags.iter().rev().fold(0, |bits, flag| bits << 1 | i128::from(*flag));
+        [vec![flags], text::public(self.text.as_bytes()), vec![0], text::public(behind)].concat()
+    }
+
+    /// From public arguments, with the text behind.
+    pub(super) fn of_public(public: &[i128]) -> (Pattern, Vec<u8>) {
+        let (flags, rest) = public.split_first().map_or((0, &[][..]), |(first, rest)| (*first, rest));
+        let flag = |k: u32| flags >> k & 1 == 1;
+        let mut parts = rest.split(|byte| *byte == 0).map(text::of_public);
+        let text = String::from_utf8_lossy(&parts.next().unwrap_or_default()).into_owned();
+        let pattern = Pattern {
+            text,
+            any_case: flag(0),
+            dot_all: flag(1),
+            lines: flag(2),
+            whole: flag(3),
+            all: flag(4),
+        };
+        (pattern, parts.next().unwrap_or_default())
+    }
+
+    /// The pattern in a plan.
+    pub(super) fn shown(&self) -> String {
+        format!("'{}'", self.text)
+    }
+}

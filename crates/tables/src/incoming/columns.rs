@@ -1,0 +1,369 @@
+//! Rows that somebody holds as columns: they become records without a value for each field.
+
+use super::{Incoming, truth};
+use crate::{
+    Fault,
+    algebra::{Column, ColumnType, Range},
+    lower::cell::scalar,
+};
+use core::fmt::Display;
+use hushwire_fault::code;
+
+/// Bits that somebody holds, the lowest of a byte first, from some bit on.
+#[derive(Clone, Copy)]
+pub struct BitSlice<'a> {
+    bytes: &'a [u8],
+    offset: usize,
+}
+
+impl<'a> BitSlice<'a> {
+    /// `length` bits from bit `offset` on; `None` if the bytes have fewer.
+    #[must_use]
+    pub fn new(bytes: &'a [u8], offset: usize, length: usize) -> Option<Self> {
+        let end = offset.checked_add(length)?;
+        (end.div_ceil(8) <= bytes.len()).then_some(BitSlice { bytes, offset })
+    }
+
+    /// Bit `i`.
+    ///
+    /// # Panics
+    /// If there is no such bit.
+    #[must_use]
+    pub fn get(self, i: usize) -> bool {
+        let at = self.offset + i;
+        self.bytes[at / 8] >> (at % 8) & 1 == 1
+    }
+}
+
+/// The values of a column.
+#[derive(Clone, Copy)]
+pub enum ColumnValues<'a> {
+    /// Truth values.
+    Truths(BitSlice<'a>),
+    /// Numbers in steps of the column's type, least significant byte first.
+    Numbers {
+        /// All numbers, one after the other.
+        bytes: &'a [u8],
+        /// The bytes of a number: 1, 2, 4, 8 or 16.
+        width: usize,
+        /// Whether the highest bit is a sign.
+        signed: bool,
+    },
+    /// Strings.
+    Texts(&'a [&'a [u8]]),
+}
+
+/// A column that somebody holds: as many values as there are rows.
+#[derive(Clone, Copy)]
+pub struct ColumnSlice<'a> {
+    /// The values; where a row has none, anything.
+    pub values: ColumnValues<'a>,
+    /// Which rows have a value; all, if none.
+    pub valid: Option<BitSlice<'a>>,
+}
+
+impl ColumnSlice<'_> {
+    /// Whether row `i` has a value.
+    #[must_use]
+    pub fn is_valid(&self, i: usize) -> bool {
+        self.valid.is_none_or(|valid| valid.get(i))
+    }
+
+    /// Whether there are this many values, except of truth values, which say so themselves.
+    fn has(&self, rows: usize) -> bool {
+        match self.values {
+            ColumnValues::Truths(_) => true,
+            ColumnValues::Numbers { bytes, width, .. } => {
+                matches!(width, 1 | 2 | 4 | 8 | 16) && rows.checked_mul(width) == Some(bytes.len())
+            }
+            ColumnValues::Texts(texts) => texts.len() == rows,
+        }
+    }
+
+    /// The bytes of row `i`, which tell it apart from other values of the column: nothing for NULL.
+    #[must_use]
+    pub fn key(&self, i: usize) -> Option<&[u8]> {
+        if !self.is_valid(i) {
+            return None;
+        }
+        Some(match self.values {
+            ColumnValues::Truths(bits) => &[0, 1][usize::from(bits.get(i))..][..1],
+            ColumnValues::Numbers { bytes, width, .. } => &bytes[width * i..][..width],
+            ColumnValues::Texts(texts) => texts[i],
+        })
+    }
+}
+
+/// A number of up to 8 bytes.
+fn short<const W: usize>(bytes: &[u8], signed: bool) -> i64 {
+    let mut all = [0; 8];
+    all[..W].copy_from_slice(bytes);
+    let shift = 64 - 8 * W as u32;
+    let up = u64::from_le_bytes(all) << shift;
+    if signed { up.cast_signed() >> shift } else { (up >> shift).cast_signed() }
+}
+
+/// A number of any width.
+fn long(bytes: &[u8], signed: bool) -> Option<i128> {
+    let negative = signed && bytes.last().is_some_and(|byte| byte >> 7 == 1);
+    let mut all = [if negative { u8::MAX } else { 0 }; 16];
+    all[..bytes.len()].copy_from_slice(bytes);
+    let number = i128::from_le_bytes(all);
+    (signed || number >= 0).then_some(number)
+}
+
+/// The first row whose number lies outside a range.
+fn outside(
+    slice: &ColumnSlice<'_>,
+    (bytes, width, signed): (&[u8], usize, bool),
+    range: Range,
+) -> Option<usize> {
+    let narrow = |n: i128| i64::try_from(n).unwrap_or(if n < 0 { i64::MIN } else { i64::MAX });
+    let (low, high) = (narrow(range.low), narrow(range.high));
+    fn first<const W: usize>(
+        bytes: &[u8],
+        signed: bool,
+        within: impl Fn(usize, i64) -> bool,
+    ) -> Option<usize> {
+        bytes.chunks_exact(W).enumerate().position(|(i, n)| !within(i, short::<W>(n, signed)))
+    }
+    let within = |i: usize, n: i64| (low <= n && n <= high) || !slice.is_valid(i);
+    let wide = || {
+        let within = |i: usize, n: Option<i128>| {
+            n.is_some_and(|n| range.low <= n && n <= range.high) || !slice.is_valid(i)
+        };
+        bytes.chunks_exact(width).enumerate().position(|(i, n)| !within(i, long(n, signed)))
+    };
+    match (width, signed) {
+        (1, _) => first::<1>(bytes, signed, within),
+        (2, _) => first::<2>(bytes, signed, within),
+        (4, _) => first::<4>(bytes, signed, within),
+        (8, true) => first::<8>(bytes, true, within),
+        _ => wide(),
+    }
+}
+
+/// Appends numbers of a width as records, zeros where rows have none.
+fn put(
+    to: &mut Vec<u8>,
+    record: usize,
+    slice: &ColumnSlice<'_>,
+    (bytes, width, signed): (&[u8], usize, bool),
+) {
+    if slice.valid.is_none() && width == record {
+        return to.extend_from_slice(bytes);
+    }
+    for (i, number) in bytes.chunks_exact(width).enumerate() {
+        // What fits the range fits the record.
+        let number = if slice.is_valid(i) { long(number, signed).unwrap_or_default() } else { 0 };
+        to.extend_from_slice(&number.to_le_bytes()[..record]);
+    }
+}
+
+impl Incoming<'_> {
+    /// Takes the next rows, as columns in the order of the table's.
+    ///
+    /// # Errors
+    /// As [`Incoming::take`]; columns have different lengths.
+    pub fn take_columns(&mut self, rows: usize, columns: &[ColumnSlice<'_>]) -> Result<(), Fault> {
+        if self.taken + rows > self.rows {
+            return Err(self.too_many());
+        }
+        let declared = self.table.schema.columns();
+        if declared.len() != columns.len() || columns.iter().any(|slice| !slice.has(rows)) {
+            let places: [(_, &dyn Display); 3] =
+                [("row", &self.taken), ("found", &columns.len()), ("expected", &declared.len())];
+            return Err(self.refuse(code::ROW_WIDTH, &places));
+        }
+        for (column, slice) in declared.iter().zip(columns) {
+            let refuse = |code, row: usize| {
+                Err(self.refuse(code, &[("row", &(self.taken + row)), ("column", column)]))
+            };
+            if !column.nullable
+                && let Some(row) = (0..rows).find(|row| !slice.is_valid(*row))
+            {
+                return refuse(code::ROW_NULL, row);
+            }
+            if let Some(row) = unfit(column, slice) {
+                return refuse(code::ROW_VALUE, row);
+            }
+        }
+        for ((column, slice), to) in declared.iter().zip(columns).zip(&mut self.columns) {
+            let of = column.expr_type();
+            let record = scalar(of.ty, of.range).record();
+            match slice.values {
+                ColumnValues::Truths(bits) => {
+                    to.values.extend((0..rows).map(|i| u8::from(slice.is_valid(i) && bits.get(i))));
+                }
+                ColumnValues::Numbers { bytes, width, signed } => {
+                    put(&mut to.values, record, slice, (bytes, width, signed));
+                }
+                ColumnValues::Texts(texts) => {
+                    for (i, text) in texts.iter().enumerate() {
+                        let text = if slice.is_valid(i) { text } else { &[][..] };
+                        // The first byte is the highest of a record, whose lowest comes first.
+                        to.values.extend(std::iter::repeat_n(0, record - text.len()));
+                        to.values.extend(text.iter().rev());
+                    }
+                }
+            }
+            if let Some((_, nulls)) = &mut to.nulls {
+                nulls.extend((0..rows).map(|i| u8::from(!slice.is_valid(i))));
+            }
+        }
+        if let Some((_, flags)) = &mut self.valid {
+            flags.extend(std::iter::repeat_n(1, rows * scalar(truth().0, truth().1).record()));
+        }
+        self.taken += rows;
+        Ok(())
+    }
+}
+
+/// The first row that is no value of its column.
+fn unfit(column: &Column, slice: &ColumnSlice<'_>) -> Option<usize> {
+    match (column.ty, slice.values) {
+        (ColumnType::Boolean, ColumnValues::Truths(_)) => None,
+        (ColumnType::Varchar(most), ColumnValues::Texts(texts)) => {
+            let fits = |text: &[u8]| text.len() <= usize::from(most) && !text.contains(&0);
+            texts.iter().enumerate().position(|(i, text)| slice.is_valid(i) && !fits(text))
+        }
+        (ColumnType::Boolean | ColumnType::Varchar(_), _) => Some(0),
+        (ty, ColumnValues::Numbers { bytes, width, signed }) => {
+            let all = ty.range();
+            let promised = column.range.unwrap_or(all);
+            let range = Range { low: all.low.max(promised.low), high: all.high.min(promised.high) };
+            outside(slice, (bytes, width, signed), range)
+        }
+        _ => Some(0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        algebra::{Schema, Table, TablePart, Value},
+        plain::Row,
+    };
+
+    /// A linear congruence: the cases need no more.
+    struct Random(u64);
+
+    impl Random {
+        fn below(&mut self, most: u64) -> u64 {
+            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (self.0 >> 33) % most
+        }
+    }
+
+    /// Columns of every type in every width, and the same rows as values.
+    #[test]
+    fn columns_give_the_records_of_rows() {
+        let types = [
+            ColumnType::Boolean,
+            ColumnType::SmallInt,
+            ColumnType::Integer,
+            ColumnType::BigInt,
+            ColumnType::Decimal { precision: 9, scale: 2 },
+            ColumnType::Decimal { precision: 30, scale: 4 },
+            ColumnType::Date,
+            ColumnType::Double { frac: 16 },
+            ColumnType::Varchar(5),
+        ];
+        let mut random = Random(44);
+        for case in 0..200 {
+            let rows = random.below(20) as usize;
+            let nullable = case % 2 == 1;
+            let columns: Vec<Column> = types
+                .iter()
+                .enumerate()
+                .map(|(k, ty)| Column { nullable, ..Column::new(&format!("c{k}"), *ty) })
+                .collect();
+            let valid: Vec<u8> = (0..rows.div_ceil(8) + 1).map(|_| random.below(256) as u8).collect();
+            let flags = nullable.then(|| BitSlice::new(&valid, 3, rows).unwrap());
+            let truths: Vec<u8> = (0..rows.div_ceil(8) + 1).map(|_| random.below(256) as u8).collect();
+            let small: Vec<i16> = (0..rows).map(|_| random.below(4001) as i16 - 2000).collect();
+            let texts: Vec<Vec<u8>> = (0..rows)
+                .map(|_| (0..random.below(6)).map(|_| b'a' + random.below(26) as u8).collect())
+                .collect();
+            let borrowed: Vec<&[u8]> = texts.iter().map(Vec::as_slice).collect();
+            let widths: Vec<usize> = types.iter().map(|_| [2, 4, 8, 16][random.below(4) as usize]).collect();
+            let numbers: Vec<Vec<u8>> = widths
+                .iter()
+                .map(|width| {
+                    small.iter().flat_map(|n| i128::from(*n).to_le_bytes()[..*width].to_vec()).collect()
+                })
+                .collect();
+            let slices: Vec<ColumnSlice<'_>> = types
+                .iter()
+                .enumerate()
+                .map(|(k, ty)| {
+                    let values = match ty {
+                        ColumnType::Boolean => ColumnValues::Truths(BitSlice::new(&truths, 1, rows).unwrap()),
+                        ColumnType::Varchar(_) => ColumnValues::Texts(&borrowed),
+                        _ => ColumnValues::Numbers { bytes: &numbers[k], width: widths[k], signed: true },
+                    };
+                    ColumnSlice { values, valid: flags }
+                })
+                .collect();
+            let value = |i: usize, ty: &ColumnType| match (flags, ty) {
+                (Some(flags), _) if !flags.get(i) => Value::Null,
+                (_, ColumnType::Boolean) => Value::Boolean(truths[(i + 1) / 8] >> ((i + 1) % 8) & 1 == 1),
+                (_, ColumnType::Varchar(_)) => Value::Text(texts[i].clone()),
+                _ => Value::Number(small[i].into()),
+            };
+            let as_rows: Vec<Row> =
+                (0..rows).map(|i| types.iter().map(|ty| value(i, ty)).collect()).collect();
+            let table = Table {
+                name: "t".into(),
+                schema: Schema(columns),
+                parts: vec![TablePart { owner: "a".into(), rows: rows as u64 + 2 }],
+                padded: true,
+                unique: vec![],
+            };
+            let mut by_rows = Incoming::new(&table, 0, 0).unwrap();
+            by_rows.take(&as_rows).unwrap();
+            let mut by_columns = Incoming::new(&table, 0, 0).unwrap();
+            by_columns.take_columns(rows, &slices).unwrap();
+            assert_eq!(by_columns.finish().unwrap(), by_rows.finish().unwrap(), "case {case}");
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_named_by_row_and_column() {
+        let refused = |ty: ColumnType, values: ColumnValues<'_>, valid: Option<&[u8]>| {
+            let table = Table {
+                name: "t".into(),
+                schema: Schema(vec![Column::new("c", ty)]),
+                parts: vec![TablePart { owner: "a".into(), rows: 3 }],
+                padded: false,
+                unique: vec![],
+            };
+            let valid = valid.map(|bytes| BitSlice::new(bytes, 0, 3).unwrap());
+            let taken =
+                Incoming::new(&table, 0, 0).unwrap().take_columns(3, &[ColumnSlice { values, valid }]);
+            taken.map_err(|e| (e.code(), e.cause()))
+        };
+        let numbers = |bytes, width| ColumnValues::Numbers { bytes, width, signed: true };
+        let wide: Vec<u8> = [1i32, 40_000, 2].iter().flat_map(|n| n.to_le_bytes()).collect();
+        let (code, cause) = refused(ColumnType::SmallInt, numbers(&wide, 4), None).unwrap_err();
+        assert_eq!(code, code::ROW_VALUE);
+        assert!(cause.contains("row 1") && !cause.contains("40000"), "{cause}");
+        assert_eq!(refused(ColumnType::Integer, numbers(&wide, 4), None), Ok(()));
+        let (code, cause) = refused(ColumnType::Integer, numbers(&wide, 4), Some(&[0b101])).unwrap_err();
+        assert_eq!(code, code::ROW_NULL);
+        assert!(cause.contains("row 1"), "{cause}");
+        let texts: [&[u8]; 3] = [b"ab", b"a", b"abcd"];
+        let (code, cause) = refused(ColumnType::Varchar(3), ColumnValues::Texts(&texts), None).unwrap_err();
+        assert_eq!(code, code::ROW_VALUE);
+        assert!(cause.contains("row 2") && !cause.contains("abcd"), "{cause}");
+        assert_eq!(
+            refused(ColumnType::Integer, numbers(&wide[..8], 4), None).unwrap_err().0,
+            code::ROW_WIDTH
+        );
+        assert_eq!(
+            refused(ColumnType::Integer, ColumnValues::Texts(&texts), None).unwrap_err().0,
+            code::ROW_VALUE
+        );
+    }
+}
