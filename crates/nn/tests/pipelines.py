@@ -87,7 +87,7 @@ for name, (model, (x, y)) in PIPELINES.items():
     np.save(out / f"{name}.x.npy", some)
     told = []
     for k, (output, value) in enumerate(zip(names, made)):
-        # Of a dictionary for each row the values, in the order of classes.
+        # The values of a dictionary for each row, in the order of classes.
         if isinstance(value, list):
             value = np.array([list(row.values()) for row in value])
         np.save(out / f"{name}.{k}.npy", np.asarray(value, dtype=np.float32))

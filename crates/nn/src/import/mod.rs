@@ -172,8 +172,8 @@ fn network(model: Model, given: &Given) -> Result<Network, Vec<Fault>> {
     Ok(needed(Network { name: graph.name, layers: import.layers, inputs, outputs }))
 }
 
-/// The outputs of dynamic quantizations of which products of integers alone read values, and factors
-/// alone read scales: a value itself, with the scale 1, gives the same but for roundings.
+/// The outputs of dynamic quantizations of which products of integers alone read values, and
+/// factors alone read scales: a value itself, with the scale 1, gives the same but for roundings.
 fn undone(nodes: &[Node], outputs: &[&str]) -> HashSet<String> {
     const PRODUCTS: &[&str] = &["ConvInteger", "DequantizeLinear", "MatMulInteger"];
     let read_by = |name: &str, ops: &[&str]| {

@@ -503,9 +503,9 @@ impl<'a> Reading<'a> {
     pub(super) fn is_whole(&self, import: &Import) -> bool {
         match &self.node.op[..] {
             "Cast" => matches!(self.node.attributes.get("to"), Some(Attribute::Int(2..=7 | 9 | 12 | 13))),
-            "QuantizeLinear" | "QLinearConv" | "QLinearMatMul" => true,
-            "Equal" | "Less" | "LessOrEqual" | "Greater" | "GreaterOrEqual" | "Not" | "And" | "Or"
-            | "Xor" | "ArgMax" | "ArgMin" | "Shape" | "Size" => true,
+            "QuantizeLinear" | "QLinearConv" | "QLinearMatMul" | "Equal" | "Less" | "LessOrEqual"
+            | "Greater" | "GreaterOrEqual" | "Not" | "And" | "Or" | "Xor" | "ArgMax" | "ArgMin" | "Shape"
+            | "Size" => true,
             "If" | "Loop" | "Scan" => false,
             _ => {
                 let names = self.node.inputs.iter().filter(|name| !name.is_empty());

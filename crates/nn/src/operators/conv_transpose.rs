@@ -80,7 +80,7 @@ fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     }
     // Zeros between the elements.
     for k in (0..n).filter(|k| strides[*k] > 1) {
-        x = apart(op, import, x, k + 2, strides[k])?;
+        x = apart(op, import, &x, k + 2, strides[k])?;
     }
     // Less than no padding cuts the sums.
     let mut around: Vec<i64> = (0..2 * n).map(|k| (dilated[k % n] - 1) as i64 - pads[k] as i64).collect();
@@ -111,13 +111,13 @@ fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
 fn apart(
     op: &Reading<'_>,
     import: &mut Import,
-    x: Known,
+    x: &Known,
     axis: usize,
     stride: usize,
 ) -> Result<Known, Fault> {
-    let mut lengths: Vec<i64> = import.lengths_of(&x).iter().map(|n| *n as i64).collect();
+    let mut lengths: Vec<i64> = import.lengths_of(x).iter().map(|n| *n as i64).collect();
     lengths.insert(axis + 1, 1);
-    let x = op.call(import, "Reshape", &[&x, &Known::list(&lengths)], &[])?;
+    let x = op.call(import, "Reshape", &[x, &Known::list(&lengths)], &[])?;
     let mut around = vec![0; 2 * lengths.len()];
     around[lengths.len() + axis + 1] = stride as i64 - 1;
     let x = op.call(import, "Pad", &[&x, &Known::list(&around)], &[])?;

@@ -256,7 +256,8 @@ fn extracted(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     }
 }
 
-/// The number that each number stands for: for each key whether it is equal, times what it stands for.
+/// The number that each number stands for: for each key whether it is equal, times what it stands
+/// for.
 fn mapped(op: &Reading<'_>, import: &mut Import, of: &Known) -> Result<Known, Fault> {
     let list = |ints: &str, floats: &str| {
         Ok::<_, Fault>(match op.ints(ints)? {

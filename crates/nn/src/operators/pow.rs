@@ -22,7 +22,7 @@ fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
         let first = exponents.data.first().copied().unwrap_or(1.0);
         if exponents.data.len() > 1 {
             return match op.input(import, 1)? {
-                Known::Ints(lengths, all) => by_places(op, import, &x, lengths, &all),
+                Known::Ints(lengths, all) => by_places(op, import, &x, &lengths, &all),
                 // Weights decide nothing.
                 y => by_logarithm(op, import, &x, &y),
             };
@@ -63,7 +63,7 @@ fn by_places(
     op: &Reading<'_>,
     import: &mut Import,
     x: &Known,
-    lengths: Vec<usize>,
+    lengths: &[usize],
     all: &[i64],
 ) -> Result<Known, Fault> {
     let mut once = all.to_vec();
@@ -82,7 +82,7 @@ fn by_places(
             None => one,
             Some(made) => {
                 let is = all.iter().map(|n| i64::from(*n == exponent)).collect();
-                op.call(import, "Where", &[&Known::Ints(lengths.clone(), is), &one, &made], &[])?
+                op.call(import, "Where", &[&Known::Ints(lengths.to_vec(), is), &one, &made], &[])?
             }
         });
     }

@@ -79,7 +79,7 @@ impl Weights {
 }
 
 /// How the places of a longer or shorter axis are found.
-struct Places<'a> {
+struct Coordinates<'a> {
     coordinates: &'a str,
     rounding: &'a str,
     /// Whether neighbours lie farther apart where an axis gets shorter.
@@ -88,20 +88,19 @@ struct Places<'a> {
     excludes: bool,
 }
 
-impl Places<'_> {
+impl Coordinates<'_> {
     /// The place of an element among those before.
     fn of(&self, op: &Reading<'_>, axis: &Axis, i: usize) -> Result<f64, Fault> {
         let (i, n, m, scale) = (i as f64, axis.from as f64, axis.to as f64, axis.scale);
         Ok(match self.coordinates {
             "asymmetric" => i / scale,
-            "half_pixel" => (i + 0.5) / scale - 0.5,
             "half_pixel_symmetric" => {
                 let adjusted = m / (scale * n);
                 n / 2.0 * (1.0 - adjusted) + (i + 0.5) / scale - 0.5
             }
             // Its one element is at the first one's place, whichever definition is taken.
             "pytorch_half_pixel" | "align_corners" if axis.to == 1 => 0.0,
-            "pytorch_half_pixel" => (i + 0.5) / scale - 0.5,
+            "half_pixel" | "pytorch_half_pixel" => (i + 0.5) / scale - 0.5,
             "align_corners" => i * (n - 1.0) / (m - 1.0),
             "tf_crop_and_resize" => {
                 let [start, end] = axis.part;
@@ -178,12 +177,12 @@ impl Places<'_> {
 fn interpolated(
     op: &Reading<'_>,
     import: &mut Import,
-    of: Known,
+    of: &Known,
     at: usize,
     all: &[Option<Vec<(usize, f64)>>],
     beyond: f32,
 ) -> Result<Known, Fault> {
-    let lengths = import.lengths_of(&of);
+    let lengths = import.lengths_of(of);
     let (rank, from, to) = (lengths.len(), lengths[at], all.len());
     let mut made = if from <= SHORT {
         let mut matrix = vec![0.0; from * to];
@@ -194,7 +193,7 @@ fn interpolated(
         let order: Vec<usize> = (0..rank).filter(|k| *k != at).chain([at]).collect();
         let back: Vec<usize> =
             (0..rank).map(|k| if k == at { rank - 1 } else { k - usize::from(k > at) }).collect();
-        let turned = pick::turned(op, import, &of, &order)?;
+        let turned = pick::turned(op, import, of, &order)?;
         let made = op.call(import, "MatMul", &[&turned, &matrix], &[])?;
         pick::turned(op, import, &made, &back)?
     } else {
@@ -284,7 +283,7 @@ fn resize(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
         return Err(unknown());
     }
     let rounding = op.text("nearest_mode", if before { "floor" } else { "round_prefer_floor" })?;
-    let places = Places {
+    let places = Coordinates {
         coordinates: &coordinates,
         rounding: &rounding,
         filters: op.flag("antialias", false)?,
@@ -312,7 +311,7 @@ fn resize(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
             }
             Some(weights) => {
                 let all = places.neighbours(op, axis, weights)?;
-                interpolated(op, import, made, at, &all, op.float("extrapolation_value", 0.0)?)?
+                interpolated(op, import, &made, at, &all, op.float("extrapolation_value", 0.0)?)?
             }
         };
     }
@@ -355,14 +354,15 @@ fn upsample(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     if scales.len() != lengths.len() || scales.iter().any(|scale| !(1.0..65536.0).contains(scale)) {
         return Err(op.error(format!("its scales are {scales:?}"), "give one of 1 or more for each axis"));
     }
-    let places = Places { coordinates: "asymmetric", rounding: "floor", filters: false, excludes: false };
+    let places =
+        Coordinates { coordinates: "asymmetric", rounding: "floor", filters: false, excludes: false };
     for (at, scale) in scales.iter().enumerate() {
         let (from, scale) = (lengths[at], f64::from(*scale));
         let axis = Axis { from, to: (from as f64 * scale).floor() as usize, scale, part: [0.0, 1.0] };
         of = if is_nearest || axis.from == axis.to {
             pick::pick(op, import, of, at, places.nearest(op, &axis)?)?
         } else {
-            interpolated(op, import, of, at, &places.neighbours(op, &axis, Weights::Linear)?, 0.0)?
+            interpolated(op, import, &of, at, &places.neighbours(op, &axis, Weights::Linear)?, 0.0)?
         };
     }
     Ok(of)

@@ -88,12 +88,9 @@ fn transform(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
 fn windowed(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     let x = op.input(import, 0)?;
     let lengths = import.lengths_of(&x);
-    let (rows, count) = match lengths[..] {
-        [rows, count] | [rows, count, 1] => (rows, count),
-        _ => {
-            let cause = format!("its value has the lengths {lengths:?}");
-            return Err(op.error(cause, "give it real signals: [n, elements, 1]"));
-        }
+    let ([rows, count] | [rows, count, 1]) = lengths[..] else {
+        let cause = format!("its value has the lengths {lengths:?}");
+        return Err(op.error(cause, "give it real signals: [n, elements, 1]"));
     };
     let step = length(op, import, 1)?.ok_or_else(|| op.error("it has no step", "save the model anew"))?;
     let window = op.maybe_weights(import, 2)?;

@@ -67,9 +67,8 @@ fn kernels(op: &Reading<'_>, import: &mut Import, vectors: usize) -> Result<Know
             op.error(cause, "train with vectors (SVC or SVR in scikit-learn), or save the model anew")
         );
     }
-    let (gamma, start, degree) = match op.floats("kernel_params")?[..] {
-        [gamma, start, degree] => (gamma, start, degree),
-        _ => return Err(op.error("its kernel has not three parameters", "save the model anew")),
+    let [gamma, start, degree] = op.floats("kernel_params")?[..] else {
+        return Err(op.error("its kernel has not three parameters", "save the model anew"));
     };
     let product = |import: &mut Import, by: f32, bias: Vec<f32>| {
         let weights = Known::floats(&[vectors, n], all.iter().map(|v| v * by).collect());

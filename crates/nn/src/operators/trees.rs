@@ -389,7 +389,7 @@ fn made(
     let mut nodes = (most + 1).next_power_of_two() - 1;
     let fits = trees.len().checked_mul((nodes + 1) * nodes).is_some_and(|n| n <= ELEMENTS);
     if most > WHOLE || (!fits && nodes > PART) {
-        // As many parts as trees of this number of nodes can have.
+        // The number of parts that trees of this number of nodes can have.
         let count = (nodes + 1).div_ceil(PART + 1 - 2 * DEPTH);
         trees = trees.iter().flat_map(|tree| parts(tree, count)).collect();
         nodes = PART;

@@ -145,7 +145,7 @@ fn run(bytes: &[u8], inputs: &[Value], outputs: &[Value], secret: &[bool]) -> (V
     let coarse = inputs.iter().chain(outputs).any(|value| value.is_coarse);
     for (name, at) in &network.outputs {
         let Some(expected) = expected(name) else { continue };
-        // Of two whole numbers that are equally near, either is right.
+        // Either of two whole numbers that are equally near is right.
         let whole = outputs.iter().any(|value| value.name == *name && !value.is_float);
         let part = if coarse {
             0.02
