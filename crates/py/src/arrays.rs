@@ -17,7 +17,7 @@ pub(crate) type Raw = (String, Vec<usize>, Vec<u8>);
 
 /// The kind and width of elements.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum ArrayForm {
     Truth,
     Unsigned(usize),
     Signed(usize),
@@ -30,41 +30,45 @@ fn refused(input: &str, cause: impl std::fmt::Display, remedy: impl std::fmt::Di
     Fault::usage(format!("reading input {input}"), cause.to_string(), remedy.to_string())
 }
 
-impl Form {
+impl ArrayForm {
     fn parse(text: &str) -> Option<Self> {
         let (kind, size) = text.trim_start_matches(['<', '|', '=']).split_at_checked(1)?;
         let size: usize = size.parse().ok()?;
         match (kind, size) {
-            ("b", 1) => Some(Form::Truth),
-            ("u", 1 | 2 | 4 | 8 | 16) => Some(Form::Unsigned(size)),
-            ("i", 1 | 2 | 4 | 8 | 16) => Some(Form::Signed(size)),
-            ("f", 4 | 8) => Some(Form::Real(size)),
-            ("V", 1..) => Some(Form::Bytes(size)),
+            ("b", 1) => Some(ArrayForm::Truth),
+            ("u", 1 | 2 | 4 | 8 | 16) => Some(ArrayForm::Unsigned(size)),
+            ("i", 1 | 2 | 4 | 8 | 16) => Some(ArrayForm::Signed(size)),
+            ("f", 4 | 8) => Some(ArrayForm::Real(size)),
+            ("V", 1..) => Some(ArrayForm::Bytes(size)),
             _ => None,
         }
     }
 
     fn size(self) -> usize {
         match self {
-            Form::Truth => 1,
-            Form::Unsigned(size) | Form::Signed(size) | Form::Real(size) | Form::Bytes(size) => size,
+            ArrayForm::Truth => 1,
+            ArrayForm::Unsigned(size)
+            | ArrayForm::Signed(size)
+            | ArrayForm::Real(size)
+            | ArrayForm::Bytes(size) => size,
         }
     }
 
     /// Whether elements are records of a scalar as they are.
     fn is_record_of(self, scalar: Scalar) -> bool {
-        match (self, scalar) {
-            (Form::Unsigned(size), Scalar::Int { signed: false, bits }) => usize::from(bits) == 8 * size,
-            (Form::Signed(size), Scalar::Int { signed: true, bits }) => usize::from(bits) == 8 * size,
-            (Form::Bytes(size), Scalar::Bits(bits)) => usize::from(bits) == 8 * size,
+        let same = match scalar {
+            Scalar::Int { signed: false, .. } => matches!(self, ArrayForm::Unsigned(_)),
+            Scalar::Int { signed: true, .. } => matches!(self, ArrayForm::Signed(_)),
+            Scalar::Bits(_) => matches!(self, ArrayForm::Bytes(_)),
             _ => false,
-        }
+        };
+        same && scalar.bits() == 8 * self.size()
     }
 }
 
 /// A number of an element: two's complement in 128 bits, and whether it is below 0.
-fn number(form: Form, bytes: &[u8]) -> (u128, bool) {
-    let negative = matches!(form, Form::Signed(_)) && bytes.last().is_some_and(|byte| byte >> 7 == 1);
+fn number(form: ArrayForm, bytes: &[u8]) -> (u128, bool) {
+    let negative = matches!(form, ArrayForm::Signed(_)) && bytes.last().is_some_and(|byte| byte >> 7 == 1);
     let mut all = [if negative { u8::MAX } else { 0 }; 16];
     all[..bytes.len()].copy_from_slice(bytes);
     (u128::from_le_bytes(all), negative)
@@ -99,7 +103,7 @@ impl Array<'_> {
 }
 
 fn tensor((text, shape, data): (&str, &[usize], &[u8]), input: &str, ty: &Type) -> Result<Tensor, Fault> {
-    let Some(form) = Form::parse(text) else {
+    let Some(form) = ArrayForm::parse(text) else {
         let remedy = "bring booleans, integers or floats in this machine's byte order";
         return Err(refused(input, format_args!("arrays of type {text} cannot be read"), remedy));
     };
@@ -115,19 +119,17 @@ fn tensor((text, shape, data): (&str, &[usize], &[u8]), input: &str, ty: &Type) 
     if form.is_record_of(scalar) {
         return Ok(Tensor::from_records(scalar, shape, data));
     }
-    let takes = match (form, scalar) {
-        (Form::Truth, _) => !matches!(scalar, Scalar::Place),
-        (
-            Form::Unsigned(_) | Form::Signed(_),
-            Scalar::Int { .. } | Scalar::Fixed { .. } | Scalar::Bits(..=128),
-        ) => true,
-        (Form::Unsigned(_) | Form::Signed(_), Scalar::Bool) => true,
-        (Form::Real(_), Scalar::Fixed { .. }) => true,
-        _ => false,
+    let takes = match form {
+        ArrayForm::Truth => scalar != Scalar::Place,
+        ArrayForm::Unsigned(_) | ArrayForm::Signed(_) => {
+            matches!(scalar, Scalar::Bool | Scalar::Int { .. } | Scalar::Fixed { .. } | Scalar::Bits(..=128))
+        }
+        ArrayForm::Real(_) => matches!(scalar, Scalar::Fixed { .. }),
+        ArrayForm::Bytes(_) => false,
     };
     if !takes {
         let remedy = match form {
-            Form::Real(_) => "declare the input fixed(64, 16), or round the array to integers",
+            ArrayForm::Real(_) => "declare the input fixed(64, 16), or round the array to integers",
             _ => "bring an array of the declared type",
         };
         return Err(refused(
@@ -139,8 +141,10 @@ fn tensor((text, shape, data): (&str, &[usize], &[u8]), input: &str, ty: &Type) 
     let mut elements = Vec::with_capacity(count.unwrap_or_default());
     for (at, bytes) in data.chunks_exact(form.size()).enumerate() {
         let element = match form {
-            Form::Real(4) => stepped(scalar, f32::from_le_bytes(bytes.try_into().unwrap_or_default()).into()),
-            Form::Real(_) => stepped(scalar, f64::from_le_bytes(bytes.try_into().unwrap_or_default())),
+            ArrayForm::Real(4) => {
+                stepped(scalar, f32::from_le_bytes(bytes.try_into().unwrap_or_default()).into())
+            }
+            ArrayForm::Real(_) => stepped(scalar, f64::from_le_bytes(bytes.try_into().unwrap_or_default())),
             _ => {
                 let (n, negative) = number(form, bytes);
                 let shifted = || {

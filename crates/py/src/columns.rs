@@ -349,10 +349,10 @@ impl Held {
             }
             (Kind::Whole { .. }, ColumnType::SmallInt | ColumnType::Integer | ColumnType::BigInt)
             | (Kind::Day, ColumnType::Date)
+            | (Kind::Whole { .. }, ColumnType::Decimal { scale: 0, .. })
             | (Kind::Moment { per_second: 1_000_000 }, ColumnType::Timestamp) => {
-                ready.numbers = self.numbers()
+                ready.numbers = self.numbers();
             }
-            (Kind::Whole { .. }, ColumnType::Decimal { scale: 0, .. }) => ready.numbers = self.numbers(),
             (Kind::Decimal { scale: from, .. }, ColumnType::Decimal { scale, .. }) if from == scale => {
                 ready.numbers = self.numbers();
             }
@@ -371,10 +371,10 @@ impl Held {
                 self.scaled(&mut ready, ty, |n| n.checked_mul(frac(bits)))?;
             }
             (Kind::DayMillis, ColumnType::Date) => {
-                self.scaled(&mut ready, ty, |n| (n % DAY_MILLIS == 0).then(|| n / DAY_MILLIS))?;
+                self.scaled(&mut ready, ty, |n| (n % DAY_MILLIS == 0).then_some(n / DAY_MILLIS))?;
             }
             (Kind::Moment { per_second: 1_000_000_000 }, ColumnType::Timestamp) => {
-                self.scaled(&mut ready, ty, |n| (n % 1000 == 0).then(|| n / 1000))?;
+                self.scaled(&mut ready, ty, |n| (n % 1000 == 0).then_some(n / 1000))?;
             }
             (Kind::Moment { per_second }, ColumnType::Timestamp) => {
                 self.scaled(&mut ready, ty, |n| n.checked_mul(1_000_000 / per_second))?;

@@ -36,15 +36,15 @@ fn refused(e: &ComputeError) -> Fault {
 
 /// The lengths of axes: numbers, and names of symbols.
 #[derive(IntoPyObject)]
-enum Axis {
+enum ShapeAxis {
     Known(u64),
     Symbol(String),
 }
 
-fn axes(shape: &Shape) -> Vec<Axis> {
+fn axes(shape: &Shape) -> Vec<ShapeAxis> {
     let axis = |dim: &Dim| match dim {
-        Dim::Known(n) => Axis::Known(*n),
-        Dim::Symbol(name) => Axis::Symbol(name.to_string()),
+        Dim::Known(n) => ShapeAxis::Known(*n),
+        Dim::Symbol(name) => ShapeAxis::Symbol(name.to_string()),
     };
     shape.0.iter().map(axis).collect()
 }
@@ -144,7 +144,7 @@ impl Computation {
 
     /// The inputs: name, scalar, shape, and the member who brings it, or "public" or "secret".
     #[getter]
-    fn inputs(&self) -> Vec<(String, String, Vec<Axis>, String)> {
+    fn inputs(&self) -> Vec<(String, String, Vec<ShapeAxis>, String)> {
         let who = |visibility| match visibility {
             Visibility::Public => "public".to_owned(),
             Visibility::Private(of) => self.0.members()[usize::from(of.0)].clone(),
@@ -158,7 +158,7 @@ impl Computation {
 
     /// The outputs: name, scalar, shape, and the members who learn it.
     #[getter]
-    fn outputs(&self) -> Vec<(String, String, Vec<Axis>, Vec<String>)> {
+    fn outputs(&self) -> Vec<(String, String, Vec<ShapeAxis>, Vec<String>)> {
         let outputs = self.0.outputs().iter();
         outputs
             .map(|output| {

@@ -13,6 +13,8 @@
 //! jobs      intersections, encryptions, networks, oblivious transfers
 //! ```
 #![deny(unsafe_code)]
+#![allow(clippy::needless_pass_by_value, reason = "what Python calls owns what it is given")]
+#![allow(clippy::too_many_arguments, clippy::type_complexity, reason = "Python names them")]
 
 mod arrays;
 mod arrow;

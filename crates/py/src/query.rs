@@ -86,7 +86,6 @@ impl Query {
     /// Plans a query. `options` are `min_group`, `join_bound`, `tag_joins` and `now`.
     #[new]
     #[pyo3(signature = (sql, tables, to, parameters, min_group = 0, join_bound = None, tag_joins = false))]
-    #[expect(clippy::too_many_arguments, reason = "Python names them")]
     fn new(
         py: Python<'_>,
         sql: String,

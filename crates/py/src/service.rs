@@ -80,7 +80,6 @@ impl Service {
 
     /// Submits a job; its id.
     #[pyo3(signature = (proposal, digest, data, parameters, recipients, priority, key))]
-    #[expect(clippy::too_many_arguments, reason = "Python names them")]
     fn submit(
         &self,
         py: Python<'_>,
@@ -189,7 +188,7 @@ impl Service {
             })?;
             let put = put(&service, &sealed, |_, _| {})?;
             sealed.remove()?;
-            Ok(put.id.to_string())
+            Ok(put.id.clone())
         };
         running::run(py, || stop.store(true, Ordering::SeqCst), (&Events::default(), None), work)
     }

@@ -23,7 +23,7 @@ pub(crate) enum Held {
     /// All parties.
     All(Local),
     /// One party; the others are other processes.
-    One(Party),
+    One(Box<Party>),
 }
 
 impl Held {
@@ -112,7 +112,7 @@ impl SessionShared {
                     config.allow(begin.allow.iter().copied());
                 }
                 config.cancel = lock(&self.cancel).clone();
-                Held::One(Party::connect_with(config, begin.chosen, None, &self.events.observer())?)
+                Held::One(Box::new(Party::connect_with(config, begin.chosen, None, &self.events.observer())?))
             }
         };
         *lock(&self.cancel) = held.cancel();
