@@ -186,7 +186,8 @@ fn upload(ctx: &mut CaseContext<'_>, group: &mut Daemons) -> Result<BenchRow, Bo
     }
     let measured = Measurement::of(&rates).ok_or("nothing was timed")?;
     let spread = Spread::of(&Unit::BYTES_PER_S, &disk).ok_or("nothing was timed")?;
-    let limit = ctx.taken("three files of these bytes, written and synced at once", &Unit::BYTES_PER_S, spread)?;
+    let limit =
+        ctx.taken("three files of these bytes, written and synced at once", &Unit::BYTES_PER_S, spread)?;
     let row = BenchRow::new("rate", Unit::BYTES_PER_S, measured).bound(&limit);
     Ok(row.with("asked_fraction", UPLOAD).with("bytes", bytes))
 }

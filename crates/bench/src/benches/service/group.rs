@@ -33,7 +33,8 @@ fn beside(name: &str) -> Result<PathBuf, BoxError> {
     let found = here.ancestors().skip(1).take(2).map(|dir| dir.join(name)).find(|path| path.is_file());
     found.ok_or_else(|| {
         let package = if name == "hushwire" { "hushwire-cli" } else { name };
-        format!("{name} is not beside this program; build it with `cargo build --release -p {package}`").into()
+        format!("{name} is not beside this program; build it with `cargo build --release -p {package}`")
+            .into()
     })
 }
 
@@ -89,7 +90,8 @@ impl Daemons {
         let ended = Command::new("kill").args(["-INT", &up.id().to_string()]).status();
         up.wait()?;
         ended?;
-        let made = serde_json::from_str(&line).map_err(|e| format!("hushwire-service local-up: {e}: {line}"))?;
+        let made =
+            serde_json::from_str(&line).map_err(|e| format!("hushwire-service local-up: {e}: {line}"))?;
         let mut group = Self {
             service,
             command,
@@ -116,7 +118,8 @@ impl Daemons {
     }
 
     fn spawn(&mut self, party: usize) -> Result<(), BoxError> {
-        let log = File::options().create(true).append(true).open(self.dir().join(format!("party{party}.log")))?;
+        let log =
+            File::options().create(true).append(true).open(self.dir().join(format!("party{party}.log")))?;
         let child = Command::new(&self.service)
             .arg("serve")
             .arg("--config")
@@ -154,8 +157,13 @@ impl Daemons {
                 return Ok(begun.elapsed());
             }
             if begun.elapsed() > LONG {
-                let log = fs::read_to_string(self.dir().join(format!("party{party}.log"))).unwrap_or_default();
-                return Err(format!("party {party} is not ready: {}", log.lines().last().unwrap_or_default()).into());
+                let log =
+                    fs::read_to_string(self.dir().join(format!("party{party}.log"))).unwrap_or_default();
+                return Err(format!(
+                    "party {party} is not ready: {}",
+                    log.lines().last().unwrap_or_default()
+                )
+                .into());
             }
             thread::sleep(Duration::from_millis(2));
         }
@@ -214,9 +222,12 @@ impl Daemons {
             text(&card["id"])?
         ))?;
         self.write("policy.toml", &policy)?;
-        self.run(&format!("approve {proposal} --policy policy.toml --keys operator.keys --to operator.toml"))?;
+        self.run(&format!(
+            "approve {proposal} --policy policy.toml --keys operator.keys --to operator.toml"
+        ))?;
         let seal_to = &self.up["sample"]["seal_to"];
-        self.body = json!({ "proposal": proposal, "data": { "pairs": data }, "recipients": { "anna": seal_to } });
+        self.body =
+            json!({ "proposal": proposal, "data": { "pairs": data }, "recipients": { "anna": seal_to } });
         Ok(())
     }
 
@@ -289,7 +300,8 @@ impl Daemons {
         // A tenant without room makes the put end before its first part.
         self.room(0)?;
         let dir = format!("sealed-{}", self.puts);
-        let put = format!("data put many.csv --schema many.toml --keys owner.keys --parts {dir} --to owner.toml");
+        let put =
+            format!("data put many.csv --schema many.toml --keys owner.keys --parts {dir} --to owner.toml");
         if self.run(&put).is_ok() {
             return Err("a put without room for it went through".into());
         }

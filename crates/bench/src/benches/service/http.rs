@@ -43,7 +43,8 @@ impl Line {
         let host = url.trim_start_matches("https://").to_owned();
         let pin: Pin = pin.parse()?;
         // No check reads the name.
-        let session = ClientConnection::new(pinned_client(vec![pin])?, ServerName::try_from("hushwire.invalid")?)?;
+        let session =
+            ClientConnection::new(pinned_client(vec![pin])?, ServerName::try_from("hushwire.invalid")?)?;
         let socket = TcpStream::connect(&host)?;
         socket.set_nodelay(true)?;
         socket.set_read_timeout(Some(PATIENCE))?;
@@ -54,7 +55,8 @@ impl Line {
     /// Sends a request; its answer is not waited for.
     pub(super) fn send(&mut self, method: &str, path: &str, key: &str, body: &str) -> Result<(), BoxError> {
         let Self { host, token, .. } = self;
-        let mut text = format!("{method} {path} HTTP/1.1\r\nhost: {host}\r\nauthorization: Bearer {token}\r\n");
+        let mut text =
+            format!("{method} {path} HTTP/1.1\r\nhost: {host}\r\nauthorization: Bearer {token}\r\n");
         if !key.is_empty() {
             text += &format!("idempotency-key: {key}\r\n");
         }
@@ -70,7 +72,13 @@ impl Line {
     }
 
     /// Asks and waits.
-    pub(super) fn ask(&mut self, method: &str, path: &str, key: &str, body: &str) -> Result<HttpAnswer, BoxError> {
+    pub(super) fn ask(
+        &mut self,
+        method: &str,
+        path: &str,
+        key: &str,
+        body: &str,
+    ) -> Result<HttpAnswer, BoxError> {
         self.send(method, path, key, body)?;
         self.answer()
     }

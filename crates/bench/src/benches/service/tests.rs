@@ -12,9 +12,12 @@ fn read(text: &str) -> Result<(u16, String), String> {
 fn answers_come_whole_or_in_chunks() {
     assert_eq!(read("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabcd"), Ok((200, "abc".to_owned())));
     assert_eq!(read("HTTP/1.1 204 No Content\r\nx: y\r\n\r\n"), Ok((204, String::new())));
-    let chunks = "HTTP/1.1 404 No\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\nA\r\n0123456789\r\n0\r\n\r\n";
+    let chunks =
+        "HTTP/1.1 404 No\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\nA\r\n0123456789\r\n0\r\n\r\n";
     assert_eq!(read(chunks), Ok((404, "abc0123456789".to_owned())));
-    for odd in ["", "HTTP/1.1\r\n\r\n", "HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nabc", "HTTP/1.1 200 OK\r\n"] {
+    for odd in
+        ["", "HTTP/1.1\r\n\r\n", "HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nabc", "HTTP/1.1 200 OK\r\n"]
+    {
         assert!(read(odd).is_err(), "{odd}");
     }
 }
