@@ -14,13 +14,14 @@ macro_rules! pages {
     };
 }
 
-pub(super) static PAGES: [Page; 31] = pages![
+pub(super) static PAGES: [Page; 32] = pages![
     "start",
     "concepts",
     "choosing",
     "join-csv",
     "match-customers",
     "private-inference",
+    "serve-model",
     "encrypt-file",
     "compute-numbers",
     "files",
