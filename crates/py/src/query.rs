@@ -209,6 +209,7 @@ fn format(ty: ColumnType) -> String {
         ColumnType::Decimal { precision, scale } => format!("d:{precision},{scale}"),
         ColumnType::Date => "tdD".into(),
         ColumnType::Timestamp => "tsu:".into(),
+        ColumnType::Interval => "tDu".into(),
         ColumnType::Double { .. } => "g".into(),
         ColumnType::Varchar(_) | ColumnType::Digest { .. } => "U".into(),
     }
@@ -290,15 +291,17 @@ impl QueryResult {
         self.rows.len()
     }
 
-    /// The rows: truth values, integers, floats and texts; decimals, dates and times as text.
+    /// The rows: truth values, integers, floats and texts; intervals as microseconds; decimals, dates
+    /// and times as text.
     fn rows<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyTuple>>> {
         let cell = |(value, (_, ty)): (&Value, &(String, ColumnType))| -> PyResult<Bound<'py, PyAny>> {
             Ok(match (value, ty) {
                 (Value::Null, _) => py.None().into_bound(py),
                 (Value::Boolean(truth), _) => truth.into_pyobject(py)?.to_owned().into_any(),
-                (Value::Number(n), ColumnType::SmallInt | ColumnType::Integer | ColumnType::BigInt) => {
-                    n.into_pyobject(py)?.into_any()
-                }
+                (
+                    Value::Number(n),
+                    ColumnType::SmallInt | ColumnType::Integer | ColumnType::BigInt | ColumnType::Interval,
+                ) => n.into_pyobject(py)?.into_any(),
                 (Value::Number(n), ColumnType::Double { frac }) => {
                     real(*n, *frac).into_pyobject(py)?.into_any()
                 }

@@ -133,6 +133,23 @@ def test_widths_and_units_of_numbers(three: hw.Session) -> None:
     assert got.rows() == [(day,)]
 
 
+def test_a_difference_of_moments_is_an_interval(three: hw.Session) -> None:
+    moments = [datetime.datetime(2026, 1, 2, 3, 4, 5, 6), None]
+    table = pa.table({"n": pa.array(moments, pa.timestamp("us")), "i": [1, 2]})
+    got = three.sql("SELECT n - TIMESTAMP '2026-01-01 00:00:00' AS gone FROM t ORDER BY i", t=table)
+    gone = moments[0] - datetime.datetime(2026, 1, 1)
+    assert got.rows() == [(gone,), (None,)]
+    assert got.arrow().column("gone").to_pylist() == [gone, None]
+    assert got.arrow().schema.field("gone").type == pa.duration("us")
+    assert got.numpy()["gone"][0] == np.timedelta64(gone)
+
+
+def test_text_that_the_owner_computes_is_right_from_columns(three: hw.Session) -> None:
+    table = {"note": ["Öl 12", "no", None, "Ähre 7"], "i": [1, 2, 3, 4]}
+    got = three.sql("SELECT REGEXP_EXTRACT(note, '[0-9]+') AS n, UPPER(note) AS u FROM t ORDER BY i", t=table)
+    assert got.rows() == [("12", "ÖL 12"), ("", "NO"), (None, None), ("7", "ÄHRE 7")]
+
+
 def test_floats_are_declared_or_refused(three: hw.Session) -> None:
     table = {"price": [0.5, 2.25, -1.0]}
     with pytest.raises(hw.UsageError, match="price.*hw.double"):

@@ -120,7 +120,7 @@ fn statements(keys: &[SealTo; 3], signers: &[SignKey; 3]) -> Vec<Value> {
             sign: signer.public(),
             since: 1,
         };
-        let signed = SignedStatement::sign(said, signer).unwrap_or_else(|e| panic!("{e}"));
+        let signed = SignedStatement::sign(&said, signer).unwrap_or_else(|e| panic!("{e}"));
         serde_json::to_value(signed).expect("JSON")
     };
     (0u8..).zip(keys.iter().zip(signers)).map(said).collect()

@@ -205,7 +205,7 @@ mod tests {
             sign: key.public(),
             since,
         };
-        SignedStatement::sign(said, key).unwrap_or_else(|e| panic!("{e}"))
+        SignedStatement::sign(&said, key).unwrap_or_else(|e| panic!("{e}"))
     }
 
     fn views(all: [[&SignedStatement; 3]; 3]) -> Vec<GroupView> {

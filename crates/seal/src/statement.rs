@@ -72,8 +72,8 @@ impl SignedStatement {
     ///
     /// # Errors
     /// It names another key than this one, or another format.
-    pub fn sign(statement: Statement, key: &SignKey) -> Result<Self, SealError> {
-        let text = canonical(&statement)?;
+    pub fn sign(statement: &Statement, key: &SignKey) -> Result<Self, SealError> {
+        let text = canonical(statement)?;
         Self::read(&text, key.sign(domain::GROUP, text.as_bytes()))
     }
 
@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn a_statement_is_read_as_it_was_signed_and_not_otherwise() {
         let key = SignKey::generate();
-        let signed = SignedStatement::sign(statement(&key), &key).unwrap_or_else(|e| panic!("{e}"));
+        let signed = SignedStatement::sign(&statement(&key), &key).unwrap_or_else(|e| panic!("{e}"));
         let sent = serde_json::to_string(&signed).expect("JSON");
         assert_eq!(serde_json::from_str::<SignedStatement>(&sent).expect("it holds"), signed);
         for (from, to) in [
@@ -156,7 +156,7 @@ mod tests {
         let other = SignKey::generate();
         let forged = other.sign(domain::GROUP, signed.text.as_bytes());
         assert!(matches!(SignedStatement::read(&signed.text, forged), Err(SealError::Signature { .. })));
-        assert!(SignedStatement::sign(statement(&key), &other).is_err());
+        assert!(SignedStatement::sign(&statement(&key), &other).is_err());
         // A signature of another domain.
         let policy = key.sign(domain::POLICY, signed.text.as_bytes());
         assert!(SignedStatement::read(&signed.text, policy).is_err());
@@ -168,7 +168,7 @@ mod tests {
         let outside = Statement { party: 3, ..statement(&key) };
         let older = Statement { format: "hushwire group v0".to_owned(), ..statement(&key) };
         for odd in [outside, older] {
-            assert!(matches!(SignedStatement::sign(odd, &key), Err(SealError::Format { .. })));
+            assert!(matches!(SignedStatement::sign(&odd, &key), Err(SealError::Format { .. })));
         }
     }
 }

@@ -191,7 +191,7 @@ impl PartyKeys {
             since: self.since(),
             ..of
         };
-        SignedStatement::sign(said, &self.sign).map_err(Fault::from)
+        SignedStatement::sign(&said, &self.sign).map_err(Fault::from)
     }
 
     /// Opens this party's envelope of a data set, by whichever key it is sealed to.

@@ -91,7 +91,7 @@ async fn works(party: &Party) -> Result<(), Fault> {
     let said = other(party, &SignKey::generate())?;
     party.hear(0, "0.1.0", said).await?;
     assert_eq!(party.said().len(), 1);
-    let kept = party.store.run("read", |c| peers::heads(c)).await?;
+    let kept = party.store.run("read", peers::heads).await?;
     assert!(
         kept["0"].split(':').next().is_some_and(|seq| seq != "0"),
         "what was kept before stays: {kept:?}"
@@ -107,7 +107,7 @@ fn line(c: &rusqlite::Connection) -> Stored<String> {
 fn other(party: &Party, key: &SignKey) -> Result<hushwire_seal::SignedStatement, Fault> {
     let said = party.statement()?.statement().clone();
     let said = hushwire_seal::Statement { party: 0, sign: key.public(), ..said };
-    hushwire_seal::SignedStatement::sign(said, key).map_err(Fault::from)
+    hushwire_seal::SignedStatement::sign(&said, key).map_err(Fault::from)
 }
 
 fn block(of: impl Future<Output = Result<(), Fault>>) {

@@ -48,8 +48,11 @@ const POINTS: [&str; 29] = [
 fn passes(point: &str, party: usize) -> bool {
     match point {
         "store.before.decision" | "store.after.decision" => party == 0,
-        "store.before.committed" | "store.after.committed" => party != 0,
-        "peer.sent.report" | "peer.heard.report" | "peer.sent.came" => party != 0,
+        "store.before.committed"
+        | "store.after.committed"
+        | "peer.sent.report"
+        | "peer.heard.report"
+        | "peer.sent.came" => party != 0,
         _ if point.starts_with("peer.") => party == 0,
         _ => true,
     }

@@ -185,8 +185,11 @@ pub struct BoundComputation {
     /// The columns of data sets that inputs are, where they have names of their own.
     columns: Arc<BTreeMap<String, String>>,
     /// The form that was asked for last: making one takes long.
-    last_form: Arc<Mutex<Option<(FormTerms, Arc<RunForm>)>>>,
+    last_form: Arc<Mutex<LastForm>>,
 }
+
+/// A form, and what it follows from besides the computation; none before one was asked for.
+type LastForm = Option<(FormTerms, Arc<RunForm>)>;
 
 /// What the form of a computation follows from besides itself.
 type FormTerms = (Protocol, hushwire_session::Linear, Option<u64>);

@@ -95,7 +95,7 @@ impl Value {
             Value::Records(records) => {
                 let record = ty.scalar.record();
                 // A record of whole bytes has no bits above the width.
-                let whole = ty.scalar.bits() % 8 == 0;
+                let whole = ty.scalar.bits().is_multiple_of(8);
                 let wrong = |record: &[u8]| !whole && !ty.scalar.fits(record);
                 if ty.shape.rank() != 1 || records.len() % record != 0 || records.chunks(record).any(wrong) {
                     let cause = format!("its bytes are no records of {ty}");

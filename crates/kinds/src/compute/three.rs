@@ -59,10 +59,7 @@ pub(crate) struct KeptInputs {
 }
 
 /// All inputs of a run, in order, those of which nothing is shared in it as empty ones.
-fn shared_now<'b>(
-    bound: &'b BoundComputation,
-    is_shared: impl Fn(&Member) -> bool,
-) -> Vec<SharedValue<&'b Member>> {
+fn shared_now(bound: &BoundComputation, is_shared: impl Fn(&Member) -> bool) -> Vec<SharedValue<&Member>> {
     let inputs = bound.seats.owners.iter().zip(&bound.inputs).map(|(who, of)| way(who, of));
     inputs.map(|way| if is_shared(way.who) { way } else { SharedValue { bytes: 0, ..way } }).collect()
 }

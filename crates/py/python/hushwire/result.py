@@ -62,7 +62,8 @@ class Result:
         return iter(self.rows())
 
     def rows(self) -> list[tuple[Any, ...]]:
-        """The rows as tuples of Python's values: None, bool, int, float, Decimal, date, datetime, str.
+        """The rows as tuples of Python's values: None, bool, int, float, Decimal, date, datetime,
+        timedelta, str.
 
         >>> import hushwire as hw
         >>> with hw.local() as s:
@@ -171,10 +172,14 @@ def _python(ty: str) -> Callable[[Any], Any] | None:
         return datetime.date.fromisoformat
     if ty == "TIMESTAMP":
         return datetime.datetime.fromisoformat
+    if ty == "INTERVAL":
+        return lambda steps: datetime.timedelta(microseconds=steps)
     return None
 
 
 def _numpy(ty: str) -> tuple[Any, Any]:
+    import datetime
+
     known: dict[str, tuple[Any, Any]] = {
         "BOOLEAN": ("bool", False),
         "SMALLINT": ("int16", 0),
@@ -182,6 +187,7 @@ def _numpy(ty: str) -> tuple[Any, Any]:
         "BIGINT": ("int64", 0),
         "DATE": ("datetime64[D]", "1970-01-01"),
         "TIMESTAMP": ("datetime64[us]", "1970-01-01"),
+        "INTERVAL": ("timedelta64[us]", datetime.timedelta()),
     }
     if ty.startswith(("DECIMAL", "DOUBLE")):
         return "float64", 0.0

@@ -32,7 +32,7 @@ fn forms() -> Vec<Vec<u8>> {
     forms.push((AMOUNT as u64 ^ (1 << 63)).to_be_bytes().to_vec());
     let digits: Vec<_> = forms.iter().map(|form| hex(form)).collect();
     forms.extend(digits);
-    forms.push((AMOUNT as i128 * i128::from(ROWS)).to_string().into_bytes());
+    forms.push((i128::from(AMOUNT) * i128::from(ROWS)).to_string().into_bytes());
     forms
 }
 

@@ -85,7 +85,7 @@ impl Binder<'_> {
                 (End::At(at), _) => markers.push((kind, rewritten(self, at)?)),
                 // All rows that are equal to the row count.
                 (End::Row, FIRST) => markers.push((kind, Expr::Column(key.id))),
-                (End::Row, _) | (End::Partition, _) => {}
+                (End::Row | End::Partition, _) => {}
             }
         }
         let key_type = self.columns.of(key.id).ty;

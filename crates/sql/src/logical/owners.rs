@@ -27,6 +27,9 @@ pub(crate) fn by_owners(
     Mover { columns, catalog }.moved(plan)
 }
 
+/// Offers a call to a plan, whose owners may compute it.
+type Offer<'o, M> = dyn FnMut(&mut M, &Expr) -> Result<Option<Id>, Fault> + 'o;
+
 struct Mover<'a> {
     columns: &'a mut Columns,
     catalog: &'a Catalog,
@@ -102,11 +105,7 @@ impl Mover<'_> {
         })
     }
 
-    fn each(
-        &mut self,
-        expr: &Expr,
-        offered: &mut dyn FnMut(&mut Self, &Expr) -> Result<Option<Id>, Fault>,
-    ) -> Result<Expr, Fault> {
+    fn each(&mut self, expr: &Expr, offered: &mut Offer<'_, Self>) -> Result<Expr, Fault> {
         let place = expr.place();
         if place != CallPlace::Parties {
             if expr.columns().is_empty() {

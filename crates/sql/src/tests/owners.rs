@@ -170,7 +170,7 @@ fn each_refusal_says_what_to_write_instead() {
     let lines = include_str!("refused.txt").lines().skip(2).step_by(2);
     for sql in lines {
         let Err(e) = super::plan(&sql.replace("\\n", "\n")) else { continue };
-        let remedy = e.remedy().to_string();
+        let remedy = e.remedy();
         let is_empty = ["", "write the query without it", "do without it"].contains(&remedy.as_str());
         assert!(!is_empty && remedy.len() > 8, "{sql}: {e}: {remedy}");
     }

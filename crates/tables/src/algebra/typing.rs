@@ -133,12 +133,12 @@ pub(crate) fn arithmetic_type(op: Arithmetic, a: ColumnType, b: ColumnType) -> O
         (Arithmetic::Add, by, day @ (Date | Timestamp)) if by.is_integer() => return Some(day),
         (Arithmetic::Subtract, day @ (Date | Timestamp), by) if by.is_integer() => return Some(day),
         (Arithmetic::Subtract, Date, Date) => return Some(Integer),
-        (Arithmetic::Subtract, Timestamp | Date, Timestamp | Date) => return Some(Interval),
+        (Arithmetic::Subtract, Timestamp | Date, Timestamp | Date)
+        | (Arithmetic::Add | Arithmetic::Subtract, Interval, Interval) => return Some(Interval),
         (Arithmetic::Add, Timestamp | Date, Interval) | (Arithmetic::Add, Interval, Timestamp | Date) => {
             return Some(Timestamp);
         }
         (Arithmetic::Subtract, Timestamp | Date, Interval) => return Some(Timestamp),
-        (Arithmetic::Add | Arithmetic::Subtract, Interval, Interval) => return Some(Interval),
         (Arithmetic::Multiply, Interval, by) if by.is_integer() => return Some(Interval),
         (Arithmetic::Multiply, by, Interval) if by.is_integer() => return Some(Interval),
         _ if !a.is_numeric() || !b.is_numeric() => return None,
@@ -235,9 +235,8 @@ pub fn castable(from: ColumnType, to: ColumnType) -> bool {
     use ColumnType::{BigInt, Boolean, Date, Interval, Timestamp, Varchar};
     match (from, to) {
         _ if from == to => true,
-        (Varchar(_), Varchar(_)) | (Date, Timestamp) | (Timestamp, Date) => true,
-        // Its microseconds.
-        (Interval, BigInt) => true,
+        // An interval is cast to its microseconds.
+        (Varchar(_), Varchar(_)) | (Date, Timestamp) | (Timestamp, Date) | (Interval, BigInt) => true,
         (Boolean, to) => to.is_numeric(),
         (from, to) => from.is_numeric() && to.is_numeric(),
     }

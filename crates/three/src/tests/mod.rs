@@ -197,7 +197,7 @@ fn shares_that_are_kept_serve_several_runs_of_a_session() {
                 said.push(message.to_vec());
             });
             let (opened, ..) = ran.unwrap_or_else(|e| panic!("{e}"));
-            assert_eq!(opened, [expected.clone()]);
+            assert_eq!(opened, std::slice::from_ref(expected));
             said
         })
         .collect();
