@@ -65,7 +65,11 @@ WRONG: dict[str, Callable[[hw.Session], Any]] = {
         w=hw.of("b", {"id": [TEXT, TEXT]}, key="id"),
     ),
     "a query that is refused": lambda s: s.sql("SELECT nothing FROM t", t={"n": [NUMBER]}),
-    "not ASCII": lambda s: s.sql("SELECT SUBSTRING(n, 1, 2) AS p FROM t", t={"n": [TEXT + "é"]}),
+    "not ASCII": lambda s: s.sql(
+        "SELECT SUBSTRING(t.n || u.m, 1, 2) AS p FROM t JOIN u ON t.k = u.k",
+        t=hw.of("t", {"n": [TEXT + "é"], "k": [1]}, key="k"),
+        u=hw.of("u", {"m": ["x"], "k": [1]}, key="k"),
+    ),
     "no intersection": lambda s: hw.psi([TEXT, TEXT + "\0"], [TEXT], reveal="sum:n,count"),
     "no input of a network": lambda s: hw.run_onnx(b"no", [[REAL]]),
     "a key of AES": lambda s: hw.aes(b"x", key=TEXT.encode()[:15]),
