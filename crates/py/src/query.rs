@@ -291,8 +291,8 @@ impl QueryResult {
         self.rows.len()
     }
 
-    /// The rows: truth values, integers, floats and texts; intervals as microseconds; decimals, dates
-    /// and times as text.
+    /// The rows: truth values, integers, floats and texts; intervals as microseconds; decimals,
+    /// dates and times as text.
     fn rows<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyTuple>>> {
         let cell = |(value, (_, ty)): (&Value, &(String, ColumnType))| -> PyResult<Bound<'py, PyAny>> {
             Ok(match (value, ty) {
