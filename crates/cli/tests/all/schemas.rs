@@ -19,7 +19,7 @@ use std::{
 const FREE: [&str; 4] = ["symbols", "outputs", "public", "lengths"];
 
 /// The reports that have schemas.
-const REPORTS: [&str; 34] = [
+const REPORTS: [&str; 35] = [
     "circuit-info",
     "circuit-make-microcode",
     "client-aes-ctr",
@@ -53,6 +53,7 @@ const REPORTS: [&str; 34] = [
     "party-psi",
     "party-query",
     "party-run",
+    "serve-model",
     "table-describe",
 ];
 
