@@ -89,7 +89,7 @@ fn place(shell: Shell, variable: impl Fn(&str) -> Option<PathBuf>) -> Result<(Pa
     })
 }
 
-/// What is to be done in zsh, whose list of directories a file of the user's sets.
+/// The step left to do in zsh, whose list of directories is set in a file of the user's.
 fn after_fpath(rc: &Path) -> String {
     match fs::read_to_string(rc) {
         Ok(text) if text.contains(".zfunc") => "open a new terminal".to_owned(),

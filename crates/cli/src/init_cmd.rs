@@ -67,7 +67,7 @@ pub(crate) struct InitArgs {
     replace: Replace,
 }
 
-/// What was made, for programs.
+/// The files that were made, for programs.
 #[derive(Serialize)]
 struct InitReport {
     command: &'static str,
@@ -362,7 +362,7 @@ fn everywhere(address: &str) -> String {
 }
 
 impl InitReport {
-    /// What to do next.
+    /// The next step.
     fn next(&self, args: &InitArgs) -> String {
         let card = self.card.display();
         let Some(file) = &self.file else {

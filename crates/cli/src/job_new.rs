@@ -102,7 +102,7 @@ struct PsiArgs {
     /// The form in which keys are compared: trim, "nfc case", email, phone:+49, exact
     #[arg(long, value_name = "FORM")]
     normalise: Vec<String>,
-    /// What is learnt: items, flags, size, sum:COLUMN,count or columns:NAME,NAME
+    /// The result: items, flags, size, sum:COLUMN,count or columns:NAME,NAME
     #[arg(long, value_name = "WHAT", default_value = "items")]
     reveal: String,
     /// Who learns it: party0 or party1 [default: both, where they may]

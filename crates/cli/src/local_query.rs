@@ -8,7 +8,7 @@ use crate::{
     member_cmd::has_aes,
     options::{Between, CommonArgs},
     out, price, progress,
-    query_tables::{Given, QueryTables, member, part, parts as parts_of},
+    query_tables::{BoundArgs, Given, QueryTables, member, part, parts as parts_of},
     read_args::ReadArgs,
     run_report::{KindReport, deliver},
     supervisor::run_all,
@@ -16,7 +16,7 @@ use crate::{
 use clap::Args;
 use hushwire::LocalJob;
 use hushwire::job::{
-    Answer, Job, Member, OutputPlace, Pad, Parameter, QueryJob, QueryTable, QueryTask, Task, Words, aligned,
+    Answer, Job, Member, OutputPlace, Parameter, QueryJob, QueryTable, QueryTask, Task, Words, aligned,
     check_output,
 };
 use std::{fmt::Write, path::PathBuf, time::Instant};
@@ -75,20 +75,8 @@ pub(crate) struct LocalQueryArgs {
     /// standard output, as CSV [default: standard output, as a table for people]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// The public number of rows of each part: none for its own, 2^k for the next power of two, or
-    /// a number
-    #[arg(long, value_name = "ROWS", default_value = "none")]
-    pad: Pad,
-    /// Leave out groups of fewer rows than this
-    #[arg(long, value_name = "ROWS", default_value_t = 0)]
-    min_group: u64,
-    /// Most pairs of a join neither of whose sides is unique by its keys
-    #[arg(long, value_name = "ROWS")]
-    join_bound: Option<u64>,
-    /// Join by tags of keys where one side's are unique: faster, and parties 1 and 2 learn how many
-    /// rows of either side have one key
-    #[arg(long)]
-    tag_join: bool,
+    #[command(flatten)]
+    bounds: BoundArgs,
     /// Show the plan, its price and what each member learns, and run nothing
     #[arg(long)]
     explain: bool,
@@ -119,7 +107,7 @@ impl LocalQueryArgs {
 
     /// The tables, whose types and row counts are those of the files.
     fn declared(&self, given: &mut [Given], schema: &[QueryTable]) -> Result<QueryTables, Error> {
-        let mut found = QueryTables::new(given, schema, &self.types, self.pad)?;
+        let mut found = QueryTables::new(given, schema, &self.types, self.bounds.pad)?;
         found.set_keys(&self.key)?;
         Ok(found)
     }
@@ -135,7 +123,7 @@ impl LocalQueryArgs {
         let mut found = self.declared(given, schema)?;
         found.take_partners(&sql);
         let tables = std::mem::take(&mut found.tables);
-        let (min_group, join_bound, tag_joins) = (self.min_group, self.join_bound, self.tag_join);
+        let BoundArgs { min_group, join_bound, tag_join: tag_joins, .. } = self.bounds;
         // All members run here, by one clock.
         let now = hushwire_kinds::query_now(&sql);
         let (values, parameters) = Parameter::of_values(&self.params)?;

@@ -129,7 +129,7 @@ impl GivenArgs {
     }
 }
 
-/// What was assumed of a model's inputs, as the options that say the same.
+/// The assumptions about a model's inputs, as the options that set the same.
 pub(crate) fn options_of(assumed: &Assumed) -> Vec<String> {
     let shapes = assumed.shapes.iter().map(|(name, lengths)| {
         let lengths: Vec<String> = lengths.iter().map(usize::to_string).collect();

@@ -7,12 +7,32 @@ use crate::{
     read_args::{self, ReadArgs},
     table_cmd::is_identifier,
 };
+use clap::Args;
 use hushwire::job::{
     Column, ColumnSurvey, Dialect, Fault, InputPlace, Member, Pad, Partners, QueryPartOf, QueryTable,
     column_of, count, declaration, infer, read_once, refuse_once, suggest,
 };
 use hushwire_files::matching;
 use std::path::{Path, PathBuf};
+
+/// Options of a query that bound what it tells and what it may take.
+#[derive(Args)]
+pub(crate) struct BoundArgs {
+    /// The public number of rows of each part: none for its own, 2^k for the next power of two, or
+    /// a number
+    #[arg(long, value_name = "ROWS", default_value = "none")]
+    pub(crate) pad: Pad,
+    /// Leave out groups of fewer rows than this
+    #[arg(long, value_name = "ROWS", default_value_t = 0)]
+    pub(crate) min_group: u64,
+    /// Most pairs of a join neither of whose sides is unique by its keys
+    #[arg(long, value_name = "ROWS")]
+    pub(crate) join_bound: Option<u64>,
+    /// Join by tags of keys where one side's are unique: faster, and parties 1 and 2 learn how many
+    /// rows of either side have one key
+    #[arg(long)]
+    pub(crate) tag_join: bool,
+}
 
 /// A part of a table as the command line has it.
 pub(crate) struct Given {

@@ -130,7 +130,7 @@ impl Convolution {
         if bits > 32 {
             return plain.run(x, kernels, &vec![0; self.outputs]);
         }
-        // What is above the width is dropped in the end.
+        // Bits above the width are dropped in the end.
         let [x, kernels] = [x, kernels].map(|of| of.iter().map(|word| *word as u32).collect::<Vec<_>>());
         let made = plain.run(&x, &kernels, &vec![0; self.outputs]);
         made.into_iter().map(u64::from).collect()

@@ -14,6 +14,7 @@
 //! parquet   Writer, …    Parquet files of flat tables, with the feature `parquet`
 //! arrow                  Arrow's files of flat tables, with the same feature
 //! npy       read, write  NumPy's array files
+//! half      half         floating-point numbers of 16 bits
 //! new_file  NewFile      a file that appears under its name only when it is whole
 //! claim     Claim        the right of one run to write a path
 //! private_file           private keys, in files that nobody else may read
@@ -32,6 +33,7 @@ mod claim;
 mod dialect;
 mod encoding;
 mod error;
+mod half;
 mod input;
 pub mod mark;
 mod moment;
@@ -52,6 +54,7 @@ pub mod zip;
 pub use claim::{Claim, FileState};
 pub use dialect::{DIALECT_OPTIONS, Dialect, DialectOption};
 pub use error::{Access, FileError, FilePlace};
+pub use half::half;
 pub use input::{open_input, read_once, refuse_once};
 pub use moment::DateFormat;
 pub use new_file::NewFile;

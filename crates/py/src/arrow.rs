@@ -373,14 +373,14 @@ pub(crate) struct Exported {
     pub(crate) buffers: Vec<Vec<u8>>,
 }
 
-/// What a schema of ours keeps.
+/// Memory that a schema of ours keeps.
 struct SchemaParts {
     _format: CString,
     _name: CString,
     children: Vec<*mut Schema>,
 }
 
-/// What an array of ours keeps.
+/// Memory that an array of ours keeps.
 struct ArrayParts {
     _valid: Option<Vec<u8>>,
     _buffers: Vec<Vec<u8>>,
@@ -388,7 +388,7 @@ struct ArrayParts {
     children: Vec<*mut Array>,
 }
 
-/// What a stream of ours keeps: each of its consumers gets what is left.
+/// Memory that a stream of ours keeps: each of its consumers gets the rest.
 struct StreamParts {
     rows: usize,
     columns: Arc<Vec<Exported>>,

@@ -72,7 +72,7 @@ pub(crate) fn price<'py>(py: Python<'py>, forecast: &Forecast) -> PyResult<Bound
 }
 
 impl Computation {
-    /// What Python brings, as the inputs' types have it; `all` of them, or one member's.
+    /// Arrays from Python, in the inputs' types: `all` of them, or one member's.
     pub(crate) fn tensors(
         &self,
         py: Python<'_>,

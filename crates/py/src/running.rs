@@ -27,7 +27,7 @@ const STACK: usize = 16 << 20;
 /// LOCAL: events that wait to be told; older ones give way.
 const MOST_EVENTS: usize = 4096;
 
-/// What happens in a run, until the thread that waits tells Python.
+/// Events of a run, until the thread that waits tells Python.
 #[derive(Clone, Default)]
 pub(crate) struct Events(Arc<Mutex<VecDeque<Event>>>);
 

@@ -32,7 +32,7 @@ pub(crate) struct Service(Arc<Remote>);
 #[derive(FromPyObject)]
 struct SentTable(String, Vec<String>, Vec<String>, Option<u64>);
 
-/// What is learnt: the output's name, the result as JSON, and its tables as CSV.
+/// A result: the output's name, the result as JSON, and its tables as CSV.
 type Fetched<'py> = (String, String, Bound<'py, PyDict>);
 
 /// A declaration, as `days SMALLINT NOT NULL`, as a column of a manifest.
@@ -72,7 +72,7 @@ impl Service {
         self.0.group()
     }
 
-    /// What each party answers at a path, as JSON.
+    /// The answer of each party at a path, as JSON.
     fn get(&self, py: Python<'_>, path: String) -> PyResult<Vec<String>> {
         let views: Vec<Value> = self.ask(py, move |service| service.get(&path))?;
         Ok(views.iter().map(Value::to_string).collect())

@@ -55,7 +55,7 @@ impl Held {
     }
 }
 
-/// What becomes of a session.
+/// The state of a session.
 enum SessionState {
     /// It waits for work.
     Open(Held),
@@ -75,7 +75,7 @@ enum Begin {
     Party(Box<PartyBegin>),
 }
 
-/// What a party of a session begins with.
+/// The settings of a party of a session.
 struct PartyBegin {
     file: PathBuf,
     me: String,
@@ -84,7 +84,7 @@ struct PartyBegin {
     chosen: Chosen,
 }
 
-/// What threads share of a session.
+/// The part of a session that threads share.
 struct SessionShared {
     begin: Begin,
     state: Mutex<SessionState>,

@@ -105,7 +105,7 @@ fn alike(says: impl Fn(u8, &Heard) -> Option<(u16, Vec<u8>)> + Send + Sync + 'st
     service((0..3).map(one).collect())
 }
 
-/// What the parties say of themselves, by keys of their own.
+/// Statements of the parties about themselves, by keys of their own.
 fn statements(keys: &[SealTo; 3], signers: &[SignKey; 3]) -> Vec<Value> {
     let said = |(party, (key, signer)): (u8, (&SealTo, &SignKey))| {
         let said = Statement {

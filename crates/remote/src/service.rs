@@ -23,7 +23,7 @@ struct GroupView {
 
 const STEP: &str = "asking for the parties' keys";
 
-/// What each party says of itself, once nobody contradicts it.
+/// The statement of each party about itself, once nobody contradicts it.
 fn compared(group: &str, views: &[GroupView]) -> Result<Vec<Statement>, Fault> {
     let by = |at: usize| PartyId(at as u8);
     let mut own: Vec<Statement> = vec![];

@@ -1,4 +1,4 @@
-//! What a party says of itself, signed by its own key.
+//! A party's statement about itself, signed by its own key.
 //!
 //! ```text
 //! text        canonical JSON: format, group, next, parties, party, pin, protocol, seal_to, sign,
@@ -17,7 +17,7 @@ const FORMAT: &str = "hushwire group v1";
 /// Its name in errors.
 const WHAT: &str = "the statement of a party";
 
-/// What a party says of itself.
+/// A party's statement about itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Statement {

@@ -282,7 +282,7 @@ fn blob_bytes(dir: &Path) -> (u64, u64) {
     files.fold((0, 0), |(count, bytes), meta| (count + 1, bytes + meta.len()))
 }
 
-/// What was heard of the other parties last.
+/// The last news of the other parties.
 fn heard(c: &rusqlite::Connection) -> store::Stored<Vec<Value>> {
     let mut statement = c.prepare("SELECT party, release, last_seen, audit_seq FROM peers ORDER BY party")?;
     let rows = statement.query_map([], |row| {

@@ -182,7 +182,7 @@ impl PartyKeys {
         self.keys().iter().map(|key| key.1.unsigned_abs()).max().unwrap_or_default()
     }
 
-    /// What this party says of itself, signed. The caller fills in what is no key.
+    /// This party's statement about itself, signed. The caller fills in all but the keys.
     pub(crate) fn sign(&self, of: Statement) -> Result<SignedStatement, Fault> {
         let said = Statement {
             seal_to: self.seal_to(),

@@ -93,7 +93,7 @@ pub(crate) fn document() -> Value {
         path[endpoint.method.to_ascii_lowercase()] = operation;
     }
     document["paths"] = Value::Object(paths);
-    // What a proposal has beside the job is no unknown field of a request.
+    // Fields of a proposal beside the job are no unknown fields of a request.
     let schemas = &mut document["components"]["schemas"];
     let mut proposed = schemas["Proposed"].clone();
     if let Some(proposed) = proposed.as_object_mut() {

@@ -48,13 +48,13 @@ pub(crate) struct Party {
     pub(crate) reception: Arc<Reception>,
     /// The keys that data sets are sealed to, and the one that signs.
     pub(crate) keys: PartyKeys,
-    /// What the other parties say of themselves.
+    /// Statements of the other parties about themselves.
     said: Mutex<BTreeMap<u8, SignedStatement>>,
     /// The pending key of this party that each of the others knows of.
     announced: Mutex<BTreeMap<u8, KeyId>>,
     /// Parties whose audit log has lost an entry that it had.
     suspects: Mutex<BTreeMap<u8, AuditHead>>,
-    /// From this come the answers to challenges about results.
+    /// Answers to challenges about results come from this.
     challenges: Zeroizing<[u8; 32]>,
     /// Attempts that run here.
     live: Mutex<HashMap<String, Live>>,
@@ -361,7 +361,7 @@ impl Party {
         }
     }
 
-    /// What this party says of itself, signed.
+    /// This party's statement about itself, signed.
     pub(crate) fn statement(&self) -> Result<SignedStatement, Fault> {
         let seal_to = self.keys.seal_to();
         self.keys.sign(Statement {
@@ -390,7 +390,7 @@ impl Party {
         Ok(())
     }
 
-    /// What the other parties say of themselves, as far as they were heard.
+    /// Statements of the other parties about themselves, as far as they were heard.
     pub(crate) fn said(&self) -> BTreeMap<u8, SignedStatement> {
         lock(&self.said).clone()
     }

@@ -32,7 +32,7 @@ pub(crate) struct Hello {
     pub(crate) now: i64,
     /// The end of its audit log.
     pub(crate) head: AuditHead,
-    /// What it says of itself, signed.
+    /// Its statement about itself, signed.
     pub(crate) said: SignedStatement,
 }
 

@@ -38,7 +38,7 @@ struct PolicySignature {
     signer: String,
 }
 
-/// What is known of the files between two looks.
+/// The known state of the files between two looks.
 #[derive(Default)]
 struct KnownPolicies {
     /// The contents that were taken or refused.

@@ -128,7 +128,7 @@ fn stores_of_earlier_releases_are_upgraded_with_all_that_they_have() {
         let copy = dir.path().join(format!("store.db.schema{number}"));
         let copy = rusqlite::Connection::open(copy).expect("a copy");
         assert_eq!(schema(&copy).expect("a number"), number, "the copy is as it was");
-        // What was heard is there after a restart.
+        // Statements that were heard are there after a restart.
         block(async {
             let party = Party::open(config, "127.0.0.1:0").await?;
             assert_eq!(party.said().len(), 1);

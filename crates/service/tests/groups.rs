@@ -60,7 +60,7 @@ fn approved(rig: &Rig, job: &str, files: &Value, clients: &BTreeMap<String, Stri
     id.expect("a party")
 }
 
-/// What a party itself learnt from a job.
+/// The outputs of a job that a party itself learnt.
 fn learnt(rig: &Rig, party: usize, job: &str) -> String {
     let path = format!("/v1/jobs/{job}/results/learnt");
     let answer = rig.ask(party, "GET", &path, &rig.token("operator"), &Value::Null);

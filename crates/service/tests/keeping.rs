@@ -1,4 +1,4 @@
-//! What a party keeps and says holds against those who change it: statements, proofs, policies,
+//! Changes of what a party keeps and states are found: statements, proofs, policies,
 //! limits, parts, logs.
 
 mod rig;

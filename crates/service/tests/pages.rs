@@ -44,6 +44,6 @@ fn the_operators_page_is_run_as_it_is() {
         ran += 1;
     }
     assert!(ran >= 8, "{ran} blocks");
-    // What the page says of one block that is not run here.
+    // The text of the page about one block that is not run here.
     assert_eq!(page.matches("```sh later").count(), 1);
 }

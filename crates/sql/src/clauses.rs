@@ -4,7 +4,7 @@
 pub struct Clause {
     /// The clause, as documents show it.
     pub usage: &'static str,
-    /// What it does, in one line.
+    /// Its effect, in one line.
     pub doc: &'static str,
     /// A query.
     pub example: &'static str,

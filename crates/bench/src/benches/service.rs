@@ -230,7 +230,7 @@ fn ready(ctx: &mut CaseContext<'_>, group: &mut Daemons, history: u64) -> Result
     Ok(BenchRow::time("time", &seconds)?.with("asked_ms", READY_MS).with("jobs", group.history()))
 }
 
-/// What was asked of the service, beside what was measured.
+/// The targets of the service, beside the measurements.
 fn below(report: &Report) -> String {
     let mut text = String::new();
     for row in &report.rows {

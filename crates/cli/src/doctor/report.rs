@@ -19,7 +19,7 @@ pub(crate) enum Verdict {
     Skipped,
 }
 
-/// What each check is for: the consequence for a run where it fails.
+/// The purpose of each check: the consequence for a run where it fails.
 const WHY: [(&str, &str); 14] = [
     ("key", "whoever reads the private key can pose as this member in every run"),
     ("certificate", "when it has ended the others refuse this member, in the middle of the night as well"),
@@ -46,7 +46,7 @@ const WHY: [(&str, &str); 14] = [
     ("dials us", "who dials depends on the numbers of members: both ways must be open"),
 ];
 
-/// What a check is for.
+/// The purpose of a check.
 pub(crate) fn why(check: &str) -> &'static str {
     WHY.iter().find(|(name, _)| *name == check).map_or("", |(_, why)| why)
 }

@@ -8,7 +8,7 @@ use super::{
 use crate::{
     error::Error,
     files::{self, RunFiles, is_stream, one_stream, reads},
-    query_tables::{Given, QueryTables, member, parts},
+    query_tables::{BoundArgs, Given, QueryTables, member, parts},
     read_args::ReadArgs,
 };
 use clap::Args;
@@ -40,19 +40,8 @@ pub(super) struct QueryArgs {
     /// Who learns the result
     #[arg(long, value_name = "MEMBER", default_value = "analyst")]
     to: Vec<String>,
-    /// The public number of rows of each part: none for its own, 2^k for the next power of two, or
-    /// a number
-    #[arg(long, value_name = "ROWS", default_value = "none")]
-    pad: Pad,
-    /// Leave out groups of fewer rows than this
-    #[arg(long, value_name = "ROWS", default_value_t = 0)]
-    min_group: u64,
-    /// Most pairs of a join neither of whose sides is unique by its keys
-    #[arg(long, value_name = "ROWS")]
-    join_bound: Option<u64>,
-    /// Join by tags of keys, which show parties 1 and 2 how often keys repeat
-    #[arg(long)]
-    tag_join: bool,
+    #[command(flatten)]
+    bounds: BoundArgs,
     #[command(flatten)]
     out: OutArgs,
     #[command(flatten)]
@@ -80,9 +69,9 @@ impl QueryArgs {
             given.iter().any(|part| Some(part.table.as_str()) == table)
         };
         let types: Vec<String> = self.types.iter().filter(named).cloned().collect();
-        let mut found = QueryTables::new(&mut given, schema, &types, self.pad)?;
+        let mut found = QueryTables::new(&mut given, schema, &types, self.bounds.pad)?;
         for (name, rows, owner) in self.tables.iter().filter_map(|text| counted(text)) {
-            let rows = self.pad.rows(rows);
+            let rows = self.bounds.pad.rows(rows);
             let rows = rows.ok_or_else(|| Error::Usage(format!("--pad: table {name} has more rows")))?;
             let part = QueryPartOf { owner: member("--table", owner)?, rows };
             if let Some(table) = found.tables.iter_mut().find(|table| table.name == name) {
@@ -93,7 +82,7 @@ impl QueryArgs {
                 let how = "its owner writes one with `hushwire table describe FILE --schema`";
                 Error::Usage(format!("--table {name}: no --schema declares its columns; {how}"))
             })?;
-            let padded = self.pad != Pad::None;
+            let padded = self.bounds.pad != Pad::None;
             found.tables.push(QueryTable { parts: vec![part], padded, ..declared.clone() });
         }
         found.set_keys(&self.key)?;
@@ -122,9 +111,9 @@ pub(super) fn run(args: &QueryArgs) -> Result<(), Error> {
         now: hushwire_kinds::query_now(&sql),
         sql,
         to,
-        min_group: args.min_group,
-        join_bound: args.join_bound,
-        tag_joins: args.tag_join,
+        min_group: args.bounds.min_group,
+        join_bound: args.bounds.join_bound,
+        tag_joins: args.bounds.tag_join,
         tables: std::mem::take(&mut found.tables),
         parameters: vec![],
         values: RunValues::default(),

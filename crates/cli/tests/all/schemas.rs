@@ -343,7 +343,7 @@ fn reports_that_differ_from_their_schemas_are_found() {
         let all = misfits(&schema, &report, "");
         assert!(all.len() == 1 && all[0].starts_with(found), "{all:?}");
     }
-    // What a schema is widened to, it allows.
+    // A schema allows all that it is widened to.
     let mut wide = json!({});
     let reports = [good, json!({ "command": "a", "rows": 7, "parties": [] })];
     reports.iter().for_each(|report| widen(&mut wide, report, "", &BTreeMap::new()));

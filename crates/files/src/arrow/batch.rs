@@ -5,7 +5,10 @@ use super::{
     flat::FlatTable,
     schema::{ArrowField, ArrowForm, Extent},
 };
-use crate::parquet::{Record, fields};
+use crate::{
+    half,
+    parquet::{Record, fields},
+};
 use std::{
     fs::File,
     io::{self, Read},
@@ -166,18 +169,6 @@ fn number(bytes: &[u8], signed: bool) -> i64 {
     let unused = 64 - 8 * bytes.len().min(8) as u32;
     let word = u64::from_le_bytes(word);
     if signed { (word << unused).cast_signed() >> unused } else { word.cast_signed() }
-}
-
-/// Binary floating point of 16 bits.
-fn half(bits: u16) -> f32 {
-    let (sign, exponent, fraction) = (bits >> 15, bits >> 10 & 31, f32::from(bits & 0x3ff));
-    let size = match exponent {
-        0 => fraction * 2f32.powi(-24),
-        31 if fraction == 0.0 => f32::INFINITY,
-        31 => f32::NAN,
-        _ => (1.0 + fraction / 1024.0) * 2f32.powi(i32::from(exponent) - 15),
-    };
-    if sign == 1 { -size } else { size }
 }
 
 impl Column {

@@ -104,7 +104,7 @@ impl Rows {
     pub(crate) fn new(path: &Path, file: File) -> Result<Self, FileError> {
         let size = file.metadata().map_err(|e| FileError::io(path, &e))?.len();
         let mut head = [0; 6];
-        // What is wrong with a shorter file is found below.
+        // Faults of a shorter file are found below.
         let _ = file.read_exact_at(&mut head, 0);
         let named = |what: &str, remedy: &str| FileError::new(path, None, format!("it is {what}"), remedy);
         match &head {

@@ -48,7 +48,7 @@ pub(super) struct Choice {
     pub(super) signed: bool,
 }
 
-/// What of a record batch belongs to a column.
+/// The parts of a record batch that belong to a column.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Extent {
     pub(super) nodes: usize,

@@ -191,7 +191,7 @@ pub struct BoundComputation {
 /// A form, and what it follows from besides the computation; none before one was asked for.
 type LastForm = Option<(FormTerms, Arc<RunForm>)>;
 
-/// What the form of a computation follows from besides itself.
+/// The settings that the form of a computation follows from, besides itself.
 type FormTerms = (Protocol, hushwire_session::Linear, Option<u64>);
 
 /// The place of each value in all of them, one behind the other.

@@ -39,7 +39,7 @@ pub(crate) const ASK: &str = "asking for an answer";
 /// The step in which the owner's inputs are shared, once.
 const KEEP: &str = "sharing the owner's inputs";
 
-/// What a client asks next. AGREEMENT.
+/// A client's next request. AGREEMENT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Call {
@@ -51,7 +51,7 @@ pub(crate) enum Call {
     Ahead = 2,
 }
 
-/// What those that serve say to a request for a run, the worst last. AGREEMENT.
+/// The answers of those that serve to a request for a run, the worst last. AGREEMENT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub(crate) enum ServeVerdict {

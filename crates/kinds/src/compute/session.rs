@@ -34,7 +34,7 @@ pub enum Value {
     Records(Vec<u8>),
 }
 
-/// What members agree on in place of a computation itself, where it is made of something else.
+/// The agreement of members in place of a computation, where it is made of something else.
 pub(crate) struct Instead<'a> {
     /// The terms that an operator allows.
     pub(crate) terms: &'a Terms,

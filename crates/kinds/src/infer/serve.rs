@@ -75,7 +75,7 @@ impl Default for ServeTerms {
     }
 }
 
-/// What happens at a member that serves.
+/// An event at a member that serves.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum ServeEvent {
@@ -137,7 +137,7 @@ pub(super) fn check(job: &InferJob) -> Result<(), Fault> {
     Ok(())
 }
 
-/// What members of a session agree on: all that an inference is, and that it is served.
+/// The agreement of a session: all of an inference, and that it is served.
 fn agreement(task: &InferTask, kind: &'static str, clients: Vec<String>, more: AgreedField) -> Agreement {
     let mut agreement = task.agreement();
     let protocol = agreement.fields.iter_mut().filter(|field| field.name == "protocol");
@@ -412,7 +412,7 @@ impl Server<'_> {
                     (self.observer)(ServeEvent::Left(client.member.clone()));
                 }
                 Err(_) if self.is_closed() => return Ok(()),
-                // What this member's own file lacks comes to no better end the next time.
+                // A fault of this member's own file would be there the next time, too.
                 Err(e) if matches!(e.kind(), Kind::Usage | Kind::File) => {
                     self.close(false);
                     return Err(e);

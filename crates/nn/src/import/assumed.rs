@@ -1,4 +1,4 @@
-//! What a model leaves open, taken as something.
+//! Defaults for the sizes and inputs that a model leaves open.
 
 use crate::{
     Array, Fault, Given, Network,

@@ -121,7 +121,7 @@ impl Reading<'_> {
                     self.error(cause, "give its public inputs (--public), or export it without branches")
                 );
             }
-            // What all members know of both, such as a length, stays known.
+            // Values that all members know of both, such as a length, stay known.
             made.push(match (yes, no) {
                 (Known::Ints(_, a), Known::Ints(_, b)) if a == b => yes.clone(),
                 _ => self.call(import, "Where", &[condition, yes, no], &[])?,

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{Fault, error::shown};
 use hushwire_fault::code;
-use hushwire_files::zip;
+use hushwire_files::{half, zip};
 use std::collections::BTreeMap;
 
 /// LOCAL: the largest number of operators of a graph.
@@ -74,7 +74,7 @@ impl Model {
     }
 }
 
-/// What a file is that is not ONNX, and what to do, where its first bytes show it.
+/// The format of a file that is not ONNX, and the remedy, where its first bytes show it.
 fn other_format(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
     let begins = |with: &[u8]| bytes.starts_with(with);
     let keras = "export it with tf2onnx: python -m tf2onnx.convert --keras FILE --output model.onnx";
@@ -364,18 +364,6 @@ fn raw<const N: usize, T>(place: &str, bytes: &[u8], each: impl Fn([u8; N]) -> T
         return Err(Fault::new(code::MODEL_FILE, place, cause, "save the model anew"));
     }
     Ok(whole.iter().map(|bytes| each(*bytes)).collect())
-}
-
-/// A 16-bit number of IEEE 754.
-fn half(bits: u16) -> f32 {
-    let (sign, exponent, fraction) = (bits >> 15, bits >> 10 & 31, f32::from(bits & 0x3ff));
-    let size = match exponent {
-        0 => fraction * 2f32.powi(-24),
-        31 if fraction == 0.0 => f32::INFINITY,
-        31 => f32::NAN,
-        _ => (1.0 + fraction / 1024.0) * 2f32.powi(i32::from(exponent) - 15),
-    };
-    if sign == 1 { -size } else { size }
 }
 
 /// The 16-bit number that is the upper half of a 32-bit one (bfloat16).

@@ -26,7 +26,7 @@ pub(super) const ALL: &[Operator] = &[Operator {
     )
 }];
 
-/// What stands for masked products, which are to be less than all others.
+/// The value of masked products, which is less than all others.
 const LEAST: f32 = -32_768.0;
 
 /// Heads of a value: `[n, heads, rows, columns]`, and whether they were joined.
@@ -59,7 +59,7 @@ struct Allowed {
     any: bool,
 }
 
-/// What follows from the places of queries and keys.
+/// Masks that follow from the places of queries and keys.
 fn allowed(
     op: &Reading<'_>,
     import: &Import,

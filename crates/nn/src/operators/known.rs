@@ -71,7 +71,7 @@ pub(super) const ALL: &[Operator] = &[
     },
 ];
 
-/// What no element of a value is.
+/// Whether elements have a property that no element has here: all false.
 fn never(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     let lengths = import.lengths(op.layer(import, 0)?).to_vec();
     let count = lengths.iter().product();
@@ -159,7 +159,7 @@ fn cast(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
         (Known::Layer(at), Some(_)) if op.reads_whole(import, 0) || import.is_places(at) => Known::Layer(at),
         (Known::Layer(at), Some(range)) => {
             let whole = function::truncated(op, import, at)?;
-            // What does not fit fewer than 8 bits wraps; of more bits that is not defined.
+            // A number that does not fit fewer than 8 bits wraps; for more bits ONNX does not define it.
             match to {
                 21 | 22 | 25 | 26 => {
                     op.modulo(import, whole, range.end() - range.start() + 1, *range.start() < 0)?

@@ -304,7 +304,7 @@ mod tests {
     use super::super::checks::check;
     use crate::{onnx::Attribute, zoo::Writer};
 
-    /// What is quantized and back is within half a step, and no more than the type holds.
+    /// A value that is quantized and back is within half a step, and within the type.
     #[test]
     fn there_and_back() {
         let mut w = Writer::new("q", 1, &[2, 3]);

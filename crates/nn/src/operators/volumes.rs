@@ -121,7 +121,7 @@ pub(super) fn windows(
     Ok(all)
 }
 
-/// What becomes of a window's elements.
+/// The operation on a window's elements.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Pooling {
     Max,

@@ -235,7 +235,7 @@ fn integers_are_refused() {
         let mut other = bytes.clone();
         other[at + 1] = kind;
         let read = Model::read(&other).and_then(|model| Network::new(model, None));
-        // What is no sum or product has the elements of its operand.
+        // A value that is no sum or product has the elements of its operand.
         if op == "Relu" {
             assert!(read.is_ok(), "{kind}");
             continue;

@@ -106,7 +106,7 @@ fn near(found: &Array, expected: &Array, part: f32) -> bool {
     let finite = expected.data.iter().copied().filter(|x| x.is_finite());
     let (low, high) = finite.fold((f32::MAX, f32::MIN), |(low, high), x| (low.min(x), high.max(x)));
     let range = (high - low).max(0.1 * low.abs().max(high.abs())).max(1e-3);
-    // What only means to be less than all else is −2^15.
+    // A number that is only meant to be less than all others is −2^15.
     let one = |(x, y): (&f32, &f32)| {
         if y.is_finite() { (x - y).abs() <= part * range } else { x * y.signum() > 3e4 }
     };

@@ -22,7 +22,7 @@ fn differs(what: &str, found: &Array, expected: &Array, part: f32) -> Option<Str
     (!same).then(|| format!("{what}: {:?}\nfor {:?}", found.data, expected.data))
 }
 
-/// What is wrong with a pipeline's results.
+/// The faults of a pipeline's results.
 ///
 /// # Errors
 /// It is refused.

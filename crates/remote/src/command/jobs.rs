@@ -98,7 +98,7 @@ pub struct AttendArgs {
     limit: Option<u64>,
 }
 
-/// What a party itself learnt.
+/// The outputs that a party itself learnt.
 #[derive(Args)]
 pub struct LearntArgs {
     #[command(flatten)]

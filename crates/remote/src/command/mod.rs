@@ -62,7 +62,7 @@ pub enum ClientCommand {
     Fetch(jobs::FetchArgs),
     /// Take part in a job as a client of it, while it runs
     Attend(jobs::AttendArgs),
-    /// What a party itself learnt from a job, for its operator
+    /// Show the outputs of a job that the party itself learnt, for its operator
     Learnt(jobs::LearntArgs),
     /// Cancel a job
     Cancel(jobs::JobArgs),

@@ -56,8 +56,8 @@ pub(crate) struct GroupView {
     protocol: String,
     release: String,
     parties: Vec<GroupParty>,
-    /// What each party says of itself, signed by it: `text`, as canonical JSON, and `signature`. A
-    /// party that was not heard yet is missing.
+    /// The statement of each party about itself: `text`, as canonical JSON, and its `signature`.
+    /// A party that was not heard yet is missing.
     #[schema(value_type = Vec<Object>)]
     statements: Vec<SignedStatement>,
     limits: Limits,

@@ -108,7 +108,7 @@ impl Proposed {
     /// Whether its time has passed.
     fn expired(&self, now: i64) -> bool {
         let ends = self.expires.as_deref().map(clock::parse);
-        // What cannot be read was refused when it came.
+        // An expiry that cannot be read was refused when it came.
         ends.is_some_and(|ends| ends.is_ok_and(|ends| ends <= now))
     }
 

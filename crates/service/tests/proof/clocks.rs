@@ -57,7 +57,7 @@ fn an_hour_without_the_decider(point: &str) {
     rig.answers(0);
     let seen = rig.wait(&job, LONG);
     assert_eq!(rig.one_end(&job, &seen), "committed");
-    // What was decided holds; what was not is tried again.
+    // A decided attempt holds; others are tried again.
     let attempts = if point == "store.after.decision" { 1 } else { 2 };
     assert_eq!(seen[0]["attempt"].as_u64(), Some(attempts), "{seen:#?}");
     let next = submit_to(&rig, &[0], &later);

@@ -139,7 +139,7 @@ fn parameters_hold_from_the_terms_to_the_result() {
     let seal_to = Person::read(&rig.dir.path().join("bob.keys")).unwrap_or_else(|e| panic!("{e}"));
     let seal_to = serde_json::to_value(seal_to.card("bob").seal_to).expect("text");
     let body = |parameters: Value| json!({ "proposal": proposal, "data": { "stays": data }, "recipients": { "bob": seal_to }, "parameters": parameters });
-    // What the terms do not have is refused at once.
+    // A parameter outside the terms is refused at once.
     for (parameters, status, says) in [
         (json!({ "least": "13" }), 422, "least"),
         (json!({ "least": "0" }), 422, "least"),
@@ -152,7 +152,7 @@ fn parameters_hold_from_the_terms_to_the_result() {
         assert_eq!(answer.status.as_u16(), status, "{parameters}: {text}");
         assert!(text.contains(says), "{parameters}: {text}");
     }
-    // What this policy does not allow is denied, and not counted.
+    // A run that this policy does not allow is denied, and not counted.
     let submit = |value: &str| {
         let (key, mut id) = (Rig::fresh_key(), String::new());
         for party in 0..3 {
@@ -167,7 +167,7 @@ fn parameters_hold_from_the_terms_to_the_result() {
         assert_eq!(view["state"], "failed");
         assert!(word(&view["cause"]["cause"]).contains("least"), "{view:#}");
     }
-    // What both allow runs, each value of its own.
+    // A run that both allow happens, each value of its own.
     for least in [2, 9] {
         let id = submit(&least.to_string());
         for view in rig.wait(&id, LONG) {

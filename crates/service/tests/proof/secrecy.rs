@@ -61,7 +61,7 @@ fn looks_drawn(bytes: &[u8]) -> Result<(), String> {
     Err(format!("{} bytes: ones off by {off:.1} deviations, chi-square {chi:.0}", bytes.len()))
 }
 
-/// What whoever has a party's store and master key reads of its parts.
+/// The content of its parts, for whoever has a party's store and master key.
 fn opened(rig: &Rig, party: usize, id: &str) -> Vec<u8> {
     let master = rig.dir.path().join(format!("party{party}.master"));
     let master = MasterKey::read(&master).unwrap_or_else(|e| panic!("{e}"));

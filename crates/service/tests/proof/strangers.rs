@@ -82,7 +82,7 @@ fn ten_thousand_idle_connections_keep_nobody_out() {
     idle(room.min(10_000) as usize);
 }
 
-/// What a party answers on a connection of TLS to bytes that are sent piece by piece.
+/// The answer of a party on a connection of TLS to bytes that are sent piece by piece.
 fn trickle(rig: &Rig, head: &str, pieces: usize, pause: Duration) -> (String, Duration) {
     let address = host(rig, 0);
     let begun = Instant::now();

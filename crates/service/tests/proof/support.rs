@@ -1,4 +1,4 @@
-//! What the proofs share: connections that are kept, commands, processes of a party.
+//! Tools of the proofs: connections that are kept, commands, processes of a party.
 
 use crate::rig::{Answer, PROGRAM, Rig, logs};
 use http_body_util::{BodyExt, Full};

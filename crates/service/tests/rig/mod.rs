@@ -258,8 +258,7 @@ impl Rig {
         }
     }
 
-    /// What all parties say of a job in the end is one thing, and runs are counted alike. Gives the
-    /// state.
+    /// All parties give a job the same end in time, and count runs alike. Gives the state.
     pub(crate) fn one_end(&self, job: &str, seen: &[Value]) -> String {
         let mut states: Vec<_> = seen.iter().filter_map(|view| view["state"].as_str()).collect();
         states.dedup();

@@ -1,4 +1,4 @@
-//! What to write instead of functions and operators of other databases.
+//! Substitutes for functions and operators of other databases.
 
 use hushwire_tables::{aggregates::AGGREGATES, functions::FUNCTIONS};
 use sqlparser::ast::BinaryOperator as B;
@@ -85,7 +85,7 @@ const KNOWN: &[(&[&str], &str)] = &[
     ),
 ];
 
-/// What to write in place of a function that there is not.
+/// The substitute for a function that does not exist.
 pub(super) fn of_function(name: &str) -> String {
     if let Some((_, remedy)) = KNOWN.iter().find(|(names, _)| names.contains(&name)) {
         return (*remedy).to_owned();
@@ -102,7 +102,7 @@ pub(super) fn of_function(name: &str) -> String {
     }
 }
 
-/// What to write in place of an operator that there is not.
+/// The substitute for an operator that does not exist.
 pub(super) fn of_operator(op: &B) -> &'static str {
     match op {
         B::BitwiseAnd | B::BitwiseOr | B::PGBitwiseShiftLeft | B::PGBitwiseShiftRight | B::PGBitwiseXor => {

@@ -11,7 +11,7 @@ use crate::{
 use hushwire_tables::algebra::{ColumnType, Expr, MAX_TEXT, Value};
 use sqlparser::ast;
 
-/// What to write for a pattern that differs from row to row.
+/// The remedy for a pattern that differs from row to row.
 const LITERAL: &str = "write the pattern out, as in LIKE 'a%'; for a part that is a column, STARTS_WITH(text, part), CONTAINS(text, part) or POSITION(part IN text) > 0";
 
 impl<'q> Binder<'q> {

@@ -1,4 +1,4 @@
-//! What owners compute in the open, and what they must not.
+//! Calls that owners compute in the open, and those that they must not.
 
 use crate::{Catalog, Fault, Options, relation, test_support::World};
 use hushwire_fault::code;
@@ -47,7 +47,7 @@ fn answered(world: &World, sql: &str) -> Result<Vec<Row>, Fault> {
     Ok(rows)
 }
 
-/// What owners compute, in words.
+/// The calls that owners compute, in words.
 fn computed(relation: &Relation) -> Vec<String> {
     let own = match relation.operator() {
         Operator::ByOwner(input, columns) => {

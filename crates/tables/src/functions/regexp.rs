@@ -123,7 +123,7 @@ impl Pattern {
         [vec![flags], text::public(self.text.as_bytes()), vec![0], text::public(behind)].concat()
     }
 
-    /// From public arguments, with the text behind.
+    /// The public arguments, with the text behind.
     pub(super) fn of_public(public: &[i128]) -> (Pattern, Vec<u8>) {
         let (flags, rest) = public.split_first().map_or((0, &[][..]), |(first, rest)| (*first, rest));
         let flag = |k: u32| flags >> k & 1 == 1;

@@ -172,7 +172,7 @@ fn put(
         return to.extend_from_slice(bytes);
     }
     for (i, number) in bytes.chunks_exact(width).enumerate() {
-        // What fits the range fits the record.
+        // A number that fits the range fits the record.
         let number = if slice.is_valid(i) { long(number, signed).unwrap_or_default() } else { 0 };
         to.extend_from_slice(&number.to_le_bytes()[..record]);
     }
@@ -207,7 +207,7 @@ impl Incoming<'_> {
             }
         }
         if !self.made.is_empty() {
-            // What the owner computes is computed from rows.
+            // Columns that the owner computes are computed from rows.
             for start in (0..rows).step_by(PIECE) {
                 let row = |i: usize| columns.iter().map(|slice| slice.value(i)).collect();
                 let piece: Vec<Row> = (start..rows.min(start + PIECE)).map(row).collect();

@@ -33,7 +33,7 @@ fn runs_with_a_stock_compute_the_same_and_use_no_ot_twice() {
                 for most in [ALL, SOME, 0] {
                     let stocked = party.stock(&plan, most).expect("an honest peer");
                     assert!(stocked <= most && (most == ALL) == (stocked == all), "{stocked} of {most}");
-                    // What is there already is not made again.
+                    // OTs that are there already are not made again.
                     assert_eq!(party.stock(&plan, most).expect("an honest peer"), stocked);
                     let mine = own(&c, &given, &owners, i);
                     learnt.extend(party.run(channel, &plan, mine, &mut |_, _| true).expect("an honest run"));
