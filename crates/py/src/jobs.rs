@@ -23,8 +23,8 @@ use pyo3::{
 use std::path::PathBuf;
 use zeroize::Zeroizing;
 
-/// The request of an intersection: the names of key columns, the part that is revealed, the forms of
-/// keys, the security and the parties that learn it.
+/// The request of an intersection: the names of key columns, the part that is revealed, the forms
+/// of keys, the security and the parties that learn it.
 #[derive(FromPyObject)]
 pub(crate) struct Wanted([Vec<String>; 2], String, Vec<String>, String, Vec<String>);
 

@@ -159,7 +159,8 @@ fn cast(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
         (Known::Layer(at), Some(_)) if op.reads_whole(import, 0) || import.is_places(at) => Known::Layer(at),
         (Known::Layer(at), Some(range)) => {
             let whole = function::truncated(op, import, at)?;
-            // A number that does not fit fewer than 8 bits wraps; for more bits ONNX does not define it.
+            // A number that does not fit fewer than 8 bits wraps; for more bits ONNX does not
+            // define it.
             match to {
                 21 | 22 | 25 | 26 => {
                     op.modulo(import, whole, range.end() - range.start() + 1, *range.start() < 0)?
