@@ -11,7 +11,7 @@ import tempfile
 import time
 
 from flow_proof import BROKEN, FORMAL, PROVED
-from runner import RTL, Failure, Result, command
+from runner import RTL, Failure, Result, command, tried
 
 # Cycles in which a fault must show.
 STEPS = 16
@@ -139,10 +139,10 @@ def run(proof):
             log = prove(proof, RTL, own, checks)
             if PROVED not in log:
                 bad.append(f"{own}: not proved\n{log[-3000:]}")
-        bad += [text for text in (faulty(proof, *fault) for fault in proof.faults) if text]
+        bad += [text for text in (faulty(proof, *fault) for fault in tried(proof.faults)) if text]
     except Failure as failure:
         bad.append(str(failure))
-    text = f"{len(proof.sizes)} sizes proved by induction, {len(proof.faults)} faults found"
+    text = f"{len(proof.sizes)} sizes proved by induction, {len(tried(proof.faults))} faults found"
     text = f"{'not as it should be' if bad else text}, {time.monotonic() - start:.1f} s"
     return Result(label, "FAILED" if bad else "ok", text, "\n".join(bad))
 

@@ -6,6 +6,7 @@ import sys
 import time
 
 import checks
+import runner
 from benches import BENCHES
 from runner import OUT, RTL, Failure, Result, command, modules, run_bench
 
@@ -40,7 +41,8 @@ THOROUGH = ("mutations",)
 
 
 def jobs(quick=False):
-    """Name and function of everything, the long ones first. `quick`: no faults in the RTL, and each bench under one simulator."""
+    """Name and function of everything, the long ones first. `quick`: no faults in the RTL, and each bench under one
+    simulator."""
     todo = [("lint", lint)]
     todo += [(name, check) for name, check in checks.CHECKS if not (quick and name in THOROUGH)]
     for bench in BENCHES:
@@ -52,7 +54,7 @@ def jobs(quick=False):
 def main(words):
     todo = jobs(quick=words == ["--quick"])
     if words == ["--quick"]:
-        words = []
+        runner.QUICK, words = True, []
     if words == ["--list"]:
         print("\n".join(name for name, _ in todo))
         return 0

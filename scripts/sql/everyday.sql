@@ -212,6 +212,7 @@ SELECT id, POWER(1.05, id) AS factor, SQRT(price) AS root, LN(price) AS logarith
 SELECT placed, COUNT(*) FILTER (WHERE status = 'refunded') OVER (ORDER BY placed, id ROWS BETWEEN 29 PRECEDING AND CURRENT ROW) AS refunded FROM orders
 
 -- texts of a group
+-- differs: STRING_AGG without a length
 SELECT customer, STRING_AGG(status, ',' ORDER BY placed) FROM orders GROUP BY customer
 
 -- sums over seven days

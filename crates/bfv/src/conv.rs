@@ -8,7 +8,9 @@
 //! W is a power of two, and O = (C − 1) H W + (h − 1) W + w − 1
 //! ```
 //!
-//! Places that wrap at N are below O. Column l of all kernels is a polynomial in x^W times x^(w − 1
+//! Several small images lie in the place of one, image b at b H W / B of B images, so that a batch
+//! takes fewer polynomials; windows that reach from one image into the next are no results. Places
+//! that wrap at N are below O. Column l of all kernels is a polynomial in x^W times x^(w − 1
 //! − l), so the transform of the weights consists of w short transforms. If kernels have one pixel,
 //! all pixels of an image form one row. A product of matrices is a convolution of one pixel.
 //! Channels beyond a block are summed over several uploads; outputs beyond a block are answers of
@@ -18,6 +20,9 @@
 
 /// AGREEMENT: the number of columns of the narrowest rows.
 pub(crate) const LEAST: usize = 8;
+
+/// AGREEMENT: the number of products by a column of weights that take as long as a ciphertext.
+const MESSAGE: usize = 64;
 
 /// A convolution of images `[channels, rows, columns]`, including zero padding, with kernels
 /// `[outputs, channels, h, w]`.
@@ -52,9 +57,13 @@ pub(crate) struct Layout {
     pub(crate) conv: Conv,
     pub(crate) n: usize,
     pub(crate) tiles: Vec<Tile>,
-    /// The rows and columns that a tile's place holds.
+    /// The rows and columns that a plane holds: a tile's, or those of all images in it.
     height: usize,
     pub(crate) width: usize,
+    /// The number of images in a plane. AGREEMENT: chosen like the next two. The places from one
+    /// image to the next.
+    pub(crate) images: usize,
+    apart: usize,
     /// The channels of an upload and the outputs of an answer. AGREEMENT: chosen so that the total
     /// number of uploads and answers, which take about the same time and bytes, is small.
     pub(crate) inputs: usize,
@@ -102,27 +111,50 @@ impl Conv {
 }
 
 impl Layout {
-    /// `None` if a window is wider than a polynomial.
-    pub(crate) fn new(conv: Conv, n: usize) -> Option<Layout> {
+    /// The layout for batches of `images` images. `None` if a window is wider than a polynomial.
+    pub(crate) fn new(conv: Conv, n: usize, images: usize) -> Option<Layout> {
         let conv = conv.in_a_row(n);
+        let alone = Layout::of_planes(conv, n, 1)?;
+        let fewer = std::iter::successors(Some(images.max(1)), |m| (*m > 2).then(|| m.div_ceil(2)));
+        let planes = fewer.filter_map(|m| Layout::of_planes(conv, n, m));
+        let cost = |layout: &Layout| (layout.cost(images), layout.images);
+        std::iter::once(alone).chain(planes).min_by_key(cost)
+    }
+
+    /// The cost of a batch: its ciphertexts, and the products of ciphertexts by columns of weights.
+    fn cost(&self, images: usize) -> usize {
+        let (blocks, groups) = (self.blocks(), self.groups());
+        let plane = MESSAGE * (blocks + groups) + blocks * groups * self.taps();
+        images.div_ceil(self.images) * self.tiles.len() * plane
+    }
+
+    /// The layout with `images` images in a plane; several of them have one tile.
+    fn of_planes(conv: Conv, n: usize, images: usize) -> Option<Layout> {
         let [rows, columns] = conv.image;
         let fits = conv.kernel.iter().zip(&conv.image).all(|(k, of)| (1..=*of).contains(k));
         if !fits || conv.strides.contains(&0) || conv.channels == 0 || conv.outputs == 0 {
             return None;
         }
+        // Pixels that lie in a row do so with those of other images; rows lie below each other.
+        let is_row = rows == 1 && conv.kernel == [1; 2];
+        let beside = if is_row { columns.checked_mul(images)? } else { columns };
         // Rows are whole vectors, unless there is only one column.
-        let width = if columns == 1 { 1 } else { columns.next_power_of_two().max(LEAST) };
-        let height = rows.min(n / width);
-        if height < conv.kernel[0] {
+        let width = if beside == 1 { 1 } else { beside.checked_next_power_of_two()?.max(LEAST) };
+        let tile = rows.min(n / width);
+        if tile < conv.kernel[0] {
             return None;
         }
+        let (height, apart) = if is_row { (1, columns) } else { (tile * images, tile * width) };
         let (mut tiles, mut result) = (vec![], 0);
-        let most = (height - conv.kernel[0]) / conv.strides[0] + 1;
+        let most = (tile - conv.kernel[0]) / conv.strides[0] + 1;
         while result < conv.results()[0] {
             let results = most.min(conv.results()[0] - result);
             let rows = (results - 1) * conv.strides[0] + conv.kernel[0];
             tiles.push(Tile { row: result * conv.strides[0], rows, result, results });
             result += results;
+        }
+        if images > 1 && (tiles.len() > 1 || height.checked_mul(width)? > n) {
+            return None;
         }
         let places = (n / (height * width)).max(1);
         let cut = |inputs: usize| {
@@ -132,7 +164,7 @@ impl Layout {
         let halves =
             std::iter::successors(Some(places.min(conv.channels)), |i| (*i > 1).then(|| i.div_ceil(2)));
         let (_, inputs, outputs) = halves.map(cut).min().unwrap_or((0, 1, 1));
-        Some(Layout { conv, n, tiles, height, width, inputs, outputs })
+        Some(Layout { conv, n, tiles, height, width, images, apart, inputs, outputs })
     }
 
     /// The number of uploads of a tile.
@@ -154,18 +186,20 @@ impl Layout {
         (self.inputs - 1) * self.plane() + (h - 1) * self.width + w - 1
     }
 
-    /// The polynomials of an image, tile by tile, block by block.
-    pub(crate) fn uploads(&self, image: &[u64]) -> Vec<Vec<u64>> {
+    /// The polynomials of a plane's images, tile by tile, block by block.
+    pub(crate) fn uploads(&self, images: &[u64]) -> Vec<Vec<u64>> {
         let [rows, columns] = self.conv.image;
         let mut all = vec![];
         for tile in &self.tiles {
             for block in 0..self.blocks() {
                 let mut of = vec![0; self.n];
-                for c in 0..self.inputs.min(self.conv.channels - block * self.inputs) {
-                    let from = ((block * self.inputs + c) * rows + tile.row) * columns;
-                    let rows = image[from..].chunks_exact(columns).take(tile.rows);
-                    let to = of[c * self.plane()..].chunks_exact_mut(self.width);
-                    to.zip(rows).for_each(|(to, row)| to[..columns].copy_from_slice(row));
+                for (i, image) in images.chunks_exact(self.conv.channels * rows * columns).enumerate() {
+                    for c in 0..self.inputs.min(self.conv.channels - block * self.inputs) {
+                        let from = ((block * self.inputs + c) * rows + tile.row) * columns;
+                        let rows = image[from..].chunks_exact(columns).take(tile.rows);
+                        let to = of[c * self.plane() + i * self.apart..].chunks_mut(self.width);
+                        to.zip(rows).for_each(|(to, row)| to[..columns].copy_from_slice(row));
+                    }
                 }
                 all.push(of);
             }
@@ -196,21 +230,26 @@ impl Layout {
         of
     }
 
-    /// The number of results of an answer.
-    pub(crate) fn results(&self, tile: &Tile, group: usize) -> usize {
-        self.outputs.min(self.conv.outputs - group * self.outputs) * tile.results * self.conv.results()[1]
+    /// The number of results of an answer about a plane with this many images.
+    pub(crate) fn results(&self, tile: &Tile, group: usize, images: usize) -> usize {
+        let outputs = self.outputs.min(self.conv.outputs - group * self.outputs);
+        images * outputs * tile.results * self.conv.results()[1]
     }
 
-    /// The places of an answer's results in its polynomial, and among all results.
-    pub(crate) fn places(&self, tile: &Tile, group: usize) -> (Vec<usize>, Vec<usize>) {
+    /// The places of an answer's results in its polynomial, and among all results of the plane's
+    /// images.
+    pub(crate) fn places(&self, tile: &Tile, group: usize, images: usize) -> (Vec<usize>, Vec<usize>) {
         let ([rows, columns], width) = (self.conv.results(), self.width);
         let (mut places, mut to) = (vec![], vec![]);
-        for m in 0..self.outputs.min(self.conv.outputs - group * self.outputs) {
-            let first = m * self.inputs * self.plane() + self.origin();
-            for i in 0..tile.results {
-                for j in 0..columns {
-                    places.push(first + i * self.conv.strides[0] * width + j * self.conv.strides[1]);
-                    to.push(((group * self.outputs + m) * rows + tile.result + i) * columns + j);
+        for image in 0..images {
+            for m in 0..self.outputs.min(self.conv.outputs - group * self.outputs) {
+                let first = m * self.inputs * self.plane() + self.origin() + image * self.apart;
+                let output = image * self.conv.outputs + group * self.outputs + m;
+                for i in 0..tile.results {
+                    for j in 0..columns {
+                        places.push(first + i * self.conv.strides[0] * width + j * self.conv.strides[1]);
+                        to.push((output * rows + tile.result + i) * columns + j);
+                    }
                 }
             }
         }

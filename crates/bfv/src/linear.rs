@@ -34,15 +34,30 @@ impl Linear {
     /// # Errors
     /// No set of parameters has space for its noise, or for its windows.
     pub fn new(conv: Conv, ring: u32, weight: u64, coefficients: u64) -> Result<Linear, BfvError> {
+        Linear::batch(conv, 1, ring, weight, coefficients)
+    }
+
+    /// The same of `images` images, one after the other, with the same weights. Small ones share
+    /// ciphertexts.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn batch(
+        conv: Conv,
+        images: usize,
+        ring: u32,
+        weight: u64,
+        coefficients: u64,
+    ) -> Result<Linear, BfvError> {
         let layer =
             |outputs: usize| LayerSizes { ring, weight, terms: conv.terms(), outputs: outputs as u64 };
         let fitting = Set::ALL.into_iter().find_map(|set| {
-            let layout = Layout::new(conv, set.n())?;
+            let layout = Layout::new(conv, set.n(), images)?;
             let margin = set.margin(&layer(layout.outputs.min(conv.outputs)), coefficients).ok()?;
             Some((set, margin, layout))
         });
         match fitting {
-            Some((set, margin, layout)) => Ok(Linear { set, ring, weight, margin, layout, images: 1 }),
+            Some((set, margin, layout)) => Ok(Linear { set, ring, weight, margin, layout, images }),
             None => Err(Set::Large.margin(&layer(conv.outputs), coefficients).err().unwrap_or_else(|| {
                 BfvError::Margin {
                     cause: format!(
@@ -54,10 +69,10 @@ impl Linear {
         }
     }
 
-    /// The layer for `images` images, one after the other, with the same weights.
+    /// The greatest number of images that share a ciphertext.
     #[must_use]
-    pub fn images(self, images: usize) -> Linear {
-        Linear { images, ..self }
+    pub fn together(&self) -> usize {
+        self.layout.images
     }
 
     /// The parameters.
@@ -81,17 +96,15 @@ impl Linear {
     /// The number of bytes of an upload.
     #[must_use]
     pub fn upload_bytes(&self) -> usize {
-        self.images
-            * self.layout.tiles.len()
-            * self.layout.blocks()
-            * (16 + self.set.primes() * packed(self.set.n(), BITS))
+        self.parts().len() * self.layout.blocks() * (16 + self.set.primes() * packed(self.set.n(), BITS))
     }
 
     /// The number of bytes of an answer.
     #[must_use]
     pub fn answer_bytes(&self) -> usize {
-        let one = |(group, _, tile): (usize, usize, usize)| {
-            self.set.answer_bytes(self.ring, self.layout.results(&self.layout.tiles[tile], group))
+        let one = |(group, plane, tile): (usize, usize, usize)| {
+            let results = self.layout.results(&self.layout.tiles[tile], group, self.images_of(plane));
+            self.set.answer_bytes(self.ring, results)
         };
         self.answers().into_iter().map(one).sum()
     }
@@ -134,22 +147,28 @@ impl Linear {
         self.weight
     }
 
-    /// All pairs of an image and a tile.
-    fn parts(&self) -> Vec<(usize, usize)> {
-        let tiles = self.layout.tiles.len();
-        (0..self.images * tiles).map(|k| (k / tiles, k % tiles)).collect()
+    /// The number of images of a plane: the last one may have fewer.
+    fn images_of(&self, plane: usize) -> usize {
+        self.layout.images.min(self.images - plane * self.layout.images)
     }
 
-    /// All triples of a group, an image and a tile.
-    fn answers(&self) -> Vec<(usize, usize, usize)> {
+    /// All pairs of a plane and a tile.
+    fn parts(&self) -> Vec<(usize, usize)> {
+        let (planes, tiles) = (self.images.div_ceil(self.layout.images), self.layout.tiles.len());
+        (0..planes * tiles).map(|k| (k / tiles, k % tiles)).collect()
+    }
+
+    /// All triples of a group, a plane and a tile.
+    pub(crate) fn answers(&self) -> Vec<(usize, usize, usize)> {
         let parts = self.parts();
         (0..self.layout.groups()).flat_map(|g| parts.iter().map(move |(i, t)| (g, *i, *t))).collect()
     }
 
     /// The places of an answer's results in its polynomial, and among the results of all images.
-    fn places(&self, (group, image, tile): (usize, usize, usize)) -> (Vec<usize>, Vec<usize>) {
-        let (places, mut to) = self.layout.places(&self.layout.tiles[tile], group);
-        to.iter_mut().for_each(|to| *to += image * self.results());
+    pub(crate) fn places(&self, (group, plane, tile): (usize, usize, usize)) -> (Vec<usize>, Vec<usize>) {
+        let tile = &self.layout.tiles[tile];
+        let (places, mut to) = self.layout.places(tile, group, self.images_of(plane));
+        to.iter_mut().for_each(|to| *to += plane * self.layout.images * self.results());
         (places, to)
     }
 }
@@ -183,8 +202,8 @@ impl Encryptor {
             (linear.set, linear.ring),
             "parameters of the layer"
         );
-        let images = images.chunks_exact(linear.pixels());
-        self.0.encrypt(images.flat_map(|image| linear.layout.uploads(image)).collect(), threads)
+        let planes = images.chunks(linear.pixels() * linear.layout.images);
+        self.0.encrypt(planes.flat_map(|images| linear.layout.uploads(images)).collect(), threads)
     }
 
     /// This party's share of the products, computed on `threads` threads.
@@ -255,7 +274,8 @@ impl Evaluator {
         );
         assert_eq!((ground.set, ground.ring), (linear.set, linear.ring), "parameters of the layer");
         let (each, blocks) = (ground.pair_bytes(), layout.blocks());
-        let expected = linear.images * layout.tiles.len() * blocks * each;
+        let parts = linear.parts();
+        let expected = parts.len() * blocks * each;
         if upload.len() != expected {
             return Err(BfvError::Length { what: "an upload", found: upload.len(), expected });
         }
@@ -269,7 +289,6 @@ impl Evaluator {
         let tiles = upload.chunks_exact(each * blocks).collect();
         let uploads = abreast(threads, tiles, |tile| Uploads::read(ground, layout, tile));
         let uploads = uploads.into_iter().collect::<Result<Vec<_>, BfvError>>()?;
-        let parts = linear.parts();
         let seeds: Vec<Seed> = linear.answers().iter().map(|_| self.0.seed()).collect();
         // A batch size that gives every thread some work.
         let batch_of = BATCH.min(layout.groups().div_ceil(threads.max(1)));
@@ -283,7 +302,8 @@ impl Evaluator {
             for (part, uploads) in uploads.iter().enumerate() {
                 for (k, sum) in sums(&server.ground, layout, uploads, &factors).into_iter().enumerate() {
                     let at = k * parts.len() + part;
-                    let (places, _) = layout.places(&layout.tiles[parts[part].1], groups.start + k);
+                    let (plane, tile) = parts[part];
+                    let (places, _) = linear.places((groups.start + k, plane, tile));
                     made[at] = Some(server.answer(&seeds[at], sum, &places, linear.margin.flooding));
                 }
             }
@@ -313,7 +333,7 @@ impl Evaluator {
         let tile = &upload[..ground.pair_bytes() * layout.blocks()];
         let uploads = Uploads::read(&ground, layout, tile).expect("an honest one");
         let sum = sums(&ground, layout, &uploads, &[Factors::new(&ground, layout, weights, 0)]).remove(0);
-        let (places, _) = layout.places(&layout.tiles[0], 0);
+        let (places, _) = linear.places((0, 0, 0));
         let mut prg = hushwire_prg::Prg::new(ground.backend, &self.0.seed(), "halves");
         self.0.hidden(&mut prg, sum, &places, &vec![0; places.len()], flooding)
     }

@@ -66,8 +66,21 @@ fn operands(conv: Conv, ring: u32, weight: u64, worst: bool) -> (Vec<u64>, Vec<i
 
 /// A layer run as both parties; the set that it took.
 fn check(conv: Conv, ring: u32, weight: u64, coefficients: u64, worst: bool) -> Set {
-    let linear = Linear::new(conv, ring, weight, coefficients).unwrap_or_else(|e| panic!("{e}"));
-    let (image, weights) = operands(conv, ring, weight, worst);
+    check_batch(conv, 1, [ring, coefficients.ilog2()], weight, worst).set()
+}
+
+/// The same of several images, with the ring's width and the logarithm of the coefficients.
+fn check_batch(
+    conv: Conv,
+    images: usize,
+    [ring, coefficients]: [u32; 2],
+    weight: u64,
+    worst: bool,
+) -> Linear {
+    let linear =
+        Linear::batch(conv, images, ring, weight, 1 << coefficients).unwrap_or_else(|e| panic!("{e}"));
+    let (image, _) = operands(Conv { channels: images * conv.channels, ..conv }, ring, weight, worst);
+    let (_, weights) = operands(conv, ring, weight, worst);
     let watch = registry::watch();
     let (mut encryptor, mut evaluator, _) = keys(Backend::best(), &linear, ring);
     let upload = registry::as_end(0, || encryptor.upload(&linear, &image, 2));
@@ -79,7 +92,8 @@ fn check(conv: Conv, ring: u32, weight: u64, coefficients: u64, worst: bool) -> 
     assert!(watch.uses() > 0);
     drop(watch);
     let words: Vec<u64> = weights.iter().map(|w| *w as u64).collect();
-    let plain = schoolbook(conv, &image, &words);
+    let each = image.chunks(image.len() / images);
+    let plain: Vec<u64> = each.flat_map(|image| schoolbook(conv, image, &words)).collect();
     for backend in Backend::all() {
         let found = linear.plain(backend, &image, &words, 3);
         assert!(plain.iter().zip(found).all(|(x, y)| x & mask(ring) == y & mask(ring)), "{backend:?}");
@@ -89,8 +103,8 @@ fn check(conv: Conv, ring: u32, weight: u64, coefficients: u64, worst: bool) -> 
         assert_eq!(sum, expected & mask(ring), "result {i} of {conv:?} modulo 2^{ring}");
     }
     // The noise at the results' places, of one answer with one group and tile.
-    if linear.coefficients() as usize == linear.layout.places(&linear.layout.tiles[0], 0).0.len() {
-        let (places, to) = linear.layout.places(&linear.layout.tiles[0], 0);
+    if linear.coefficients() as usize == linear.places((0, 0, 0)).0.len() {
+        let (places, to) = linear.places((0, 0, 0));
         let q = encryptor.client().modulus();
         let phases = encryptor.client().phases(&answer, &places).unwrap_or_else(|e| panic!("{e}"));
         for (phase, to) in phases.into_iter().zip(to) {
@@ -101,7 +115,7 @@ fn check(conv: Conv, ring: u32, weight: u64, coefficients: u64, worst: bool) -> 
             assert!((noise as f64) < linear.margin().noise + 2.0, "{noise} of {:?}", linear.margin());
         }
     }
-    linear.set()
+    linear
 }
 
 /// Key, upload and answer of a layer.
@@ -177,22 +191,48 @@ fn pixels_in_a_row() {
     check(conv(2, [100, 100], 2, 1, 1), 32, 1 << 12, 1 << 22, false);
 }
 
-/// Several images by the same weights, each as it would be alone.
+/// Several images by the same weights, each as it would be alone: rows below each other, pixels in
+/// a row, a plane that is not full, strides, a matrix, and images that share nothing.
 #[test]
-fn images_in_a_row() {
-    let conv = conv(3, [7, 6], 20, 3, 1);
-    let linear = Linear::new(conv, 32, 1 << 12, 1 << 22).unwrap().images(3);
-    let (mut encryptor, mut evaluator, _) = keys(Backend::best(), &linear, 32);
-    let (images, weights) = operands(Conv { channels: 9, ..conv }, 32, 1 << 12, false);
-    let weights = &weights[..conv.terms() as usize * 20];
-    let upload = encryptor.upload(&linear, &images, 2);
-    let (answer, share) = evaluator.answer(&linear, &upload, weights, 2).unwrap();
-    let other = encryptor.open(&linear, &answer, 2).unwrap();
-    assert_eq!((upload.len(), answer.len()), (linear.upload_bytes(), linear.answer_bytes()));
-    let words: Vec<u64> = weights.iter().map(|w| *w as u64).collect();
-    let each = images.chunks(3 * 42).flat_map(|image| schoolbook(conv, image, &words));
-    for (i, expected) in each.enumerate() {
-        assert_eq!(share[i].wrapping_add(other[i]) & mask(32), expected & mask(32), "result {i}");
+fn images_of_a_batch() {
+    let batch = |conv, images| {
+        let linear = check_batch(conv, images, [32, 22], 1 << 12, false);
+        let alone = Linear::new(conv, 32, 1 << 12, 1 << 22).unwrap();
+        let sent = |linear: &Linear| linear.upload_bytes() + linear.answer_bytes();
+        // Results that are sent are those of the images, and no window between two of them.
+        let places: usize = linear.answers().into_iter().map(|at| linear.places(at).0.len()).sum();
+        assert_eq!(places as u64, linear.coefficients());
+        (linear.together(), sent(&linear) as f64 / (images * sent(&alone)) as f64)
+    };
+    let (together, part) = batch(conv(6, [7, 6], 20, 3, 1), 3);
+    assert!(together == 3 && part < 0.9, "{together}, {part}");
+    let (together, part) = batch(conv(40, [16, 16], 30, 1, 1), 5);
+    assert!(together == 5 && part < 0.7, "{together}, {part}");
+    let (together, part) = batch(conv(4, [16, 16], 6, 1, 1), 40);
+    assert!(together > 1 && together < 40 && part < 1.0, "{together}, {part}");
+    assert!(batch(conv(9, [9, 11], 12, 3, 2), 4).0 == 4);
+    assert!(batch(conv(300, [1, 1], 40, 1, 1), 7).0 > 1);
+    assert!(batch(conv(2, [80, 80], 2, 3, 1), 2).0 == 1);
+    // A narrow ring, small parameters, and the worst numbers.
+    check_batch(conv(9, [5, 5], 7, 3, 1), 6, [16, 0], 1 << 6, true);
+    check_batch(conv(9, [5, 5], 7, 3, 1), 6, [32, 22], 1 << 12, true);
+}
+
+/// A batch takes at most as much as its images alone, and fewer than half of the ciphertexts where
+/// images are small and channels many.
+#[test]
+fn batches_take_fewer_ciphertexts() {
+    for (channels, side, outputs, kernel) in
+        [(3, 34, 64, 3), (64, 16, 32, 1), (32, 18, 64, 3), (128, 8, 32, 1), (32, 10, 128, 3)]
+    {
+        let of = |images| {
+            let linear =
+                Linear::batch(conv(channels, [side; 2], outputs, kernel, 1), images, 32, 1 << 12, 1 << 24);
+            let linear = linear.unwrap();
+            linear.upload_bytes() + linear.answer_bytes()
+        };
+        let part = of(8) as f64 / (8 * of(1)) as f64;
+        assert!(part <= 1.0 && (side > 20 || part < 0.6), "{channels} channels of {side}: {part}");
     }
 }
 
@@ -290,7 +330,7 @@ fn noises(weight: i64, flooding: Option<u32>) -> Vec<i64> {
     let upload = encryptor.upload(&linear, &[0; 2 * 40 * 40], 1);
     let flooding = flooding.unwrap_or(linear.margin().flooding);
     let halves = evaluator.halves(&linear, &upload, &weights, flooding);
-    let (places, _) = linear.layout.places(&linear.layout.tiles[0], 0);
+    let (places, _) = linear.places((0, 0, 0));
     encryptor.client().noises(&halves, &places, &vec![0; places.len()])
 }
 

@@ -104,12 +104,15 @@ pub(crate) enum Command {
     /// Look at a job before taking part: its terms, and the digest by which an operator allows it.
     #[command(arg_required_else_help = true, after_help = job_cmd::HELP)]
     Job(job_cmd::JobArgs),
+    /// Say what a job takes on many machines: bytes, rounds, memory, time and money of each.
+    #[command(arg_required_else_help = true, after_help = crate::plan_size::HELP)]
+    PlanSize(crate::plan_size::PlanSizeArgs),
     /// Be one party of a job, with the others anywhere.
     #[command(arg_required_else_help = true, after_help = run_args::PARTY_HELP)]
     Party(run_args::PartyArgs),
     /// Bring inputs to a job or take outputs from it, without computing.
     #[command(arg_required_else_help = true, after_help = run_args::CLIENT_HELP)]
-    Client(run_args::MemberArgs),
+    Client(run_args::ClientArgs),
     /// Oblivious transfer between files: a receiver takes one message of each pair, and the sender
     /// does not learn which.
     #[command(arg_required_else_help = true, after_help = ot_cmd::HELP)]
@@ -361,6 +364,7 @@ mod tests {
             "ot recv",
             "ot send",
             "party",
+            "plan-size",
             #[cfg(feature = "nn")]
             "serve-model",
             #[cfg(feature = "sql")]

@@ -38,7 +38,7 @@ enum JobCommand {
         after_help = "Example:\n  hushwire party job.toml --config party0.toml --allow $(hushwire job digest job.toml)"
     )]
     Digest(DigestArgs),
-    /// Write a job file from a query, a computation, or the keys of two files.
+    /// Write a job file: of a query, a computation, a model, an intersection, a circuit.
     #[command(arg_required_else_help = true, after_help = job_new::HELP)]
     New(job_new::NewArgs),
     /// Show the terms of a job, one in a line, and their digest.

@@ -1,5 +1,10 @@
-//! `hushwire job new`: a job file from a query, a computation, or the keys of two files.
+//! `hushwire job new`: a job file of any kind.
 
+mod circuit;
+mod draw;
+mod encrypt;
+#[cfg(feature = "nn")]
+mod infer;
 #[cfg(feature = "sql")]
 mod query;
 mod toml_lines;
@@ -25,6 +30,8 @@ Examples:
       --schema shops.toml --key shops=id --to analyst --out job.toml
   hushwire job new compute bill.hwc --member shop=party1 --member client=ann --out job.toml
   hushwire job new psi --key email --normalise email --reveal items --out job.toml
+  hushwire job new infer network.hwc --owner hospital --client patient --out job.toml
+  hushwire job new circuit less:32 --input a=party0 --input b=alice --output less=bob --out job.toml
 
 A job file is the same at all members, and holds nothing of anybody's data: owners' tables are in it by their columns, types and \
 row counts. `hushwire init --job job.toml` writes each member's own file.";
@@ -56,6 +63,32 @@ enum NewKind {
         after_help = "Example:\n  hushwire job new psi --key email --key-b mail --normalise email --out job.toml"
     )]
     Psi(PsiArgs),
+    /// A job of a Boolean circuit.
+    #[command(
+        arg_required_else_help = true,
+        after_help = "Example:\n  hushwire job new circuit less:32 --protocol yao --input a=party0 --input b=party1 --output less=party0,party1"
+    )]
+    Circuit(circuit::CircuitArgs),
+    /// A job of a neural network on a client's input.
+    #[cfg(feature = "nn")]
+    #[command(
+        arg_required_else_help = true,
+        after_help = "Example:\n  hushwire model plan m.onnx --out network.hwc\n  hushwire job new infer network.hwc --owner hospital --client patient --out job.toml"
+    )]
+    Infer(infer::InferArgs),
+    /// A job that encrypts a client's file, under a key that exists only as shares.
+    #[command(
+        name = "aes-ctr",
+        arg_required_else_help = true,
+        after_help = "Example:\n  hushwire job new aes-ctr --owner alice --out job.toml"
+    )]
+    Encrypt(encrypt::EncryptArgs),
+    /// A job that draws numbers, which all parties learn and none can choose.
+    #[command(
+        arg_required_else_help = true,
+        after_help = "Example:\n  hushwire job new draw --numbers 10 --to 5000 --out job.toml"
+    )]
+    Draw(draw::DrawArgs),
 }
 
 /// Where the file goes.
@@ -123,6 +156,11 @@ pub(crate) fn run(args: &NewArgs) -> Result<(), Error> {
         NewKind::Query(args) => query::run(args),
         NewKind::Compute(args) => compute(args),
         NewKind::Psi(args) => psi(args),
+        NewKind::Circuit(args) => circuit::run(args),
+        #[cfg(feature = "nn")]
+        NewKind::Infer(args) => infer::run(args),
+        NewKind::Encrypt(args) => encrypt::run(args),
+        NewKind::Draw(args) => draw::run(args),
     }
 }
 
@@ -171,6 +209,17 @@ fn from(job: &Path, path: &Path) -> PathBuf {
     whole.strip_prefix(&dir).map_or(whole.clone(), Path::to_owned)
 }
 
+/// The same as text, for a job file at the path of `out`. A path that leaves the directory of the
+/// job file gets a warning.
+fn beside(out: &OutArgs, path: &Path) -> String {
+    let job = if is_stream(&out.out) { Path::new("job.toml") } else { &out.out };
+    let path = from(job, path);
+    if path.is_absolute() {
+        log::warn(format!("the job names {} by its whole path; copy it beside the job file", path.display()));
+    }
+    path.to_string_lossy().into_owned()
+}
+
 fn compute(args: &ComputeArgs) -> Result<(), Error> {
     if is_stream(&args.file) {
         return Err(Error::Usage("FILE.hwc: members read the file of the computation; name one".into()));
@@ -178,14 +227,9 @@ fn compute(args: &ComputeArgs) -> Result<(), Error> {
     let mut run = RunFiles::new(args.out.replace.force);
     run.reads("the computation", &args.file);
     let computation = hushwire::job::ComputationSource::File(args.file.clone()).load()?;
-    let out = if is_stream(&args.out.out) { Path::new("job.toml") } else { &args.out.out };
-    let path = from(out, &args.file);
-    if path.is_absolute() {
-        log::warn(format!("the job names {} by its whole path; copy it beside the job file", path.display()));
-    }
     let mut lines = JobLines::new("compute", "the computation");
     lines.put(&format!("protocol = {}", quoted(&args.protocol.to_string())));
-    lines.put(&format!("computation = {}", quoted(&path.to_string_lossy())));
+    lines.put(&format!("computation = {}", quoted(&beside(&args.out, &args.file))));
     let known = |option: &str, name: &str, all: &[&str]| match all.contains(&name) {
         true => Ok(()),
         false => Err(Error::Usage(format!("{option} {name}: the computation has {}", all.join(", ")))),

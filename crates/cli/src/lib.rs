@@ -42,6 +42,7 @@ mod options;
 mod ot_cmd;
 mod out;
 mod places;
+mod plan_size;
 mod price;
 mod progress;
 mod psi_cmd;
@@ -55,13 +56,18 @@ mod secrecy;
 #[cfg(feature = "nn")]
 mod serve_cmd;
 mod service;
+mod shards;
 mod supervisor;
 #[cfg(feature = "sql")]
 mod table_cmd;
 mod version;
 
 use args::{Cli, Command, LocalJob};
-use clap::{CommandFactory, FromArgMatches};
+use clap::{
+    CommandFactory, FromArgMatches,
+    builder::StyledStr,
+    error::{ContextKind, ContextValue},
+};
 use error::Error;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::{
@@ -132,6 +138,7 @@ pub fn run(args: Vec<OsString>, again: Option<Vec<OsString>>) -> u8 {
         Command::Table(args) => table_cmd::run(&args),
         Command::Init(args) => init_cmd::run(&args),
         Command::Job(args) => job_cmd::run(&args),
+        Command::PlanSize(args) => plan_size::run(&args),
         Command::Party(args) => member_cmd::party(&args),
         Command::Client(args) => member_cmd::client(&args),
         Command::Ot(args) => ot_cmd::run(&args),
@@ -159,12 +166,24 @@ fn numbers(command: clap::Command) -> clap::Command {
     command.allow_negative_numbers(true).mut_subcommands(numbers)
 }
 
+/// A refusal without the advice to write `--` before an option that is not there: no file is called
+/// as an option is.
+fn without_dashes(mut refusal: clap::Error) -> clap::Error {
+    let is_of_dashes = |tip: &StyledStr| tip.to_string().contains("'-- ");
+    if let Some(ContextValue::StyledStrs(tips)) = refusal.get(ContextKind::Suggested)
+        && tips.iter().any(is_of_dashes)
+    {
+        refusal.remove(ContextKind::Suggested);
+    }
+    refusal
+}
+
 /// The command that the command line asks for; or, where it is wrong or asked for help, how that
 /// ended.
 fn by_a_person(args: Vec<OsString>) -> Result<Command, u8> {
     let args = with_run(args);
     out::start(&args);
-    let parsed = numbers(Cli::command()).try_get_matches_from(args);
+    let parsed = numbers(Cli::command()).try_get_matches_from(args).map_err(without_dashes);
     match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => {
             log::start(&cli.log);

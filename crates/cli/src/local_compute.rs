@@ -11,6 +11,7 @@ use crate::{
     places::ValueArgs,
     progress,
     run_report::{KindReport, deliver},
+    shards::ShardArgs,
     supervisor::{OfProcess, run_all},
 };
 use clap::{
@@ -85,6 +86,8 @@ pub(crate) struct LocalComputeArgs {
     #[arg(long, value_name = "NET", default_value = "none")]
     net: String,
     #[command(flatten)]
+    shards: ShardArgs,
+    #[command(flatten)]
     common: CommonArgs,
 }
 
@@ -119,6 +122,7 @@ impl LocalComputeArgs {
         job.protocol = protocol.unwrap_or(job.protocol);
         (job.scheme, job.ot) = (self.scheme.or(job.scheme), self.ot.or(job.ot));
         (job.threads, job.memory) = (self.threads.or(job.threads), self.memory.or(job.memory));
+        job.shards = self.shards.shards.unwrap_or(job.shards);
         // Processes are told the text: they need not read the file again, which may be a pipe.
         let computation = job.computation.load()?;
         remark(&computation);
@@ -165,30 +169,36 @@ pub(crate) fn run(args: &LocalComputeArgs) -> Result<(), Error> {
         run.check("with --out", path, &task.writer(name))?;
     }
     let json = args.common.json_file(&mut run, &format!("local compute, {}", computation.name()))?;
-    let mut local = LocalJob::new(&task).transport(args.between.kind()?).shape(shape).backend(backend);
-    local = local.force(args.common.replace.force);
-    for (i, (name, _)) in computation.inputs().enumerate() {
-        let Some(owner) = task.owner(i) else { continue };
-        local = local.bring(owner.clone(), name, inputs[name].clone());
-    }
-    for (j, output) in computation.outputs().iter().enumerate() {
-        let Some(file) = outputs.get(&output.name) else { continue };
-        // The first recipient writes the file; the others throw the value away.
-        for (i, member) in task.recipients(j).iter().enumerate() {
-            let place = if i == 0 { file.clone() } else { OutputPlace::Discard };
-            local = local.keep(member.clone(), &output.name, place);
+    let transport = args.between.kind()?;
+    let members = || {
+        let mut local = LocalJob::new(&task).transport(transport).shape(shape).backend(backend);
+        local = local.force(args.common.replace.force).shards(job.shards);
+        for (i, (name, _)) in computation.inputs().enumerate() {
+            let Some(owner) = task.owner(i) else { continue };
+            local = local.bring(owner.clone(), name, inputs[name].clone());
         }
-    }
+        for (j, output) in computation.outputs().iter().enumerate() {
+            let Some(file) = outputs.get(&output.name) else { continue };
+            // The first recipient writes the file; the others throw the value away.
+            for (i, member) in task.recipients(j).iter().enumerate() {
+                let place = if i == 0 { file.clone() } else { OutputPlace::Discard };
+                local = local.keep(member.clone(), &output.name, place);
+            }
+        }
+        local
+    };
     let bar = progress::bar(0, "steps");
     let phases = ["reading the files", "the computation"];
     let whole = Job::Compute(job.clone());
     let network = if shape == Shape::NONE { "on this machine".to_owned() } else { format!("over {shape}") };
-    let ended = run_all(local, &whole, Member::to_string, phases, &bar, |done, of| {
-        bar.set_length(of);
-        bar.set_position(done);
-        if let (0, Some(forecast)) = (done, task.forecast(has_aes(backend), Some(of))) {
-            bar.suspend(|| announce(&forecast, shape, &network));
-        }
+    let ended = args.shards.retry.run(|| {
+        run_all(members(), &whole, Member::to_string, phases, &bar, |done, of| {
+            bar.set_length(of);
+            bar.set_position(done);
+            if let (0, Some(forecast)) = (done, task.forecast(has_aes(backend), Some(of))) {
+                bar.suspend(|| announce(&forecast, shape, &network));
+            }
+        })
     })?;
     bar.finish_and_clear();
     let mut learnt = gather(&ended)?;

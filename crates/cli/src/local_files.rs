@@ -79,12 +79,22 @@ pub(crate) fn run(args: &FilesArgs) -> Result<(), Error> {
         NewFile::create(&args.dir.join(format!("{name}.pem")), 0o600)?.write(pem.as_bytes())?;
         let text = file_of(&job, one, &made, args.port);
         NewFile::create(&args.dir.join(format!("{name}.toml")), 0o600)?.write(text.as_bytes())?;
+        if let (Member::Party(index), 2..) = (&one.member, job.shards()) {
+            let hosts = Ports::of(&job, args.port).hosts(*index);
+            NewFile::create(&args.dir.join(format!("{name}.hosts.toml")), 0o600)?.write(hosts.as_bytes())?;
+        }
     }
     let mut lines = "# each line in a terminal of its own\n".to_owned();
     for one in &made {
         let command = if matches!(one.member, Member::Party(_)) { "party" } else { "client" };
         let file = args.dir.join(format!("{}.toml", one.name()));
-        lines += &format!("hushwire {command} {} --config {}\n", shown(&args.job), shown(&file));
+        let hosts = match (&one.member, job.shards()) {
+            (Member::Party(_), 2..) => {
+                format!(" --shards {}", shown(&args.dir.join(format!("{}.hosts.toml", one.name()))))
+            }
+            _ => String::new(),
+        };
+        lines += &format!("hushwire {command} {} --config {}{hosts}\n", shown(&args.job), shown(&file));
     }
     out::text(lines)
 }
@@ -96,22 +106,58 @@ fn shown(path: &Path) -> String {
     if text.chars().all(plain) { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
 }
 
+/// Ports on loopback.
+struct Ports {
+    first: u16,
+    shards: u16,
+}
+
+impl Ports {
+    fn of(job: &Job, first: u16) -> Self {
+        Self { first, shards: job.shards() }
+    }
+
+    /// The address of one shard of a party, for other members or for the party's other shards.
+    fn address(&self, index: u8, shard: u16, inside: bool) -> String {
+        let block = if inside { self.shards + shard } else { shard };
+        format!("127.0.0.1:{}", self.first.saturating_add(3 * block + u16::from(index)))
+    }
+
+    /// A party's hosts file.
+    fn hosts(&self, index: u8) -> String {
+        let [listen, address] =
+            [false, true].map(|inside| move |shard: u16| self.address(index, shard, inside));
+        let one =
+            |shard| format!("[[shards]]\nlisten = \"{}\"\naddress = \"{}\"\n", listen(shard), address(shard));
+        (0..self.shards).map(one).collect::<Vec<_>>().join("\n")
+    }
+
+    /// A party's address in another member's file.
+    fn peer(&self, index: u8) -> String {
+        let all: Vec<_> = (0..self.shards).map(|shard| self.address(index, shard, false)).collect();
+        match &all[..] {
+            [one] => format!("address = \"{one}\""),
+            all => format!("shards = [\"{}\"]", all.join("\", \"")),
+        }
+    }
+}
+
 /// One member's file.
 fn file_of(job: &Job, own: &MemberIdentity, all: &[MemberIdentity], port: u16) -> String {
-    let address = |index: u8| format!("127.0.0.1:{}", port + u16::from(index));
+    let ports = Ports::of(job, port);
     let mut text = String::new();
     let mut line = |s: String| writeln!(text, "{s}").unwrap_or_default();
     match &own.member {
         Member::Party(index) => {
             line(format!("index = {index}"));
-            line(format!("listen = \"{}\"", address(*index)));
+            line(format!("listen = \"{}\"", ports.address(*index, 0, false)));
         }
         other => line(format!("name = \"{}\"", other.name().unwrap_or_default())),
     }
     line(format!("key = \"{}.pem\"", own.name()));
     for peer in all.iter().filter(|peer| peer.member != own.member) {
         let who = match (&peer.member, &own.member) {
-            (Member::Party(index), _) => format!("index = {index}\naddress = \"{}\"", address(*index)),
+            (Member::Party(index), _) => format!("index = {index}\n{}", ports.peer(*index)),
             (Member::Client(name), Member::Party(_)) => format!("client = \"{name}\""),
             // Clients do not talk to each other.
             _ => continue,

@@ -11,6 +11,7 @@ use crate::{
     query_tables::{BoundArgs, Given, QueryTables, member, part, parts as parts_of},
     read_args::ReadArgs,
     run_report::{KindReport, deliver},
+    shards::ShardArgs,
     supervisor::run_all,
 };
 use clap::Args;
@@ -87,6 +88,8 @@ pub(crate) struct LocalQueryArgs {
     #[arg(long, value_name = "NET", default_value = "none")]
     net: String,
     #[command(flatten)]
+    shards: ShardArgs,
+    #[command(flatten)]
     common: CommonArgs,
     #[command(flatten)]
     read: ReadArgs,
@@ -121,13 +124,16 @@ impl LocalQueryArgs {
         };
         let to = self.to.iter().map(|name| member("--to", name)).collect::<Result<_, _>>()?;
         let mut found = self.declared(given, schema)?;
+        let sql = found.listed(&sql, given)?;
         found.take_partners(&sql);
         let tables = std::mem::take(&mut found.tables);
         let BoundArgs { min_group, join_bound, tag_join: tag_joins, .. } = self.bounds;
         // All members run here, by one clock.
         let now = hushwire_kinds::query_now(&sql);
         let (values, parameters) = Parameter::of_values(&self.params)?;
-        let job = QueryJob { sql, to, min_group, join_bound, tag_joins, now, tables, parameters, values };
+        let shards = self.shards.shards.unwrap_or(1);
+        let job =
+            QueryJob { sql, to, min_group, join_bound, tag_joins, now, shards, tables, parameters, values };
         let task = QueryTask::new(&job).map_err(|e| found.explained(e, &job.sql))?;
         found.tell_doubts(&job.sql);
         Ok(task)
@@ -160,28 +166,35 @@ pub(crate) fn run(args: &LocalQueryArgs) -> Result<(), Error> {
         run.check("with --out", path, &task.writer())?;
     }
     let json = args.common.json_file(&mut run, "local query")?;
-    let mut local = LocalJob::new(&task).transport(args.between.kind()?).shape(shape).backend(backend);
-    local = local.force(args.common.replace.force);
-    let read: Vec<&str> = task.query().tables().iter().map(|table| table.name.as_str()).collect();
-    for part in given.iter().filter(|part| read.contains(&part.table.as_str())) {
-        local = local.bring(part.owner.clone(), &part.table, part.place.clone());
-    }
-    for (i, who) in job.to.iter().enumerate() {
-        let place = match &out {
-            Some(path) if i == 0 => OutputPlace::Csv(path.clone()),
-            Some(_) => OutputPlace::Discard,
-            None => OutputPlace::Show,
-        };
-        local = local.keep(who.clone(), "result", place);
-    }
+    let transport = args.between.kind()?;
+    let members = || {
+        let mut local = LocalJob::new(&task).transport(transport).shape(shape).backend(backend);
+        local = local.force(args.common.replace.force).shards(job.shards);
+        let read: Vec<&str> = task.query().tables().iter().map(|table| table.name.as_str()).collect();
+        for part in given.iter().filter(|part| read.contains(&part.table.as_str())) {
+            local = local.bring(part.owner.clone(), &part.table, part.place.clone());
+        }
+        for (i, who) in job.to.iter().enumerate() {
+            let place = match &out {
+                Some(path) if i == 0 => OutputPlace::Csv(path.clone()),
+                Some(_) => OutputPlace::Discard,
+                None => OutputPlace::Show,
+            };
+            local = local.keep(who.clone(), "result", place);
+        }
+        local
+    };
     let bar = progress::bar(0, "operators");
     // Planned a second time only where somebody looks.
     let course = if bar.is_hidden() { vec![] } else { task.course()? };
     let phases = ["reading the files", "the query"];
-    let ended = run_all(local, &Job::Query(job.clone()), Member::to_string, phases, &bar, |done, of| {
-        bar.set_length(of);
-        bar.set_position(done);
-        bar.set_message(progress::under_way(&course, done).map_or(String::new(), progress::cut));
+    let whole = Job::Query(job.clone());
+    let ended = args.shards.retry.run(|| {
+        run_all(members(), &whole, Member::to_string, phases, &bar, |done, of| {
+            bar.set_length(of);
+            bar.set_position(done);
+            bar.set_message(progress::under_way(&course, done).map_or(String::new(), progress::cut));
+        })
     })?;
     bar.finish_and_clear();
     let mut learnt = Answer::default();

@@ -6,7 +6,7 @@ use crate::{
     error::Error,
 };
 use hushwire::LocalMember;
-use hushwire::job::{Event, Fault, Member, Observer, Outcome, Runs, Visitor};
+use hushwire::job::{Event, Fault, Observer, Outcome, Runs, Visitor};
 use std::{
     process,
     sync::{Arc, Mutex, PoisonError, mpsc::Receiver},
@@ -90,6 +90,7 @@ fn observer() -> Observer {
 }
 
 /// So that a member's number is its place among all.
-pub(crate) fn arguments(index: usize, member: &Member) -> [String; 3] {
-    [COMMAND.to_owned(), index.to_string(), member.key()]
+pub(crate) fn arguments(index: usize, member: &LocalMember) -> [String; 3] {
+    let shard = member.shard().map_or_else(String::new, |shard| format!(".{shard}"));
+    [COMMAND.to_owned(), index.to_string(), member.name().key() + &shard]
 }

@@ -6,13 +6,14 @@ use crate::{
     log,
     places::symbols,
     progress,
-    run_args::{MemberArgs, PartyArgs},
+    run_args::{ClientArgs, MemberArgs, PartyArgs},
     run_report::{self, OfMember},
+    shards::AllShards,
 };
 use hushwire::Member;
 use hushwire::job::{
-    Agreement, Allowed, ClientFile, Event, Fault, Forecast, Job, MemberConfig, MemberFile, Observer,
-    PartyFile, Phase, RunValues, Runs, Visitor, Words, excuse, size,
+    Agreement, Allowed, ClientFile, Event, Fault, Forecast, Hosts, InputPlace, Job, MemberConfig, MemberFile,
+    Observer, PartyFile, Phase, RunValues, Runs, Task, Visitor, Words, excuse, size,
 };
 use hushwire_aes::{Backend, Tier};
 use hushwire_machine::Excuse;
@@ -29,24 +30,64 @@ const LONG: f64 = 10.0;
 
 /// `hushwire party`
 pub(crate) fn party(args: &PartyArgs) -> Result<(), Error> {
-    let PartyArgs { member: args, prepare, up_to, symbol } = args;
+    let PartyArgs { member: args, prepare, up_to, symbol, shards, shard, retry } = args;
     let backend = args.common.backend()?;
-    let file = PartyFile::read(&args.config)?;
+    let mut file = PartyFile::read(&args.config)?;
+    bring(args, &mut file.member)?;
     let member = checked(args, &file.member)?;
-    let config = MemberConfig::of_party(file, &args.run, backend).map_err(|e| e.by(&member))?;
-    let config = allowing(args, config)?;
+    let hosts = shards.as_deref().map(Hosts::read).transpose()?;
     let ahead = prepare.map(|times| Ahead { times, up_to: (*up_to).into(), symbol });
-    run_job(args, ahead.as_ref(), config)
+    let all = AllShards { file: &file.member, hosts: hosts.as_ref() };
+    retry.run(|| {
+        let config = match &hosts {
+            None => MemberConfig::of_party(file.clone(), &args.run, backend),
+            // The first shard speaks for all until they run.
+            Some(hosts) => {
+                let place = hosts.place(shard.unwrap_or_default(), file.member.transport);
+                place.and_then(|place| {
+                    let mut config = MemberConfig::of_party_shard(&file, place, &args.run, backend)?;
+                    config.files.reads("the hosts of this party's shards", &hosts.path);
+                    Ok(config)
+                })
+            }
+        };
+        let config = allowing(args, config.map_err(|e| e.by(&member))?)?;
+        let all = Some(&all).filter(|_| hosts.is_some() && shard.is_none());
+        run_job(args, ahead.as_ref(), all, config)
+    })
 }
 
 /// `hushwire client`
-pub(crate) fn client(args: &MemberArgs) -> Result<(), Error> {
+pub(crate) fn client(args: &ClientArgs) -> Result<(), Error> {
+    let ClientArgs { member: args, retry } = args;
     let backend = args.common.backend()?;
-    let file = ClientFile::read(&args.config)?;
+    let mut file = ClientFile::read(&args.config)?;
+    bring(args, &mut file.0)?;
     let member = checked(args, &file.0)?;
-    let config = MemberConfig::of_client(file, &args.run, backend).map_err(|e| e.by(&member))?;
-    let config = allowing(args, config)?;
-    run_job(args, None, config)
+    let all = AllShards { file: &file.0, hosts: None };
+    retry.run(|| {
+        let config = MemberConfig::of_client(file.clone(), &args.run, backend).map_err(|e| e.by(&member))?;
+        run_job(args, None, Some(&all), allowing(args, config)?)
+    })
+}
+
+/// Puts the files of the command line in the place of those that a member's own file names; how
+/// they are read stays.
+fn bring(args: &MemberArgs, file: &mut MemberFile) -> Result<(), Error> {
+    for text in &args.bring {
+        let (name, path) =
+            text.split_once('=').filter(|(name, path)| !name.is_empty() && !path.is_empty()).ok_or_else(
+                || Error::Usage(format!("--bring {text}: write the input and its file, as NAME=FILE")),
+            )?;
+        let path = InputPlace::File(path.into());
+        let place = match file.inputs.remove(name) {
+            Some(InputPlace::Csv(_, columns)) => InputPlace::Csv(Box::new(path), columns),
+            Some(InputPlace::Table(_, dialect)) => InputPlace::Table(vec![path], dialect),
+            _ => path,
+        };
+        file.inputs.insert(name.to_owned(), place);
+    }
+    Ok(())
 }
 
 /// The member that a file belongs to, after its transport and other warnings have been checked.
@@ -85,16 +126,24 @@ struct Ahead<'a> {
     symbol: &'a [String],
 }
 
-/// Plans a job of any kind, and runs it, or preprocessing for it.
-fn run_job(args: &MemberArgs, ahead: Option<&Ahead<'_>>, config: MemberConfig) -> Result<(), Error> {
+/// Plans a job of any kind, and runs it, or preprocessing for it; `all` are the shards of a member
+/// that may have several here.
+fn run_job(
+    args: &MemberArgs,
+    ahead: Option<&Ahead<'_>>,
+    all: Option<&AllShards<'_>>,
+    config: MemberConfig,
+) -> Result<(), Error> {
     let read = RunValues::of_texts(&args.params).and_then(|values| Job::read(&args.job)?.with(&values));
     let job = or_excuse(read.map_err(Error::Job), &config, None)?;
-    job.visit(Planned { args, ahead, config })?
+    job.visit(Planned { args, ahead, whole: all.map(|all| (all, &job)), config })?
 }
 
 struct Planned<'a> {
     args: &'a MemberArgs,
     ahead: Option<&'a Ahead<'a>>,
+    /// All shards of the member, and the job.
+    whole: Option<(&'a AllShards<'a>, &'a Job)>,
     config: MemberConfig,
 }
 
@@ -102,10 +151,13 @@ impl Visitor for Planned<'_> {
     type Out = Result<(), Error>;
 
     fn visit<K: Runs>(self, job: &K) -> Self::Out {
-        let Self { args, ahead, config } = self;
+        let Self { args, ahead, whole, config } = self;
         let Some(Ahead { times, up_to, symbol }) = ahead else {
             let task = or_excuse(job.task().map_err(Error::Job), &config, None)?;
-            return member(args, &task, config);
+            return match whole.filter(|_| task.shards() > 1 || config.shard.is_some()) {
+                Some((all, job)) => all.run(args, job, &task, config),
+                None => member(args, &task, config),
+            };
         };
         if !symbol.is_empty() && K::KEY != Some("computation") {
             let what = "--symbol: only computations have lengths; leave it out";
@@ -158,15 +210,18 @@ fn check_transport(args: &MemberArgs, transport: TransportKind) -> Result<(), Er
 
 /// The content of a member's `--json`.
 #[derive(Serialize)]
-struct MemberReport<R> {
-    command: &'static str,
-    version: &'static str,
+pub(crate) struct MemberReport<R> {
+    pub(crate) command: &'static str,
+    pub(crate) version: &'static str,
     #[serde(flatten)]
-    of_kind: R,
-    transport: String,
-    aes_tier: &'static str,
+    pub(crate) of_kind: R,
+    pub(crate) transport: String,
+    pub(crate) aes_tier: &'static str,
+    /// Its processes, where it has several: bytes are those of all, everything else is the largest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) shards: Option<usize>,
     #[serde(flatten)]
-    measured: OfMember,
+    pub(crate) measured: OfMember,
 }
 
 fn member<T: Words>(args: &MemberArgs, task: &T, mut config: MemberConfig) -> Result<(), Error> {
@@ -233,6 +288,7 @@ fn member<T: Words>(args: &MemberArgs, task: &T, mut config: MemberConfig) -> Re
         of_kind: task.report(&outcome.learnt),
         transport,
         aes_tier: tier,
+        shards: None,
         measured: OfMember::new(me.key(), stats, peak_memory()),
     };
     run_report::deliver(Some(task.printed(&outcome.learnt)), &report, json, args.common.json.as_deref())

@@ -382,6 +382,9 @@ fn plan(args: &PlanArgs) -> Result<(), Error> {
     let out = output(&mut run, "with --out", &args.out, "a network")?;
     let json = json_file(&mut run, args.json.as_deref(), "model plan", 0o644)?;
     write(out, secure.computation().to_string().as_bytes())?;
+    if !is_stream(&args.out) {
+        log::note!("{}", written(args, &network, &secure, &choice));
+    }
     let report = Planned {
         command: "model plan",
         version: env!("CARGO_PKG_VERSION"),
@@ -390,6 +393,25 @@ fn plan(args: &PlanArgs) -> Result<(), Error> {
         warnings,
     };
     deliver(None, &report, json, args.json.as_deref())
+}
+
+/// The text of `model plan` about the file that it wrote.
+fn written(args: &PlanArgs, network: &Network, secure: &Secure, choice: &Choice) -> String {
+    let Numbers { bits, frac, cut } = choice.numbers;
+    let products: u64 = (0..network.layers.len()).map(|at| network.products(at)).sum();
+    let near = choice.distance.map_or(String::new(), |Distance { error, range, .. }| {
+        format!(" On sample inputs its output is off by up to {error:.2e} where the range is {range:.2e}.")
+    });
+    format!(
+        "{out} is the network of {model}, with the digest {digest}: {layers} layers, {weights} weights, {products} products, numbers of \
+         {bits} bits, {frac} of them fractional and {cut} cut.{near}\n\
+         It has none of the weights. Name it in the job of all members: network = \"{out}\".",
+        out = args.out.display(),
+        model = args.one.model.display(),
+        digest = hex::encode(secure.computation().digest()),
+        layers = network.layers.len(),
+        weights = network.weights(),
+    )
 }
 
 /// The numbers of a network in a report, and how near results on sample inputs are.

@@ -10,10 +10,15 @@ use crate::{
 use clap::Args;
 use hushwire::job::{
     Column, ColumnSurvey, Dialect, Fault, InputPlace, Member, Pad, Partners, QueryPartOf, QueryTable,
-    column_of, count, declaration, infer, read_once, refuse_once, suggest,
+    column_of, column_values, count, declaration, infer, open_pivots, read_once, refuse_once, suggest,
+    with_values,
 };
+use hushwire_fault::code;
 use hushwire_files::matching;
 use std::path::{Path, PathBuf};
+
+/// LOCAL: the most columns that a PIVOT takes from a column's values.
+const MOST_PIVOTED: usize = 64;
 
 /// Options of a query that bound what it tells and what it may take.
 #[derive(Args)]
@@ -156,7 +161,8 @@ impl QueryTables {
                     let table = infer(&places)?;
                     found.guessed.extend(table.guessed.into_iter().map(|column| (name.clone(), column)));
                     found.surveys.extend(table.found.into_iter().map(|survey| (name.clone(), survey)));
-                    (table.columns.iter().map(declaration).collect(), table.rows, table.remarks)
+                    let told = [table.remarks, table.notes].concat();
+                    (table.columns.iter().map(declaration).collect(), table.rows, told)
                 }
             };
             for (_, column, ty) in types.iter().filter(|(table, ..)| *table == name) {
@@ -209,6 +215,50 @@ impl QueryTables {
             table.key = columns.split(',').map(|column| column.trim().to_owned()).collect();
         }
         Ok(())
+    }
+
+    /// The query with the values of columns in place of ANY in its PIVOTs. They name columns of the
+    /// result and are public, so that one owner must have the whole column.
+    pub(crate) fn listed(&self, sql: &str, given: &[Given]) -> Result<String, Error> {
+        let mut filled = vec![];
+        for pivot in open_pivots(sql) {
+            let name = pivot.column.clone();
+            let no = |cause: String| {
+                let remedy = format!("list the values, as in FOR {name} IN ('a', 'b')");
+                Error::Usage(format!("PIVOT … FOR {name} IN (ANY): {cause}; {remedy}"))
+            };
+            let has = |table: &QueryTable| {
+                let columns = table.columns.iter().filter_map(|text| column_of(text));
+                columns.into_iter().find(|column| column.name.eq_ignore_ascii_case(&name))
+            };
+            let found: Vec<_> = self.tables.iter().filter_map(|table| Some((table, has(table)?))).collect();
+            let [(table, column)] = &found[..] else {
+                return Err(no(format!("{} tables have a column {name}", found.len())));
+            };
+            let parts: Vec<&Given> = given.iter().filter(|part| part.table == table.name).collect();
+            let ([part], [_]) = (&parts[..], &table.parts[..]) else {
+                return Err(no(format!(
+                    "the file of table {} is not one owner's, which is here",
+                    table.name
+                )));
+            };
+            if !column.ty.is_ordered() {
+                return Err(no(format!("column {name} is a DIGEST, which nobody sees")));
+            }
+            let values = column_values(&table.name, &part.place, column, MOST_PIVOTED)?;
+            let values = values.filter(|values| !values.is_empty());
+            let values = values.ok_or_else(|| {
+                no(format!("column {}.{name} has no value, or more than {MOST_PIVOTED}", table.name))
+            })?;
+            log::note!(
+                "note: PIVOT names columns by the {} values of {}.{name}, which {} tells all members",
+                values.len(),
+                table.name,
+                part.owner
+            );
+            filled.push((pivot, column.ty, values));
+        }
+        Ok(with_values(sql, &filled))
     }
 
     /// Gives columns without any value the types of their partners in the query.
@@ -266,6 +316,9 @@ impl QueryTables {
     /// A refusal of a query that may be due to how files were read.
     pub(crate) fn explained(&self, e: Fault, sql: &str) -> Fault {
         let mut more = self.doubts(sql);
+        if e.code() == code::JOIN_UNBOUND {
+            more.push("options are --key TABLE=COLUMN and --join-bound PAIRS".into());
+        }
         let guessed = self.guessed.iter().filter(|(_, column)| names(sql, column));
         let guessed: Vec<String> = guessed.map(|(table, column)| format!("{table}.{column}")).collect();
         if let Some((last, others)) = guessed.split_last() {
@@ -279,6 +332,17 @@ impl QueryTables {
             more.push(format!("{of} for VARCHAR(1): give {their} with --type or --schema FILE"));
         }
         let clauses = e.clauses();
+        for (table, survey) in self.surveys.iter().filter(|(_, survey)| names(sql, &survey.column.name)) {
+            let (column, ty) = (&survey.column.name, survey.column.ty);
+            if let Some(long) = survey.long_text() {
+                more.push(format!("column {table}.{column} has {long}"));
+            }
+            if survey.has_codes() && clauses.contains("VARCHAR") {
+                more.push(format!(
+                    "column {table}.{column} was read as {ty}, as some of its numbers begin with 0 or +: if they are no codes, add --type {table}.{column}=INTEGER"
+                ));
+            }
+        }
         let is_of_text = ["VARCHAR", "text", "string"].iter().any(|word| clauses.contains(word));
         let numbers = self.surveys.iter().filter(|(_, s)| is_of_text && names(&clauses, &s.column.name));
         for (table, survey) in numbers.filter(|(_, survey)| survey.column.ty.is_numeric()) {

@@ -38,7 +38,7 @@ pub(crate) struct ReadArgs {
     /// Whether blanks around fields are dropped [default: yes]
     #[arg(long, value_name = "YES|NO")]
     trim: Vec<String>,
-    /// Drop currency and percent signs beside numbers
+    /// Drop currency and percent signs beside numbers; (3.50) and 3.50- are -3.50
     #[arg(long, value_name = "YES|NO", num_args = 0..=1, default_missing_value = "yes")]
     units: Vec<String>,
     /// The encoding: utf-8, utf-16le, utf-16be, latin1 or windows-1252 [default: UTF-8, or UTF-16

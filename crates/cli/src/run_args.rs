@@ -1,6 +1,9 @@
 //! The command line of jobs: `local run`, `party` and `client`.
 
-use crate::options::{Between, CommonArgs};
+use crate::{
+    options::{Between, CommonArgs},
+    shards::RetryArgs,
+};
 use clap::{
     Args, ValueEnum,
     builder::{PossibleValuesParser, TypedValueParser},
@@ -102,6 +105,10 @@ Examples:
                                                      only if this job's digest (`hushwire job digest`) is in that file
   hushwire party job.toml --config party0.toml --prepare 10 --symbol n=500
                                                      preprocessing for ten later runs, of a computation on 500 rows each
+  hushwire party job.toml --config party0.toml --shards hosts.toml
+                                                     all shards of this party here, for a job with `shards`; docs/shards.md
+  hushwire party job.toml --config party0.toml --shards hosts.toml --shard 1 --retries 2
+                                                     one of them, each on a host of its own
 
 All members have the same job file. A party file is a party's own: who it is, where it listens, its key, the others' \
 addresses and pins, where its inputs lie and its outputs go. docs/jobs.md has every key. Members may start in any order.
@@ -142,6 +149,25 @@ pub(crate) struct PartyArgs {
     /// not say
     #[arg(long, value_name = "NAME=NUMBER", requires = "prepare")]
     pub(crate) symbol: Vec<String>,
+    /// The file of this party's own shards, for a job that runs on several: where each listens, and
+    /// where they find each other
+    #[arg(long, value_name = "HOSTS.toml", conflicts_with = "prepare")]
+    pub(crate) shards: Option<PathBuf>,
+    /// The shard that this process is, from 0 on [default: all shards of the file, each a process
+    /// of this machine]
+    #[arg(long, value_name = "N", requires = "shards")]
+    pub(crate) shard: Option<usize>,
+    #[command(flatten)]
+    pub(crate) retry: RetryArgs,
+}
+
+/// The options of `client`.
+#[derive(Args)]
+pub(crate) struct ClientArgs {
+    #[command(flatten)]
+    pub(crate) member: MemberArgs,
+    #[command(flatten)]
+    pub(crate) retry: RetryArgs,
 }
 
 /// A phase of protocol authgarble that comes before inputs.
@@ -178,6 +204,9 @@ pub(crate) struct MemberArgs {
     /// The value of a parameter of the job, the same at every member
     #[arg(long = "param", value_name = "NAME=VALUE")]
     pub(crate) params: Vec<String>,
+    /// The file of one of this member's inputs, in place of the one in its own file
+    #[arg(long, value_name = "NAME=FILE")]
+    pub(crate) bring: Vec<String>,
     /// Take part over tcp-insecure if the member's file says so: everybody between the hosts reads
     /// and changes everything
     #[arg(long)]

@@ -77,9 +77,13 @@ impl Supervisor {
         phase: &'static str,
         who: impl Fn(&Member) -> String,
     ) -> Result<(Self, Vec<Ready>), Error> {
+        let named = |member: &LocalMember| match member.shard() {
+            None => who(member.name()),
+            Some(shard) => format!("{}, shard {shard}", who(member.name())),
+        };
         let started = members.iter().enumerate();
         let mut supervisor =
-            Self::of(phase, started.map(|(i, member)| (who(member.name()), arguments(i, member.name()))))?;
+            Self::of(phase, started.map(|(i, member)| (named(member), arguments(i, member))))?;
         for (i, member) in members.into_iter().enumerate() {
             supervisor.tell(i, &ToMember::Job(Box::new((job.clone(), member))));
         }
@@ -143,6 +147,14 @@ impl Supervisor {
     /// Tells one party. That it is gone shows as an event.
     fn tell(&mut self, party: usize, message: &ToMember) {
         let _ = control::say(&mut self.parties[party].stdin, message);
+    }
+
+    /// Tells each of several groups of as many, one after the other, its own members.
+    fn meet(&mut self, peers: &[Peer], each: usize) {
+        for party in 0..self.parties.len() {
+            let group = &peers[party / each * each..][..each];
+            self.tell(party, &ToMember::Meet(group.to_vec()));
+        }
     }
 
     /// Tells all parties.
@@ -228,7 +240,13 @@ impl Supervisor {
         match (self.reports.first(), self.owner_error.take()) {
             (Some((_, e)), _) => e.clone().into(),
             (None, Some(error)) => error,
-            (None, None) => Error::internal("running the parties", "all of them ended"),
+            // One that had told that it was done was killed before it ended.
+            (None, None) => match self.ended.iter().find(|(_, status)| !status.success()) {
+                Some((party, status)) => {
+                    gone(self.phase, *status).by(Who::named(&self.parties[*party].who)).into()
+                }
+                None => Error::internal("running the parties", "all of them ended"),
+            },
         }
     }
 }
@@ -286,10 +304,55 @@ pub(crate) fn run_all<T: Task<Learnt: DeserializeOwned>>(
     bar: &ProgressBar,
     progress: impl Fn(u64, u64),
 ) -> Result<Vec<OfProcess<T::Learnt>>, Error> {
+    let each = local.each();
     let LocalMembers { members, places: _places } = local.members()?;
     let (mut supervisor, ready) = Supervisor::start(job, members, phases[0], who)?;
     supervisor.enter(phases[1]);
-    supervisor.tell_all(&ToMember::Meet(ready.into_iter().map(|ready| ready.peer).collect::<Vec<Peer>>()));
+    let peers: Vec<Peer> = ready.into_iter().map(|ready| ready.peer).collect();
+    supervisor.meet(&peers, each);
+    attend(supervisor, bar, progress).map(|ended| of_members(ended, each))
+}
+
+/// Runs the shards of one member as processes to their ends, in order: each meets its own peers.
+pub(crate) fn run_shards<L: DeserializeOwned>(
+    shards: Vec<(LocalMember, Vec<Peer>)>,
+    job: &Job,
+    phases: [&'static str; 2],
+    bar: &ProgressBar,
+    progress: impl Fn(u64, u64),
+) -> Result<Vec<OfProcess<L>>, Error> {
+    let (members, peers): (Vec<_>, Vec<_>) = shards.into_iter().unzip();
+    let (mut supervisor, _) = Supervisor::start(job, members, phases[0], Member::to_string)?;
+    supervisor.enter(phases[1]);
+    for (shard, peers) in peers.into_iter().enumerate() {
+        supervisor.tell(shard, &ToMember::Meet(peers));
+    }
+    attend(supervisor, bar, progress).map(|ended| of_members(ended, 1))
+}
+
+/// The ends of members, each with the result of its first shard, the bytes of all, and of
+/// everything else the largest.
+fn of_members<L>(ended: Vec<OfProcess<L>>, each: usize) -> Vec<OfProcess<L>> {
+    let mut ended = ended.into_iter();
+    let mut first: Vec<OfProcess<L>> = ended.by_ref().take(each).collect();
+    for (i, shard) in ended.enumerate() {
+        let all = &mut first[i % each];
+        let (stats, more) = (&mut all.outcome.stats, shard.outcome.stats);
+        stats.seconds = stats.seconds.max(more.seconds);
+        stats.bytes_sent += more.bytes_sent;
+        stats.bytes_received += more.bytes_received;
+        stats.rounds = stats.rounds.max(more.rounds);
+        all.peak_memory_bytes = all.peak_memory_bytes.max(shard.peak_memory_bytes);
+    }
+    first
+}
+
+/// Hears processes to their ends.
+fn attend<L: DeserializeOwned>(
+    mut supervisor: Supervisor,
+    bar: &ProgressBar,
+    progress: impl Fn(u64, u64),
+) -> Result<Vec<OfProcess<L>>, Error> {
     loop {
         match supervisor.next()? {
             Event::Said(0, FromMember::Progress(done, of)) => progress(done, of),

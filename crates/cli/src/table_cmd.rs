@@ -165,6 +165,12 @@ fn remedy(survey: &ColumnSurvey) -> Option<String> {
             }
         });
     }
+    if survey.has_codes() {
+        let name = &survey.column.name;
+        return Some(format!(
+            "if they are numbers, set the type in the schema, or in a query by --type TABLE.{name}=INTEGER"
+        ));
+    }
     survey.doubt().map(|doubt| doubt.remedy())
 }
 
@@ -258,7 +264,7 @@ fn report(name: &str, paths: &[PathBuf], table: &InferredTable, sample: Option<u
         separator: (format == FileFormat::Text).then_some(separator),
         header: named,
         compressed: packed,
-        remarks: [table.remarks.clone(), quoted_names(table)].concat(),
+        remarks: [table.remarks.clone(), table.notes.clone(), quoted_names(table)].concat(),
         options: options.chain(null).collect(),
         columns: table.found.iter().map(ColumnReport::new).collect(),
     }
@@ -305,7 +311,11 @@ fn text(report: &TableReport) -> String {
         (1, false) => "1 row".to_owned(),
         (rows, false) => format!("{rows} rows"),
     };
-    line(format!("{}: {rows} of {} columns; {form}", report.files.join(", "), report.columns.len()));
+    let columns = match report.columns.len() {
+        1 => "1 column".to_owned(),
+        n => format!("{n} columns"),
+    };
+    line(format!("{}: {rows} of {columns}; {form}", report.files.join(", ")));
     report.remarks.iter().for_each(|remark| line(format!("note: {remark}")));
     let declared =
         |column: &ColumnReport| format!("{}{}", column.ty, if column.nullable { "" } else { " NOT NULL" });

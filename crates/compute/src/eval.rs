@@ -45,6 +45,16 @@ pub(crate) fn some<'t>(
     input: impl Fn(&str) -> Option<&'t Tensor>,
     wanted: &[Value],
 ) -> Result<Vec<Tensor>, ComputeError> {
+    some_of(bound, input, wanted, lengths)
+}
+
+/// The same where nodes have other lengths than they say.
+pub(crate) fn some_of<'t>(
+    bound: &Computation,
+    input: impl Fn(&str) -> Option<&'t Tensor>,
+    wanted: &[Value],
+    lengths: impl Fn(&Node) -> Result<Vec<usize>, ComputeError>,
+) -> Result<Vec<Tensor>, ComputeError> {
     let nodes = bound.nodes();
     // How often each value is read; wanted values count one more read.
     let mut readers = vec![0usize; nodes.len()];
@@ -76,7 +86,7 @@ pub(crate) fn some<'t>(
     Ok(wanted.iter().map(|v| values[v.0 as usize].clone().expect("it is wanted")).collect())
 }
 
-fn lengths(node: &Node) -> Result<Vec<usize>, ComputeError> {
+pub(crate) fn lengths(node: &Node) -> Result<Vec<usize>, ComputeError> {
     let lengths = node.ty.shape.lengths();
     lengths.ok_or_else(|| ComputeError::ty("a value is too large", "bring fewer rows"))
 }

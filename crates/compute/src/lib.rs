@@ -23,6 +23,7 @@ pub mod back_end;
 pub mod binary;
 mod bind;
 mod build;
+mod by_rows;
 pub mod circuits;
 pub mod cost;
 mod cut;

@@ -17,6 +17,8 @@ pub enum Excuse {
     Job,
     /// It would be unsafe to take part.
     Unsafe,
+    /// It has lost another of its own shards.
+    Shard,
     /// A bug, or something that no other cause covers.
     #[default]
     Other,
@@ -31,6 +33,7 @@ impl fmt::Display for Excuse {
             Self::Writing => "it cannot write an output",
             Self::Job => "it cannot use the job, or its own file does not fit the job",
             Self::Unsafe => "it refuses a run that would not be safe for it",
+            Self::Shard => "another of its own shards is lost",
             Self::Other => "an error of its own",
         })
     }

@@ -193,6 +193,9 @@ table! {
     144 DEVIATED_CLIENT Network "A client gave different shares of its inputs"
         "{cause}"
         "{remedy}"
+    145 SHARD Network "Another shard of this party is gone"
+        "shard {shard} of this party failed during {step}: {cause}"
+        "read the error of that shard, then start all shards of all parties again: nothing of this run is resumed"
 
     201 OT_CHECK Network "A check of the oblivious transfers failed"
         "{peer}: the {check} check failed: the peer deviated from the protocol, or its messages were changed"
@@ -485,7 +488,7 @@ table! {
         "mend the file, where NULL stands for no number, or declare the column in a schema: VARCHAR(n) keeps the text"
     648 COMPUTED_VALUE File "A value that an owner computes and its type has no room for"
         "row {row}: {column} has no room for its value"
-        "give it more room: CAST(SUBSTRING(name, 1, 2) AS VARCHAR(8)), or CAST the text to a longer VARCHAR(n) before"
+        "give it more room: CAST(SUBSTRING(name, 1, 2) AS VARCHAR(8)), CAST(LPAD(name, 5) AS VARCHAR(20)), or CAST the text to a longer VARCHAR(n) before"
 
     701 MODEL Usage "A model that does not fit the job"
         "{cause}"

@@ -110,7 +110,11 @@ pub const DIALECT_OPTIONS: [DialectOption; 10] = [
         "formats of dates and times, as %d.%m.%Y or %d/%m/%Y %H:%M [ISO 8601, Z and offsets as UTC]",
     ),
     option("trim", "yes|no", "whether blanks around fields are dropped [yes]"),
-    option("units", "yes|no", "whether currency and percent signs beside numbers are dropped [no]"),
+    option(
+        "units",
+        "yes|no",
+        "whether currency and percent signs beside numbers are dropped; (3.50) and 3.50- are -3.50 [no]",
+    ),
     option(
         "encoding",
         "auto|utf-8|utf-16le|utf-16be|latin1|windows-1252",
@@ -357,17 +361,22 @@ impl Dialect {
     }
 
     /// A number as programs write it, with a point and no other marks. `None` if the field is no
-    /// number of this dialect; without options, any field is handed on.
+    /// number of this dialect; without options, any field is handed on, with a hyphen for the sign
+    /// U+2212.
     #[must_use]
     pub fn number<'f>(&self, field: &'f str) -> Option<Cow<'f, str>> {
         let units = self.units.unwrap_or(false);
         if self.decimal_mark() == '.' && self.thousands.is_none() && !units {
-            return Some(Cow::Borrowed(field));
+            let minus = field.strip_prefix('\u{2212}').map(|size| Cow::Owned(format!("-{size}")));
+            return Some(minus.unwrap_or(Cow::Borrowed(field)));
         }
         let mut text = field.trim();
         let mut negative = false;
         if units && let Some(inner) = text.strip_prefix('(').and_then(|text| text.strip_suffix(')')) {
             (text, negative) = (inner.trim(), true);
+        } else if units && let Some(size) = text.strip_suffix(['-', '\u{2212}']) {
+            // As SAP writes it.
+            (text, negative) = (size.trim_end(), true);
         }
         let (mut sign, rest) = signed(text);
         text = rest;
@@ -505,6 +514,10 @@ mod tests {
             ("($1'000)", Some("-1000")),
             ("12.5 %", Some("12.5")),
             ("\u{2212}3%", Some("-3")),
+            ("1'234.50-", Some("-1234.50")),
+            ("CHF 5 -", Some("-5")),
+            ("-3-", None),
+            ("-", None),
             ("--3", None),
             ("(-3)", None),
             ("EUR", None),
@@ -513,6 +526,7 @@ mod tests {
             assert_eq!(swiss.number(field).as_deref(), number, "{field:?}");
         }
         assert_eq!(Dialect::default().number("anything").as_deref(), Some("anything"));
+        assert_eq!(Dialect::default().number("\u{2212}12.5").as_deref(), Some("-12.5"));
     }
 
     #[test]

@@ -19,6 +19,7 @@ use crate::{
 use std::{
     fs::File,
     io::{self, Cursor, Read},
+    ops::Range,
     path::{Path, PathBuf},
 };
 
@@ -115,8 +116,9 @@ pub struct Rows<'a> {
     /// Which fields of the record are NULL: Parquet and Arrow say so.
     nulls: Vec<bool>,
     place: Option<FilePlace>,
-    /// Files that follow, the next one last.
+    /// Files that follow, the next one last; where parts of Parquet files are read, their rows.
     more: Vec<PathBuf>,
+    ranges: Vec<Range<u64>>,
     /// For each column of the first file, its place in this one, if that has another order.
     order: Option<Vec<usize>>,
     chosen: Chosen,
@@ -270,6 +272,13 @@ impl<'a> Rows<'a> {
                  if it is a row, set `header` to no"
             ));
         }
+        let blanks = |name: &[u8]| name.trim_ascii().windows(2).any(|two| two == b"  ");
+        if first.len() == 1 && blanks(&first[0]) && matches!(dialect.separator(), Separator::Auto) {
+            let path = path.display();
+            rows.remarks.push(format!(
+                "{path} is read as one column; if its fields are aligned by blanks, save it as CSV, or with tabs between them"
+            ));
+        }
         rows.first = (!named).then_some((first, line));
         Ok(rows)
     }
@@ -285,6 +294,7 @@ impl<'a> Rows<'a> {
             nulls: vec![],
             place: None,
             more: vec![],
+            ranges: vec![],
             order: None,
             chosen: Chosen::Default,
             remarks: vec![],
@@ -297,12 +307,13 @@ impl<'a> Rows<'a> {
         &self.header
     }
 
-    /// The columns' names, without blanks around them. A column without a name is called by its
-    /// number, as c3.
+    /// The columns' names, without blanks and characters of no width around them. A column without
+    /// a name is called by its number, as c3.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
         let name = |(at, name): (usize, &[u8])| {
-            let name = String::from_utf8_lossy(name).trim().to_owned();
+            let is_unseen = |c: char| c.is_whitespace() || matches!(c, '\u{200b}' | '\u{2060}' | '\u{feff}');
+            let name = String::from_utf8_lossy(name).trim_matches(is_unseen).to_owned();
             if name.is_empty() { format!("c{}", at + 1) } else { name }
         };
         self.header.iter().enumerate().map(name).collect()
@@ -488,11 +499,20 @@ impl<'a> Rows<'a> {
                         self.record = first;
                         (!self.record.is_empty(), line)
                     }
-                    None => {
+                    None => loop {
                         let more = source.reader.read_byte_record(&mut self.record);
                         let line = source.reader.get_mut().next_record();
-                        (more.map_err(|e| broken(&self.path, e, line))?, line)
-                    }
+                        let is_blank = self.dialect.trims()
+                            && self.record.len() == 1
+                            && self.record[0].trim_ascii().is_empty();
+                        match more {
+                            // A line of blanks is no row, as an empty one is none.
+                            Err(e)
+                                if is_blank && matches!(e.kind(), csv::ErrorKind::UnequalLengths { .. }) => {}
+                            Err(e) => return Err(broken(&self.path, e, line, (&self.header, &self.record))),
+                            Ok(more) => break (more, line),
+                        }
+                    },
                 };
                 if let (Some(line), Some(mut at)) = (line, self.record.position().cloned()) {
                     at.set_line(line);
@@ -545,6 +565,10 @@ impl<'a> Rows<'a> {
             Chosen::All => next.select_all()?,
             Chosen::Names(names) => drop(next.select(names.iter().map(String::as_str))?),
         }
+        #[cfg(feature = "parquet")]
+        if let (Some(range), RowSource::Parquet(rows)) = (self.ranges.pop(), &mut next.of) {
+            rows.within(range);
+        }
         let is_text = next.is_text();
         let order = || wanted.iter().map(|name| next.column(name)).collect::<Result<Vec<_>, _>>();
         self.order = if is_text && wanted != there { Some(order()?) } else { None };
@@ -570,6 +594,17 @@ impl<'a> Rows<'a> {
     #[must_use]
     pub fn place(&self) -> Option<FilePlace> {
         self.place
+    }
+
+    /// Reads these rows alone of each of its Parquet files, in their order, before the first is
+    /// read.
+    #[cfg(feature = "parquet")]
+    pub(crate) fn within(&mut self, mut ranges: Vec<Range<u64>>) {
+        ranges.reverse();
+        if let (Some(range), RowSource::Parquet(rows)) = (ranges.pop(), &mut self.of) {
+            rows.within(range);
+        }
+        self.ranges = ranges;
     }
 
     /// The types of the columns of a file that declares them.
@@ -606,13 +641,22 @@ impl<'a> CsvSource<'a> {
         };
         let text: Box<dyn Read + 'a> = Box::new(mark::strip_read(text).map_err(of)?);
         let quote = dialect.quote();
-        let (separator, text) = match dialect.separator() {
+        let (separator, text, lines) = match dialect.separator() {
             // The first bytes come together, by which formats are told apart.
-            Separator::Byte(byte) => (byte, peeked(text, HEAD).map_err(of)?.1),
+            Separator::Byte(byte) => (byte, peeked(text, HEAD).map_err(of)?.1, 0),
             Separator::Auto => {
-                let (sample, text) = peeked(text, sniff::SAMPLE).map_err(of)?;
+                let (sample, mut text) = peeked(text, sniff::SAMPLE).map_err(of)?;
                 let is_whole = sample.len() < sniff::SAMPLE;
-                (sniff::separator(&sample, quote, is_whole, dialect.decimal_mark() == ','), text)
+                match sniff::declared(&sample) {
+                    Some((separator, length)) => {
+                        io::copy(&mut text.by_ref().take(length as u64), &mut io::sink()).map_err(of)?;
+                        (separator, peeked(text, HEAD).map_err(of)?.1, 1)
+                    }
+                    None => {
+                        let comma_is_decimal = dialect.decimal_mark() == ',';
+                        (sniff::separator(&sample, quote, is_whole, comma_is_decimal), text, 0)
+                    }
+                }
             }
         };
         let mut builder = csv::ReaderBuilder::new();
@@ -621,11 +665,11 @@ impl<'a> CsvSource<'a> {
             Some(quote) => builder.quote(quote),
             None => builder.quoting(false),
         };
-        let mut reader = builder.from_reader(Strict::new(text, separator, quote));
+        let mut reader = builder.from_reader(Strict::new(text, separator, quote).behind(lines));
         let mut first = csv::ByteRecord::new();
         let read = reader.read_byte_record(&mut first);
         let line = reader.get_mut().next_record();
-        read.map_err(|e| broken(path, e, None))?;
+        read.map_err(|e| broken(path, e, None, (&first, &first)))?;
         Ok((Self { reader, separator, named: true, packed }, first, line))
     }
 }

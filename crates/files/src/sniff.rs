@@ -36,16 +36,31 @@ fn counts(sample: &[u8], quote: Option<u8>, is_whole: bool) -> Vec<[usize; 4]> {
     all
 }
 
-/// The separator of a file that begins with `sample`: of those in its first record, the comma if
-/// all records have equally many of it, then one of which they have, then the most frequent one.
-/// Where commas are decimal marks, they come last.
+/// The separator that the first line of a file of Excel declares, as `sep=;`, and the line's bytes.
+pub(crate) fn declared(sample: &[u8]) -> Option<(u8, usize)> {
+    let (separator, rest) =
+        sample.get(..4).filter(|begin| begin.eq_ignore_ascii_case(b"sep=")).and_then(|_| {
+            let (separator, rest) = sample[4..].split_first()?;
+            Some((*separator, rest))
+        })?;
+    let end = match rest {
+        [b'\r', b'\n', ..] => 2,
+        [b'\n', ..] => 1,
+        _ => return None,
+    };
+    (separator.is_ascii() && !b"\r\n\"".contains(&separator)).then_some((separator, 5 + end))
+}
+
+/// The separator of a file that begins with `sample`: of those in its first record, one of which
+/// all records have equally many, and of several the most frequent one; the comma where two are
+/// alike. Where commas are decimal marks, they come last.
 pub(crate) fn separator(sample: &[u8], quote: Option<u8>, is_whole: bool, comma_is_decimal: bool) -> u8 {
     let records = counts(sample, quote, is_whole);
     let Some(first) = records.first() else { return b',' };
     let is_even = |at: usize| records.iter().all(|record| record[at] == first[at]);
     let rank = |at: &usize| {
         let is_comma = SEPARATORS[*at] == b',';
-        (!(is_comma && comma_is_decimal), is_even(*at), is_even(*at) && is_comma, first[*at], is_comma)
+        (!(is_comma && comma_is_decimal), is_even(*at), first[*at], is_comma)
     };
     let there = (0..SEPARATORS.len()).filter(|at| first[*at] > 0);
     there.max_by_key(rank).map_or(b',', |at| SEPARATORS[at])
@@ -100,6 +115,8 @@ mod tests {
             ("a,b;c\n1;2\n3;4\n", b';'),
             ("\"a;b\",c\n1,2\n", b','),
             ("\n\r\na;b\r\n1;2\r\n", b';'),
+            // Tabs part more fields than the commas within them.
+            ("id\tname, first\tn\n1\tAnn, B\t2\n", b'\t'),
             // Neither has as many in all records.
             ("a;b;c,d\n1;2\n", b';'),
         ] {
@@ -109,6 +126,15 @@ mod tests {
         assert_eq!(separator(b"1;2,5\n3;4,5\n", Some(b'"'), true, false), b',');
         // A record that the sample cuts does not count.
         assert_eq!(separator(b"a;b,c\n1;2\n3", Some(b'"'), false, false), b';');
+    }
+
+    #[test]
+    fn the_line_of_excel_declares_a_separator() {
+        assert_eq!(declared(b"sep=;\r\na;b\r\n"), Some((b';', 7)));
+        assert_eq!(declared(b"SEP=\t\na\tb\n"), Some((b'\t', 6)));
+        for text in [&b"sep=;"[..], b"sep=\n", b"sep=;a\n", b"separator\n", b"sep", b"sep=\"\n"] {
+            assert_eq!(declared(text), None, "{}", text.escape_ascii());
+        }
     }
 
     #[test]

@@ -23,16 +23,47 @@ pub(crate) fn refused(path: &Path, e: &io::Error) -> FileError {
     FileError::io(path, e)
 }
 
-/// An error of the parser in the record that begins at `line`.
-pub(crate) fn broken(path: &Path, e: csv::Error, line: Option<u64>) -> FileError {
+/// The remedy for a record that is not as wide as the first line.
+fn of_width(header: &csv::ByteRecord, record: &csv::ByteRecord) -> &'static str {
+    let first = record.get(0).unwrap_or_default().trim_ascii();
+    let begins = |words: &[&str]| {
+        let text = String::from_utf8_lossy(first).to_lowercase();
+        words.iter().any(|word| text.starts_with(word))
+    };
+    let title = header.get(0).unwrap_or_default().trim_ascii();
+    match (header.len(), record.len()) {
+        (1, 2..) if title.starts_with(b"#") || title.contains(&b' ') => {
+            "if the lines before it are a title or comments, delete them: the first line must name the columns"
+        }
+        (wide, len) if len == wide + 1 && record.iter().next_back().is_some_and(<[u8]>::is_empty) => {
+            "take away the separator at the end of lines, or end the first line with one, too"
+        }
+        (2.., 1) if first == [0x1a] => "delete the last character of the file, which marks its end",
+        (2.., 1) if begins(&["#", "--", "//", "total", "sum", "gesamt", "summe", "end"]) => {
+            "if it is a comment or a total, delete the line; put quotes around a field that has separators in it"
+        }
+        (wide, len) if len > wide && record.iter().any(|field| field.trim_ascii().starts_with(b"'")) => {
+            "if its fields have ' around them, set `quote` to it; else put quotes around a field that has separators in it"
+        }
+        _ => "give it as many; put quotes around a field that has separators in it",
+    }
+}
+
+/// An error of the parser in the record that begins at `line`, in a file whose first line has the
+/// fields of `header`.
+pub(crate) fn broken(
+    path: &Path,
+    e: csv::Error,
+    line: Option<u64>,
+    (header, record): (&csv::ByteRecord, &csv::ByteRecord),
+) -> FileError {
     let line = line.map(FilePlace::line);
     match e.into_kind() {
         csv::ErrorKind::Io(e) => refused(path, &e),
         csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
             let s = if len == 1 { "" } else { "s" };
             let cause = format!("it has {len} field{s} where the first line has {expected_len}");
-            let remedy = "give it as many; put quotes around a field that has separators in it";
-            FileError::new(path, line, cause, remedy)
+            FileError::new(path, line, cause, of_width(header, record))
         }
         _ => FileError::new(path, line, "it is not CSV", "save it as CSV with commas between columns"),
     }
@@ -300,6 +331,12 @@ impl<R: Read> Strict<R> {
             quote,
             begins: VecDeque::new(),
         }
+    }
+
+    /// A reader of what follows that many lines.
+    pub(crate) fn behind(self, lines: u64) -> Self {
+        let start = Spot { line: lines + 1, column: 1 };
+        Self { place: start, begun: start, record: start, ..self }
     }
 
     /// The line in which the next record begins, asked once for each that the parser has found.

@@ -128,7 +128,7 @@ pub use builder::CircuitBuilder;
 pub use hushwire_fault::Fault;
 pub use local::Local;
 pub use local_job::{Ended, LocalJob, LocalMembers};
-pub use member::{LocalMember, Member, Opened};
+pub use member::{LocalMember, Member, Opened, ShardAddresses};
 #[cfg(feature = "models")]
 pub use model::LocalModel;
 pub use pair::local_pair;

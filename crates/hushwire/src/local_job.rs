@@ -7,7 +7,7 @@ use crate::job::{
     first_error,
 };
 use crate::{
-    member::{LocalMember, Opened},
+    member::{LocalMember, LocalShard, Opened, inputs_of_shard},
     places::LocalPlaces,
 };
 use hushwire_aes::Backend;
@@ -31,6 +31,7 @@ pub struct LocalJob<'a, T: Task> {
     outputs: BTreeMap<Member, BTreeMap<String, OutputPlace>>,
     transport: TransportKind,
     shape: Shape,
+    shards: usize,
     backend: Backend,
     observer: Observer,
     cancel: Cancel,
@@ -50,6 +51,7 @@ impl<'a, T: Task> LocalJob<'a, T> {
             outputs: BTreeMap::new(),
             transport: TransportKind::Unix,
             shape: Shape::NONE,
+            shards: 1,
             backend: Backend::best(),
             observer: Arc::new(|_| {}),
             cancel: Cancel::new(),
@@ -68,6 +70,13 @@ impl<'a, T: Task> LocalJob<'a, T> {
     #[must_use]
     pub fn shape(mut self, shape: Shape) -> Self {
         self.shape = shape;
+        self
+    }
+
+    /// The number of processes of each member among which rows are spread: that of the job.
+    #[must_use]
+    pub fn shards(mut self, shards: u16) -> Self {
+        self.shards = shards.into();
         self
     }
 
@@ -123,6 +132,7 @@ impl<'a, T: Task> LocalJob<'a, T> {
         T::Learnt: Send,
     {
         let (task, observer, cancel) = (self.task, self.observer.clone(), self.cancel.clone());
+        let each = task.agreement().members().len();
         let LocalMembers { members, places } = self.members()?;
         let mut opened = vec![];
         // Owners first: they make the directories of their keys.
@@ -135,8 +145,10 @@ impl<'a, T: Task> LocalJob<'a, T> {
         opened[0].1.listen(observer);
         let peers: Vec<_> = opened.iter().map(|(_, member)| member.peer()).collect();
         let ended: Vec<_> = thread::scope(|scope| {
-            let running = opened.into_iter().map(|(me, member): (_, Opened<T::Part>)| {
-                let peers = &peers;
+            let running = opened.into_iter().enumerate();
+            let running = running.map(|(i, (me, member)): (usize, (_, Opened<T::Part>))| {
+                // It meets the members of its own shard.
+                let peers = &peers[i / each * each..][..each];
                 (me, scope.spawn(move || member.run(peers)))
             });
             let running: Vec<_> = running.collect();
@@ -150,12 +162,19 @@ impl<'a, T: Task> LocalJob<'a, T> {
         let (mut outcomes, mut errors) = (BTreeMap::new(), vec![]);
         for (me, ended) in ended {
             match ended {
-                Ok(outcome) => drop(outcomes.insert(me, outcome)),
+                // The first of a member's shards has its result.
+                Ok(outcome) => drop(outcomes.entry(me).or_insert(outcome)),
                 Err(e) => errors.push(e),
             }
         }
         first_error(errors)?;
         Ok(Ended { task, outcomes })
+    }
+
+    /// The number of members of each shard.
+    #[must_use]
+    pub fn each(&self) -> usize {
+        self.task.agreement().members().len()
     }
 
     /// The members, each ready to become a process of its own.
@@ -167,25 +186,44 @@ impl<'a, T: Task> LocalJob<'a, T> {
             return Err(e);
         }
         let wrong = |e: &dyn std::fmt::Display| Fault::internal("starting the run", e);
+        // The name of all shards' sessions, whose ids their processes draw. A member has one key.
         let session = SessionId::fresh().map_err(|e| wrong(&e))?;
-        let places = LocalPlaces::of(self.transport)?;
+        let of = self.shards;
+        let places = match of {
+            1 => LocalPlaces::of(self.transport)?,
+            _ => LocalPlaces::of_shards(self.transport)?,
+        };
+        let all: Vec<Member> = self.task.agreement().members();
+        let identity = |me: &Member| Identity::generate(&me.to_string()).map_err(|e| wrong(&e));
+        let identities = all.iter().map(identity).collect::<Result<Vec<_>, _>>()?;
         let mut members = vec![];
-        for me in self.task.agreement().members() {
-            let identity = Identity::generate(&me.to_string()).map_err(|e| wrong(&e))?;
+        for (shard, at) in (0..of).flat_map(|shard| (0..all.len()).map(move |at| (shard, at))) {
+            let (me, identity) = (all[at].clone(), &identities[at]);
+            let name = if of == 1 { me.key() } else { format!("m{at}.{shard}") };
             members.push(LocalMember {
                 pem: identity.to_pem().to_string(),
-                listen: matches!(me, Member::Party(_)).then(|| places.address(&me.key())),
+                listen: matches!(me, Member::Party(_)).then(|| places.address(&name)),
                 transport: self.transport.to_string(),
                 shape: self.shape.to_string(),
                 session: session.0,
                 backend: self.backend.tier().name().to_owned(),
-                inputs: self.inputs.remove(&me).unwrap_or_default(),
+                // The first shard has the files, but for those of which each reads a part.
+                inputs: self.inputs.get(&me).map(|inputs| inputs_of_shard(inputs, shard)).unwrap_or_default(),
                 outputs: self.outputs.remove(&me).unwrap_or_default(),
                 aes_ctr: self.aes_ctr.remove(&me).unwrap_or_default(),
                 force: self.force,
+                shard: (of > 1).then(|| LocalShard {
+                    shard,
+                    bind: places.socket(&format!("x{at}.{shard}")),
+                    addresses: (0..of).map(|shard| places.socket(&format!("x{at}.{shard}"))).collect(),
+                    transport: TransportKind::Unix.to_string(),
+                }),
+                patience: None,
+                reads: vec![],
                 me,
             });
         }
+        self.inputs.retain(|me, _| !all.contains(me));
         if let Some(odd) = self.inputs.keys().chain(self.outputs.keys()).chain(self.aes_ctr.keys()).next() {
             let remedy = "give values to members that the job names";
             return Err(Fault::usage("starting the run", format!("the job has no {odd}"), remedy));
@@ -197,7 +235,8 @@ impl<'a, T: Task> LocalJob<'a, T> {
 /// The members of a local run, and the places where they listen, which are there until this is
 /// dropped.
 pub struct LocalMembers {
-    /// In the agreement's order: parties, then clients.
+    /// In the agreement's order: parties, then clients; those of the first shard, then those of the
+    /// next ones.
     pub members: Vec<LocalMember>,
     /// Sockets that must outlive the members.
     pub places: LocalPlaces,

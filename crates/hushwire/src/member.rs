@@ -1,15 +1,20 @@
 //! One member of a job: from its configuration to its end.
 
 use crate::job::{
-    Agreement, Cancel, ClientFile, Decider, Fault, InputPlace, Member as Name, MemberConfig, Observer,
-    Outcome, OutputPlace, Part, PartyFile, Peer, RunFiles, SealedSink, StoredData, Task, TermsDigest,
-    aes_ctr::AesCtrPlaces,
+    Agreement, Cancel, ClientFile, Decider, Fault, InputPlace, Member as Name, MemberConfig, MemberFile,
+    Observer, Outcome, OutputPlace, Part, PartyFile, Peer, RunFiles, SealedSink, ShardPlace, StoredData,
+    Task, TermsDigest, aes_ctr::AesCtrPlaces, session_of,
 };
 use hushwire_aes::Backend;
 use hushwire_machine::SessionId;
-use hushwire_wire::{Identity, Listener, Shape};
+use hushwire_wire::{Identity, Listener, Shape, TransportKind};
 use serde::{Deserialize, Serialize};
-use std::{collections::BTreeMap, path::Path, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 use zeroize::Zeroize;
 
 /// One member of a run: what `hushwire party` and `hushwire client` are, and each process of a
@@ -174,6 +179,20 @@ impl<P: Part> Opened<P> {
     }
 }
 
+/// Where the shards of a member on this machine find each other: see
+/// [`Hosts`](crate::job::Hosts).
+#[derive(Clone, Debug)]
+pub struct ShardAddresses {
+    /// The number of this one.
+    pub shard: usize,
+    /// Where it listens for the others.
+    pub bind: String,
+    /// Where all are found, in order.
+    pub addresses: Vec<String>,
+    /// The transport between them.
+    pub transport: TransportKind,
+}
+
 /// A member of a local run that does not listen yet, and may go to another process as it is:
 /// everything it needs but the job and where the others are. No `Debug`: it holds a private key and
 /// inputs.
@@ -193,6 +212,23 @@ pub struct LocalMember {
     pub(crate) aes_ctr: AesCtrPlaces,
     /// Whether outputs may replace files of others.
     pub(crate) force: bool,
+    /// Its place among the shards of its member, where there are several.
+    pub(crate) shard: Option<LocalShard>,
+    /// Milliseconds that peers may take to come, and that no byte may move; the defaults where they
+    /// are missing.
+    pub(crate) patience: Option<[u64; 2]>,
+    /// Files that the member reads besides its inputs, with their roles.
+    pub(crate) reads: Vec<(String, PathBuf)>,
+}
+
+/// A shard that is a process of its own.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct LocalShard {
+    pub(crate) shard: usize,
+    /// Where it listens for the member's other shards, and where all of these are found.
+    pub(crate) bind: String,
+    pub(crate) addresses: Vec<String>,
+    pub(crate) transport: String,
 }
 
 impl Drop for LocalMember {
@@ -201,11 +237,65 @@ impl Drop for LocalMember {
     }
 }
 
+/// The inputs of one of a member's shards on this machine: the first has all, and the others those
+/// of which each reads a part.
+pub(crate) fn inputs_of_shard(
+    inputs: &BTreeMap<String, InputPlace>,
+    shard: usize,
+) -> BTreeMap<String, InputPlace> {
+    let own = inputs.iter().filter(|(_, place)| shard == 0 || place.is_read_in_parts());
+    own.map(|(name, place)| (name.clone(), place.clone())).collect()
+}
+
 impl LocalMember {
     /// The member's name in the job.
     #[must_use]
     pub fn name(&self) -> &Name {
         &self.me
+    }
+
+    /// The number of its shard, where its member has several.
+    #[must_use]
+    pub fn shard(&self) -> Option<usize> {
+        self.shard.as_ref().map(|place| place.shard)
+    }
+
+    /// The member of a member file, as one of its shards on this machine, and those it meets. A
+    /// party listens at `listen`, and its shards find each other as `place` says.
+    ///
+    /// # Errors
+    /// The key cannot be used; the file has no address of a party's shard.
+    pub fn of_file(
+        file: &MemberFile,
+        listen: Option<String>,
+        place: ShardAddresses,
+        (label, backend, force): (&str, Backend, bool),
+    ) -> Result<(Self, Vec<Peer>), Fault> {
+        let ShardAddresses { shard, bind, addresses, transport } = place;
+        let own = file.of_shard(shard, addresses.len())?;
+        let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        let mut reads = vec![
+            ("this member's own file".to_owned(), own.file.clone()),
+            ("this member's private key".to_owned(), own.key.clone()),
+        ];
+        reads.extend(own.allow_file.iter().map(|path| ("the jobs that it allows".to_owned(), path.clone())));
+        let member = Self {
+            pem: own.identity()?.to_pem().to_string(),
+            listen,
+            transport: own.transport.to_string(),
+            shape: Shape::NONE.to_string(),
+            session: session_of(label).0,
+            backend: backend.tier().name().to_owned(),
+            inputs: inputs_of_shard(&own.inputs, shard),
+            outputs: if shard == 0 { own.outputs.clone() } else { BTreeMap::new() },
+            aes_ctr: AesCtrPlaces::default(),
+            force,
+            shard: Some(LocalShard { shard, bind, addresses, transport: transport.to_string() }),
+            patience: Some([own.connect_timeout, own.stall].map(millis)),
+            reads,
+            me: own.me.clone(),
+        };
+        Ok((member, own.peers))
     }
 
     /// Starts it here: a party listens from now on.
@@ -222,7 +312,19 @@ impl LocalMember {
         let identity = Identity::from_pem(&self.pem).map_err(|e| wrong(&e))?;
         let listener = self.listen.as_deref().map(Listener::bind).transpose();
         let listener = listener.map_err(|e| Fault::from(e).during("listening"))?;
+        let place = self.shard.take().map(|place| {
+            let LocalShard { shard, bind, addresses, transport } = place;
+            ShardPlace::process(shard, &bind, addresses, transport.parse()?)
+        });
+        let mut files = RunFiles::new(self.force);
+        self.reads.iter().for_each(|(role, path)| files.reads(role.clone(), path));
+        let known = MemberConfig::new(self.me.clone(), identity, listener.map(Arc::new));
+        let waits = [known.connect_timeout, known.stall];
+        let [connect_timeout, stall] = self.patience.map_or(waits, |all| all.map(Duration::from_millis));
         Ok(Member::new(MemberConfig {
+            shard: place.transpose()?,
+            connect_timeout,
+            stall,
             transport: self.transport.parse()?,
             shape,
             session: SessionId(self.session),
@@ -230,8 +332,8 @@ impl LocalMember {
             inputs: std::mem::take(&mut self.inputs),
             outputs: std::mem::take(&mut self.outputs),
             keys: std::mem::take(&mut self.aes_ctr),
-            files: RunFiles::new(self.force),
-            ..MemberConfig::new(self.me.clone(), identity, listener.map(Arc::new))
+            files,
+            ..known
         }))
     }
 }

@@ -12,7 +12,13 @@ use std::{
 /// Loopback ports that the system chooses, or Unix sockets in a directory that is removed when this
 /// is dropped.
 #[derive(Debug)]
-pub struct LocalPlaces(Option<PathBuf>, Process);
+pub struct LocalPlaces {
+    /// The directory of sockets.
+    dir: Option<PathBuf>,
+    /// Whether parties listen there.
+    is_local: bool,
+    process: Process,
+}
 
 /// LOCAL: the longest path of a directory in which a party's socket has a name: 108 bytes with a
 /// zero at the end, without `/hushwire-0123456789abcdef/party7`.
@@ -30,31 +36,52 @@ impl LocalPlaces {
     /// # Errors
     /// The directory cannot be made.
     pub fn of(transport: TransportKind) -> Result<Self, Fault> {
-        if !transport.is_local() {
-            return Ok(Self(None, Process::here()));
-        }
+        if transport.is_local() { Self::with_sockets(true) } else { Ok(Self::at(None, false)) }
+    }
+
+    /// Places for a transport, and for sockets between shards of each party.
+    ///
+    /// # Errors
+    /// The directory cannot be made.
+    pub fn of_shards(transport: TransportKind) -> Result<Self, Fault> {
+        Self::with_sockets(transport.is_local())
+    }
+
+    fn at(dir: Option<PathBuf>, is_local: bool) -> Self {
+        Self { dir, is_local, process: Process::here() }
+    }
+
+    fn with_sockets(is_local: bool) -> Result<Self, Fault> {
         // Random, and nothing that is secret.
         let name = SessionId::fresh().map_err(|e| Fault::internal("naming a directory", e))?;
         let path = short_enough(std::env::temp_dir()).join(format!("hushwire-{}", &name.to_string()[..16]));
         let made = DirBuilder::new().mode(0o700).create(&path);
         made.map_err(|e| Fault::io("make the directory", &path, &e))?;
-        Ok(Self(Some(path), Process::here()))
+        Ok(Self::at(Some(path), is_local))
     }
 
     /// The address of a party.
     #[must_use]
     pub fn address(&self, party: &str) -> String {
-        match &self.0 {
-            Some(dir) => format!("unix:{}", dir.join(party).display()),
-            None => "127.0.0.1:0".to_owned(),
+        match self.is_local {
+            true => self.socket(party),
+            false => "127.0.0.1:0".to_owned(),
         }
+    }
+
+    /// The address of a socket between processes of this machine, where there is a directory for
+    /// them.
+    #[must_use]
+    pub fn socket(&self, name: &str) -> String {
+        let dir = self.dir.clone().unwrap_or_else(std::env::temp_dir);
+        format!("unix:{}", dir.join(name).display())
     }
 }
 
 impl Drop for LocalPlaces {
     fn drop(&mut self) {
         // A fork leaves the directory to the process that made it.
-        if let Some(dir) = self.0.as_ref().filter(|_| self.1.is_here()) {
+        if let Some(dir) = self.dir.as_ref().filter(|_| self.process.is_here()) {
             // Nothing is left to tell of a failure here.
             let _ = fs::remove_dir_all(dir);
         }
@@ -76,7 +103,7 @@ mod tests {
         assert_eq!(short_enough(dir.path().join("d".repeat(fill + 1))), PathBuf::from("/tmp"));
         let inner = path.join("hushwire-0123456789abcdef");
         fs::create_dir_all(&inner).unwrap();
-        let places = LocalPlaces(Some(inner), Process::here());
+        let places = LocalPlaces::at(Some(inner), true);
         Listener::bind(&places.address("party7")).unwrap_or_else(|e| panic!("{e}"));
     }
 }

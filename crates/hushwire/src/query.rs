@@ -41,6 +41,7 @@ impl Local {
             join_bound: None,
             tag_joins: false,
             now: hushwire_kinds::query_now(sql),
+            shards: 1,
             tables: vec![],
             parameters: vec![],
             values: RunValues::default(),

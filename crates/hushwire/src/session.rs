@@ -1,7 +1,8 @@
 //! Sessions for computations: one member of a real run.
 
 use crate::job::{
-    Cancel, Chosen, ComputeSession, Fault, Member, MemberConfig, Observer, Protocol, Stats, Value,
+    Cancel, Chosen, ComputeSession, Fault, Member, MemberConfig, Observer, Protocol, Stats, TermsDigest,
+    Value,
 };
 use hushwire_compute::{Computation, Tensor};
 use std::{collections::BTreeMap, sync::Arc};
@@ -41,6 +42,16 @@ impl Party {
         observer: &Observer,
     ) -> Result<Self, Fault> {
         ComputeSession::connect(config, chosen, threads, &[], observer).map(Self)
+    }
+
+    /// The digest of the terms on which parties of a protocol run a computation, which an operator
+    /// allows before the session begins ([`MemberConfig::allow`]). Its members are the parties of
+    /// their names, or the parties in their order.
+    ///
+    /// # Errors
+    /// The protocol does not run it; it has public inputs, or secret ones that nobody brings.
+    pub fn terms_digest(chosen: Chosen, computation: &Computation) -> Result<TermsDigest, Fault> {
+        Ok(ComputeSession::terms(chosen, computation)?.digest())
     }
 
     /// Meets the other two parties and these clients, in an order that all members have alike.

@@ -2,6 +2,7 @@
 
 use hushwire::{
     Local, Party,
+    compute::Computation,
     job::{
         Chosen, Dialect, Fault, Kind, Member, MemberConfig, Observer, Peer, Protocol, QueryJob, QueryPartOf,
         QueryTable, QueryTask, RunValues, Task, Value,
@@ -34,6 +35,7 @@ fn task(sql: &str, owners: [&str; 2], to: &str, cents: &str) -> QueryTask {
         join_bound: None,
         tag_joins: false,
         now: None,
+        shards: 1,
         tables: vec![table("pay", &pay, &[], owners[0], 4), table("who", &who, &["id"], owners[1], 3)],
         parameters: vec![],
         values: RunValues::default(),
@@ -83,6 +85,23 @@ fn a_session_answers_many_queries() {
         let learnt = ok(three.ask(&task, inputs));
         assert_eq!(ok(task.result(&learnt)), wanted());
     }
+}
+
+#[test]
+fn columns_of_a_result_have_the_values_of_its_rows() {
+    let mut three = ok(Local::three());
+    let sql = "SELECT person, cents, cents IS NULL AS gone, city, cents * cents AS squared FROM pay LEFT JOIN who \
+               ON person = id WHERE person <> 2 ORDER BY person";
+    let task = task(sql, ["client:alice", "client:bob"], "client:ann", CENTS);
+    let mut inputs = ok(pay(&task, "client:alice", &[1, 2, 3, 7]));
+    inputs.extend(ok(who(&task, "client:bob", &[1, 2, 3])));
+    let learnt = ok(three.ask(&task, inputs));
+    let (rows, columns) = (ok(task.result(&learnt)), ok(task.result_columns(&learnt)));
+    assert_eq!(rows.len(), 3);
+    assert!(rows.iter().flatten().any(Cell::is_null));
+    let row = |i| columns.columns.iter().map(|column| column.value(i)).collect();
+    let again: Vec<Vec<Cell>> = (0..columns.rows).map(row).collect();
+    assert_eq!(again, rows);
 }
 
 #[test]
@@ -181,5 +200,38 @@ fn a_party_answers_the_queries_that_it_allows() {
     let errors: Vec<_> = ended.into_iter().map(ok).collect();
     let refusal = errors[1].as_ref().unwrap_or_else(|| panic!("it is refused"));
     assert_eq!(refusal.kind(), Kind::Refused, "{refusal}");
+    assert!(errors.iter().all(Option::is_some));
+}
+
+#[test]
+fn a_party_runs_the_computations_that_it_allows() {
+    let text = |op: &str| {
+        let text = format!(
+            "computation c\nmembers party0, party1\nsymbols n\ninput x: u8[n] from party0\n\
+             input y: u8[n] from party1\noutput z = x {op} y to party1"
+        );
+        text.parse::<Computation>().unwrap_or_else(|e| panic!("{e}"))
+    };
+    let (sum, product) = (text("+"), text("*"));
+    let allowed = ok(Party::terms_digest(ok(Chosen::new(Protocol::Rep3, None, None)), &sum));
+    let furnish = |config: &mut MemberConfig| {
+        if config.me == Member::Party(1) {
+            config.allow([allowed]);
+        }
+    };
+    let ended = met(furnish, |index, party| {
+        let inputs = || [("x", [5u8, 1]), ("y", [2, 3])].into_iter().skip(index.into()).take(1);
+        let mine = |party: &mut Party, of: &Computation| match index {
+            2 => party.run(of, std::iter::empty::<(&str, u8)>()),
+            _ => party.run(of, inputs()),
+        };
+        let learnt = mine(party, &sum)?;
+        if index == 1 {
+            assert_eq!([0, 1].map(|i| learnt["z"].number(i)), [Some(7), Some(4)]);
+        }
+        Ok(mine(party, &product).err())
+    });
+    let errors: Vec<_> = ended.into_iter().map(ok).collect();
+    assert_eq!(errors[1].as_ref().map(Fault::kind), Some(Kind::Refused), "{errors:?}");
     assert!(errors.iter().all(Option::is_some));
 }

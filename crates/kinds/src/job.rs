@@ -1,18 +1,18 @@
 //! A job of any kind, and the table of kinds.
 
 use crate::{
-    CircuitJob, ComputeJob, DrawJob, InferJob, JobParameters, PsiJob, QueryJob, RunValues,
+    CircuitJob, ColumnInParts, ComputeJob, DrawJob, InferJob, JobParameters, PsiJob, QueryJob, RunValues,
     encrypt::AesCtrJob,
-    kind::{JobKind, Runs, Words},
+    kind::{JobKind, READING, Runs, Words},
 };
 use hushwire_fault::code;
 use hushwire_session::{
-    Agreement, Fault, Member, Task, Terms,
-    suggest::Unknown,
+    Agreement, Fault, InputPlace, Member, Task, Terms,
+    suggest::{self, Unknown},
     toml_file::{Section, Source},
 };
 use serde::{Deserialize, Serialize};
-use std::path::Path;
+use std::{collections::BTreeMap, path::Path};
 
 /// Does something with a planned job, of whatever kind.
 pub trait Visitor {
@@ -165,6 +165,16 @@ impl Job {
         Self::of_kind(named.unwrap_or(Self::KINDS[by_key.unwrap_or(0)]), top)
     }
 
+    /// The number of processes of each member among which rows are spread.
+    #[must_use]
+    pub fn shards(&self) -> u16 {
+        match self {
+            Self::Compute(job) => job.shards,
+            Self::Query(job) => job.shards,
+            _ => 1,
+        }
+    }
+
     /// The agreement of its members.
     ///
     /// # Errors
@@ -178,6 +188,41 @@ impl Job {
             }
         }
         self.visit(OfMembers)?
+    }
+
+    /// The member that a data set of the job is.
+    ///
+    /// # Errors
+    /// The job has no such data set.
+    pub fn data_set(&self, name: &str) -> Result<Member, Fault> {
+        let names = self.data_sets()?;
+        if names.iter().any(|other| other == name) {
+            return Ok(Member::Data(name.to_owned()));
+        }
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let cause = format!("the job has no data set {name}");
+        Err(Fault::new(code::DATA_SET, READING, cause, suggest::remedy(name, &names)))
+    }
+
+    /// Reads the contents of the job's data set `data` from the places of its owner, as columns in
+    /// parts: a model, an input of a network, inputs of a computation.
+    ///
+    /// # Errors
+    /// The job has no such data set, or takes tables; a place cannot be read, or is no input of the
+    /// data set.
+    pub fn stored(
+        &self,
+        data: &str,
+        inputs: &BTreeMap<String, InputPlace>,
+    ) -> Result<Vec<ColumnInParts>, Fault> {
+        struct OfOwner<'a>(Member, &'a BTreeMap<String, InputPlace>);
+        impl Visitor for OfOwner<'_> {
+            type Out = Result<Vec<ColumnInParts>, Fault>;
+            fn visit<K: Runs>(self, job: &K) -> Self::Out {
+                job.stored(&self.0, self.1)
+            }
+        }
+        self.visit(OfOwner(self.data_set(data)?, inputs))?
     }
 
     /// The job's terms, and what an operator reads beside them.

@@ -1,11 +1,11 @@
 //! What a kind of job has besides its [`Task`]: its table in a job file, words for people, fields
 //! for programs.
 
-use crate::{JobParameters, RunValues};
+use crate::{ColumnInParts, JobParameters, RunValues};
 use hushwire_fault::code;
 use hushwire_machine::PartyId;
 use hushwire_session::{
-    Fault, Member, Preparation, Task,
+    Fault, InputPlace, Member, Preparation, Task,
     sealed::{OPENING, SealedValue},
     toml_file::Section,
 };
@@ -53,6 +53,9 @@ pub trait JobKind: Sized {
 /// A result, and its CSV files by the output's name.
 pub type Opened<T> = (<T as Task>::Learnt, BTreeMap<String, Vec<u8>>);
 
+/// The step of reading a data set, as errors name it.
+pub(crate) const READING: &str = "reading the data set";
+
 /// A kind of job that this build runs.
 pub trait Runs: JobKind {
     /// A job, read and planned.
@@ -78,6 +81,22 @@ pub trait Runs: JobKind {
     fn absent(task: &Self::Task) -> Vec<Member> {
         let _ = task;
         vec![]
+    }
+
+    /// Reads the contents of a data set of the job from the places of its owner, as columns in
+    /// parts.
+    ///
+    /// # Errors
+    /// A place cannot be read, or is no input of `data`; data sets of this kind are tables or none.
+    fn stored(
+        &self,
+        data: &Member,
+        inputs: &BTreeMap<String, InputPlace>,
+    ) -> Result<Vec<ColumnInParts>, Fault> {
+        let _ = (data, inputs);
+        let cause = format!("jobs of kind {} take no arrays at rest", Self::NAME);
+        let remedy = "put a query's table with its schema (`hushwire data put FILE --schema SCHEMA`)";
+        Err(Fault::new(code::DATA_SET, READING, cause, remedy))
     }
 
     /// The result that sealed outputs are, and its CSV files by the output's name.

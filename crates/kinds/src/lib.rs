@@ -31,7 +31,7 @@ pub use circuit::{
 };
 pub use compute::{
     BoundComputation, ColumnInParts, ComputationSource, ComputeJob, ComputePart, ComputeSession, ComputeTask,
-    Computed, PublicPlace, Shown, Value, fits, read_input, stored_input,
+    Computed, PublicPlace, ShardPrice, Shown, Value, fits, read_input, stored_input,
 };
 pub use draw::{DrawJob, DrawPart, DrawReport, DrawTask, Drawn};
 pub use infer::InferJob;
@@ -50,9 +50,9 @@ pub use psi::{
 };
 #[cfg(feature = "sql")]
 pub use query::{
-    Answer, Column, ColumnSurvey, Depth, Doubt, Family, FoundForm, InferredTable, Misfit, Pad, Partners,
-    QueryPart, QueryTask, Spelling, StoredTable, aligned, check_output, column_of, count, declaration, infer,
-    query_now, survey,
+    Answer, Column, ColumnSurvey, Depth, Doubt, Family, FoundForm, InferredTable, Misfit, OpenPivot, Pad,
+    Partners, QueryPart, QueryTask, Spelling, StoredTable, aligned, check_output, column_of, column_values,
+    count, declaration, infer, open_pivots, query_now, survey, with_values,
 };
 pub use query::{QueryJob, QueryPartOf, QueryTable};
 pub use sealed::OpenedResult;

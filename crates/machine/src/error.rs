@@ -223,6 +223,15 @@ pub enum NetError {
     },
     /// The gate before a machine refused a call, or the run behind it is lost.
     Misstep(Misstep),
+    /// Another shard of this party is gone, or what came from it is not what a shard gives.
+    Shard {
+        /// The number of that shard.
+        shard: usize,
+        /// The step under way here.
+        step: String,
+        /// The cause, as a clause about "it".
+        cause: Text,
+    },
     /// The session's own configuration cannot work.
     Config {
         /// The peer that it is about.
@@ -348,6 +357,10 @@ impl NetError {
                 of(code::LANE, &[("lane", lane.into_text()), ("cause", (*cause).into())])
             }
             Self::Dropped { step, .. } => during(code::DROPPED, step),
+            Self::Shard { shard, step, cause } => of(
+                code::SHARD,
+                &[("shard", shard.into_text()), ("step", step.into()), ("cause", cause.clone())],
+            ),
             Self::Misstep(misstep @ Misstep::Lost { .. }) => of(code::LOST, &[("what", misstep.into_text())]),
             Self::Misstep(misstep) => of(code::MISSTEP, &[("what", misstep.into_text())]),
             Self::Config { what, .. } => of(code::SESSION, &[("what", what.into())]),
@@ -373,7 +386,11 @@ impl NetError {
     #[must_use]
     pub fn peer(&self) -> Option<PartyId> {
         match self {
-            Self::Listen { .. } | Self::Descriptors { .. } | Self::Misstep(_) | Self::Forked { .. } => None,
+            Self::Listen { .. }
+            | Self::Descriptors { .. }
+            | Self::Misstep(_)
+            | Self::Forked { .. }
+            | Self::Shard { .. } => None,
             Self::Blamed { by, .. } => Some(*by),
             Self::Absent { peers, .. } => peers.first().copied(),
             Self::Closed { peer, .. }
@@ -540,6 +557,7 @@ impl Reason {
             | NetError::Dropped { .. }
             | NetError::Misstep(_)
             | NetError::Forked { .. }
+            | NetError::Shard { .. }
             // This party says so of itself, as it cannot tell which of the others it was.
             | NetError::Deviated { peer: None, .. }
             | NetError::Config { .. } => Self::Failed,

@@ -93,6 +93,11 @@ fn errors_have_their_code_and_their_fields() {
         (NetError::Forked { step: step(), opened_by: 7 }, code::FORKED, "opened_by=7|step=layer 3"),
         (NetError::Dropped { peer: ONE, step: step() }, code::DROPPED, "peer=party 1|step=layer 3"),
         (
+            NetError::Shard { shard: 2, step: step(), cause: "it ended".into() },
+            code::SHARD,
+            "shard=2|step=layer 3",
+        ),
+        (
             Misstep::Message { step: "layer 3", found: 3, expected: 4 }.into(),
             code::MALFORMED,
             "peer=unknown peer|msg=layer 3",

@@ -1,12 +1,15 @@
-//! Runs a network of the zoo between two parties of this process, on a thread each, and reports its
-//! time and bytes: `pair [network] [he|ot] [extension] [threads] [ahead|in-turn] [net]`. With 0
-//! threads (the default) it only plans. OTs are made ahead of use or in turn; the network between
-//! the two is `none`, `lan`, `wan`, or of a form such as `1Gbps,5ms`.
+//! Runs a network of the zoo, or of an ONNX file, between two parties of this process, on a thread
+//! each, and reports its time and bytes:
+//! `pair [network] [he|ot] [extension] [threads] [ahead|in-turn] [net] [images]`. With 0 threads
+//! (the default) it only plans. OTs are made ahead of use or in turn; the network between the two
+//! is `none`, `lan`, `wan`, or of a form such as `1Gbps,5ms`.
 
 use hushwire_aes::Backend;
 use hushwire_compute::{Op, Tensor};
 use hushwire_machine::{Cost, Meter, PartyId, inproc};
-use hushwire_nn::{Floats, INPUT, Members, Network, Numbers, Secure, decode, zoo};
+use hushwire_nn::{
+    Floats, INPUT, Members, Network, Numbers, Samples, Secure, Wanted, decode, onnx::Model, zoo,
+};
 use hushwire_ot::{Context, Protocol, Sid};
 use hushwire_prg::Seed;
 use hushwire_two::{ArithmeticParty, Distance, Plan, Products, Spent};
@@ -24,10 +27,26 @@ fn main() {
     let ahead = args.next().as_deref() != Some("in-turn");
     let net: Shape = args.next().map_or(Shape::NONE, |n| n.parse().expect("a network's shape"));
     let distance = Distance::of(net.rtt);
-    let network = Network::new(zoo::make(&name, 1).expect("a network"), None).expect("supported");
+    let images: Option<usize> = args.next().map(|n| n.parse().expect("a number of images"));
+    let file = name.ends_with(".onnx").then(|| std::fs::read(&name).expect("a file"));
+    let model = match &file {
+        Some(bytes) => Model::read(bytes).expect("a model"),
+        None => zoo::make(&name, 1).expect("a network"),
+    };
+    let lengths = images.map(|images| {
+        let side = if name.ends_with("cifar") { 32 } else { 227 };
+        [images, 3, side, side]
+    });
+    let network = Network::new(model, lengths.as_ref().map(|l| &l[..])).expect("supported");
     let input = zoo::sample(&network.layers[network.inputs[0].1].lengths, 7);
     let floats = Floats::new(&network, &input, true).expect("values");
-    let secure = Secure::new(&network, Numbers::of(32), &Members::default()).expect("a computation");
+    // A model of a file in the ring that is chosen for it.
+    let numbers = file.map_or(Numbers::of(32), |_| {
+        let samples = Samples::made_up(&network, None).expect("samples");
+        Wanted::default().chosen(&network, &samples).expect("numbers").numbers
+    });
+    println!("{numbers:?}");
+    let secure = Secure::new(&network, numbers, &Members::default()).expect("a computation");
     let mut inputs = secure.weights(&network, floats.greatest(), 2).expect("weights");
     inputs.insert(INPUT.to_owned(), secure.input(&input).expect("an input"));
     let c = secure.computation();

@@ -1,12 +1,15 @@
-//! Runs a network of the zoo among three parties of this process, on a thread each, and reports its
-//! time: `trio [network] [threads] [inproc|tcp] [runs] [rows of a piece]`. Times are from shares to
-//! shares; in the first run memory is still fresh. The processor time of the process is reported as
-//! well.
+//! Runs a network of the zoo, or of an ONNX file, among three parties of this process, on a thread
+//! each, and reports its time: `trio [network] [threads] [inproc|tcp] [runs] [rows of a piece, or
+//! 0] [microseconds that messages are under way]`. Without runs it reports rounds and bytes alone.
+//! Times are from shares to shares; in the first run memory is still fresh. The processor time of
+//! the process is reported as well.
 
 use hushwire_aes::Backend;
 use hushwire_compute::{Tensor, evaluate};
 use hushwire_machine::{Channel, Cost, Meter, Net, SessionId, inproc};
-use hushwire_nn::{Floats, INPUT, Members, Network, Numbers, Secure, decode, zoo};
+use hushwire_nn::{
+    Floats, INPUT, Members, Network, Numbers, Samples, Secure, Wanted, decode, onnx::Model, zoo,
+};
 use hushwire_prg::{Prg, Seed};
 use hushwire_rep3::{Rep3Party, Role, Shares};
 use hushwire_three::{
@@ -27,17 +30,26 @@ fn main() -> Result<(), Error> {
     let threads: u16 = args.next().map_or(Ok(1), |n| n.parse())?;
     let tcp = args.next().as_deref() == Some("tcp");
     let runs: usize = args.next().map_or(Ok(3), |n| n.parse())?;
-    let rows: Option<usize> = args.next().map(|n| n.parse()).transpose()?;
-    let network = Network::new(zoo::make(&name, 1)?, None)?;
+    let rows: Option<usize> = args.next().map(|n| n.parse()).transpose()?.filter(|rows| *rows > 0);
+    let delay: u64 = args.next().map_or(Ok(20), |n| n.parse())?;
+    let file = name.ends_with(".onnx").then(|| std::fs::read(&name)).transpose()?;
+    let model = file.as_ref().map_or_else(|| zoo::make(&name, 1), |bytes| Model::read(bytes))?;
+    let network = Network::new(model, None)?;
     let input = zoo::sample(&network.layers[network.inputs[0].1].lengths, 7);
     let floats = Floats::new(&network, &input, true)?;
-    let secure = Secure::new(&network, Numbers::of(32), &Members::default())?;
+    // A model of a file in the ring that is chosen for it.
+    let numbers = match file {
+        Some(_) => Wanted::default().chosen(&network, &Samples::made_up(&network, None)?)?.numbers,
+        None => Numbers::of(32),
+    };
+    println!("{numbers:?}");
+    let secure = Secure::new(&network, numbers, &Members::default())?;
     let mut inputs = secure.weights(&network, floats.greatest(), 2)?;
     inputs.insert(INPUT.to_owned(), secure.input(&input)?);
     let c = secure.computation();
     let start = Instant::now();
     let plan = Plan::new(c)?;
-    let cut = Cut::new(threads, Duration::from_micros(20));
+    let cut = Cut::new(threads, Duration::from_micros(delay));
     let cut = rows.map_or(cut, |rows| cut.with_rows(rows));
     let planned = start.elapsed();
     let costs = [0, 1, 2].map(|party| plan.cost(party, cut).map(|cost| cost.cost));

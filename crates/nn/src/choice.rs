@@ -18,6 +18,12 @@ use std::fmt;
 
 /// The rings to choose from. There are few, since the choice reveals something about the weights.
 const RINGS: [u8; 5] = [32, 40, 48, 56, 64];
+/// The numbers that are tried before these for a quantized network: its sums are rounded to whole
+/// numbers of 8 bits, which take no fractional ones.
+const NARROW: [Numbers; 2] =
+    [Numbers { bits: 24, frac: 8, cut: 11 }, Numbers { bits: 28, frac: 10, cut: 14 }];
+/// The bits that a quantized network's values leave free above those of the samples.
+const NARROW_ROOM: f32 = 1.0;
 /// LOCAL: the rings for a network whose evaluation takes long.
 const FEW_RINGS: [u8; 3] = [32, 48, 64];
 /// The largest number of fractional bits, tried in the last ring if the usual ones do not suffice.
@@ -101,6 +107,17 @@ impl Wanted {
         let Some(judge) = Judge::new(network, samples)? else {
             return Ok(Choice { numbers: usual, distance: None, finding: None });
         };
+        if *self == Wanted::default() && network.is_quantized() {
+            for numbers in NARROW {
+                let distance = judge.distance(numbers);
+                if let Ok(distance) = distance
+                    && distance.is_near()
+                    && judge.room(numbers)? >= NARROW_ROOM
+                {
+                    return Ok(Choice { numbers, distance: Some(distance), finding: None });
+                }
+            }
+        }
         let first = judge.distance(usual);
         if first.as_ref().is_ok_and(Distance::is_near) {
             return Ok(Choice { numbers: usual, distance: first.ok(), finding: None });
@@ -141,8 +158,14 @@ impl Wanted {
         let free = Wanted { bits: None, ..*self };
         let mut all: Vec<Numbers> = rings.iter().map(|bits| free.within(*bits, frac)).collect();
         all.push(free.within(64, MOST_FRAC));
-        all.retain(|numbers| *numbers != first && numbers.check().is_ok());
-        all.dedup();
+        // These fractional bits may leave values no room, or be more than are needed.
+        all.extend(rings.iter().map(|bits| free.within(*bits, 0)));
+        let mut seen = vec![first];
+        all.retain(|numbers| {
+            let is_new = !seen.contains(numbers) && numbers.check().is_ok();
+            seen.push(*numbers);
+            is_new
+        });
         Ok(all)
     }
 }

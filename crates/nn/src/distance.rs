@@ -294,6 +294,19 @@ impl<'a> Judge<'a> {
         })
     }
 
+    /// The least number of bits above a value, on all samples.
+    pub(crate) fn room(&self, numbers: Numbers) -> Result<f32, Fault> {
+        let secure = Secure::new(&self.network, numbers, &Members::default())?;
+        let greatest = self.samples.greatest(&self.network, &secure);
+        let mut least = f32::INFINITY;
+        for input in self.inputs() {
+            let floats = Floats::new(&self.network, input, true)?;
+            let rooms = secure.rooms(&self.network, greatest, self.samples.headroom(), &floats)?;
+            least = rooms.into_iter().fold(least, f32::min);
+        }
+        Ok(least)
+    }
+
     /// The distance if only inputs are rounded, to this many fractional bits.
     pub(crate) fn of_rounded(&self, frac: u8) -> Result<Distance, Fault> {
         let step = 2f64.powi(frac.into());

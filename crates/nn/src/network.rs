@@ -83,6 +83,12 @@ impl Network {
         plain_names(OUTPUT, &self.outputs)
     }
 
+    /// Whether it rounds sums of products to whole numbers, as quantized models do. That depends on
+    /// its operators and not on its weights.
+    pub(crate) fn is_quantized(&self) -> bool {
+        self.layers.iter().any(|layer| matches!(layer.kind, Kind::Whole(_)))
+    }
+
     /// The number of readers of each layer, counting layers and outputs.
     pub(crate) fn readers(&self) -> Vec<usize> {
         let mut readers = vec![0; self.layers.len()];

@@ -3,7 +3,7 @@
 
 use crate::{
     Array, Kind, Layer, Network,
-    operators::{Affine, Conv, Dense},
+    operators::{Affine, Conv, Dense, Mul},
 };
 use std::sync::Arc;
 
@@ -82,6 +82,88 @@ pub(crate) fn folded(network: &Network) -> Network {
         new.places.push(at);
     }
     new.finish(network)
+}
+
+/// The one number that a layer multiplies its value by.
+fn factor(layer: &Layer) -> Option<f32> {
+    match &layer.kind {
+        Kind::Mul(Mul { weights: Some(weights) }) => match weights.data[..] {
+            [factor] => Some(factor),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The outputs of a layer whose weights absorb a factor.
+fn absorbs(kind: &Kind) -> Option<usize> {
+    match kind {
+        Kind::Conv(conv) => Some(conv.bias.len()),
+        Kind::Dense(dense) => Some(dense.bias.len()),
+        _ => None,
+    }
+}
+
+/// Folds the factors of quantized layers, by which values become whole numbers and back, into the
+/// weights of the layers beside them: backwards where nothing else reads the layer before, forwards
+/// where only such layers read the product. Nothing lies between, so that no sign shows.
+pub(crate) fn unscaled(network: &Network) -> Network {
+    if !network.is_quantized() {
+        return network.clone();
+    }
+    let mut readers = vec![vec![]; network.layers.len()];
+    for (at, layer) in network.layers.iter().enumerate() {
+        layer.reads.iter().for_each(|read| readers[*read].push(at));
+    }
+    let is_output = |at: usize| network.outputs.iter().any(|(_, output)| *output == at);
+    let forwards = |at: usize| {
+        let (layer, factor) = (&network.layers[at], factor(&network.layers[at])?);
+        let mut layers = readers[at].iter().map(|reader| &network.layers[*reader]);
+        let same = network.layers[layer.reads[0]].lengths == layer.lengths;
+        let all = layers.all(|layer| layer.reads.len() == 1 && absorbs(&layer.kind).is_some());
+        (same && all && !is_output(at) && !readers[at].is_empty()).then_some(factor)
+    };
+    let mut new = Rewrite { layers: vec![], places: vec![] };
+    for (at, layer) in network.layers.iter().enumerate() {
+        if forwards(at).is_some() {
+            new.places.push(new.places[layer.reads[0]]);
+            continue;
+        }
+        let mut moved = new.moved(layer);
+        if let (Some(_), [from]) = (absorbs(&layer.kind), &layer.reads[..])
+            && let Some(factor) = forwards(*from)
+        {
+            moved.kind = multiplied(&layer.kind, factor);
+        }
+        if let (Some(factor), [from]) = (factor(layer), &layer.reads[..])
+            && readers[*from].len() == 1
+            && !is_output(*from)
+            && network.layers[*from].lengths == layer.lengths
+        {
+            let place = new.places[*from];
+            if let Some(outputs) = absorbs(&new.layers[place].kind)
+                && let Some(kind) =
+                    absorbed(&new.layers[place].kind, &vec![factor; outputs], &vec![0.0; outputs])
+            {
+                new.layers[place].kind = kind;
+                new.places.push(place);
+                continue;
+            }
+        }
+        let at = new.push(moved);
+        new.places.push(at);
+    }
+    new.finish(network)
+}
+
+/// A layer that multiplies its value by a factor first.
+fn multiplied(kind: &Kind, factor: f32) -> Kind {
+    let times = |weights: &Array| Arc::new(weights.each(|w| w * factor));
+    match kind {
+        Kind::Conv(conv) => Kind::Conv(Conv { weights: times(&conv.weights), ..conv.clone() }),
+        Kind::Dense(dense) => Kind::Dense(Dense { weights: times(&dense.weights), bias: dense.bias.clone() }),
+        other => other.clone(),
+    }
 }
 
 /// Moves rectifiers behind a maximum: the greatest of rectified elements is the rectified greatest,

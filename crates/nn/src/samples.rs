@@ -4,7 +4,9 @@
 //! Made-up inputs are independent numbers, normally distributed or from a range. Columns of the
 //! first layer's weights may differ by orders of magnitude, as in a network on raw features. Then a
 //! second group has inputs whose products with every column are about equally large. Without it, a
-//! column of small weights would seem irrelevant.
+//! column of small weights would seem irrelevant. Where decision trees compare the input, the
+//! second group has elements around the trees' bounds, most of them near a bound, where rounding
+//! changes results.
 
 use crate::error::{shape, shown};
 use crate::{
@@ -24,6 +26,11 @@ const LARGE: u64 = 1 << 28;
 const MADE_UP_FOR_LARGE: u64 = 2;
 /// LOCAL: the number of additional made-up inputs if columns have different magnitudes.
 const BALANCED: u64 = 2;
+/// LOCAL: the number of additional made-up inputs where decision trees compare inputs.
+const COMPARED: u64 = 8;
+/// LOCAL: an element's distance from a bound is at least the range of its bounds, halved this many
+/// times.
+const HALVES: usize = 10;
 /// LOCAL: the range of made-up integers.
 const WHOLE: SampleRange = SampleRange { low: 0.0, high: 2.0 };
 /// LOCAL: columns have different magnitudes if one's greatest weight is more than this many times
@@ -117,6 +124,24 @@ impl Samples {
                 input
             };
             groups.push((MADE_UP..MADE_UP + BALANCED).map(balanced).collect());
+        } else if let Some(bounds) = bounds(network) {
+            let between = |seed| {
+                let (mut input, mut random) = (one(seed), Random::new(seed));
+                for (x, bounds) in input[0].data.iter_mut().zip(bounds.iter().cycle()) {
+                    let least = bounds.iter().copied().fold(f32::INFINITY, f32::min);
+                    let most = bounds.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+                    if least <= most {
+                        let whole = (most - least).max(most.abs() / 16.0);
+                        // Bounds may lie on a grid. A distance of a whole fraction of the range
+                        // would come near another bound.
+                        let part = whole * (1.0 + random.unit()) / (4 << random.below(HALVES)) as f32;
+                        let side = if random.below(2) == 0 { part } else { -part };
+                        *x = bounds[random.below(bounds.len())] + side;
+                    }
+                }
+                input
+            };
+            groups.push((MADE_UP..MADE_UP + COMPARED).map(between).collect());
         }
         Self::of(network, groups, MADE_UP_HEADROOM, true)
     }
@@ -248,6 +273,41 @@ fn columns(network: &Network) -> Option<Vec<f32>> {
     (most > 0.0 && most / least > DIFFER && whole.is_multiple_of(columns.len())).then_some(columns)
 }
 
+/// The bounds with which trees compare each element of a row of one input, if trees compare any.
+fn bounds(network: &Network) -> Option<Vec<Vec<f32>>> {
+    let [(_, input)] = network.inputs[..] else { return None };
+    if matches!(network.layers[input].kind, Kind::Input(Input { whole: true })) {
+        return None;
+    }
+    let width = *network.input_lengths().last()?;
+    // The columns of the input that a layer's rows have.
+    let mut columns: Vec<Option<Vec<usize>>> = vec![None; network.layers.len()];
+    let mut all: Vec<Vec<f32>> = vec![vec![]; width];
+    for (at, layer) in network.layers.iter().enumerate() {
+        let before = layer.reads.first().and_then(|read| columns[*read].clone());
+        let last = layer.lengths.len().wrapping_sub(1);
+        columns[at] = match (&layer.kind, before) {
+            (Kind::Input(_), _) if at == input => Some((0..width).collect()),
+            (Kind::Reshape(_), Some(of)) => Some(of).filter(|of| layer.lengths.last() == Some(&of.len())),
+            (Kind::Pick(pick), Some(of)) if pick.axis == last => {
+                Some(pick.places.iter().map(|place| of[*place]).collect())
+            }
+            (Kind::Pick(_), of) => of,
+            (Kind::Trees(trees), Some(of)) => {
+                for (feature, bound) in trees.compared() {
+                    all[of[feature]].push(bound);
+                }
+                None
+            }
+            _ => None,
+        };
+    }
+    // The number in place of an infinite bound is far from all elements.
+    let far = 1e6 * all.iter().flatten().map(|x| x.abs()).filter(|x| *x < 1e30).fold(0.0, f32::max);
+    all.iter_mut().for_each(|bounds| bounds.retain(|x| x.abs() < far));
+    all.iter().any(|bounds| !bounds.is_empty()).then_some(all)
+}
+
 fn greatest(of: &[f32]) -> f32 {
     of.iter().fold(0.0, |most, x| most.max(x.abs()))
 }
@@ -279,5 +339,58 @@ impl Network {
             greatest.iter_mut().zip(floats.greatest()).for_each(|(most, one)| *most = most.max(*one));
         }
         Ok(greatest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Wanted, distance::Judge, onnx::Attribute, onnx::Model, zoo::Writer};
+
+    /// Stumps that compare elements of about 0.05 with bounds a thousandth apart.
+    fn stumps() -> Network {
+        const TREES: usize = 24;
+        let ints = |each: [i64; 3]| Attribute::Ints(each.repeat(TREES));
+        let trees = (0..TREES as i64).flat_map(|tree| [tree; 3]).collect();
+        let features = (0..TREES as i64).flat_map(|tree| [tree % 4, 0, 0]).collect();
+        let bounds = (0..TREES).flat_map(|tree| [0.05 + 0.001 * (tree as f32 - 12.0), 0.0, 0.0]).collect();
+        let modes = ["BRANCH_LEQ", "LEAF", "LEAF"].repeat(TREES).into_iter().map(str::to_owned).collect();
+        let leaves = (0..TREES as i64).flat_map(|tree| [tree; 2]).collect();
+        let attributes = [
+            ("nodes_treeids", Attribute::Ints(trees)),
+            ("nodes_nodeids", ints([0, 1, 2])),
+            ("nodes_featureids", Attribute::Ints(features)),
+            ("nodes_truenodeids", ints([1, 0, 0])),
+            ("nodes_falsenodeids", ints([2, 0, 0])),
+            ("nodes_values", Attribute::Floats(bounds)),
+            ("nodes_modes", Attribute::Texts(modes)),
+            ("target_treeids", Attribute::Ints(leaves)),
+            ("target_nodeids", Attribute::Ints([1, 2].repeat(TREES))),
+            ("target_ids", Attribute::Ints(vec![0; 2 * TREES])),
+            ("target_weights", Attribute::Floats([-1.0, 1.0].repeat(TREES))),
+            ("n_targets", Attribute::Int(1)),
+        ];
+        let mut w = Writer::new("stumps", 1, &[8, 4]);
+        let y = w.op("TreeEnsembleRegressor", &["input"], &attributes);
+        let mut model = w.finish(&y);
+        model.ml = 3;
+        model.graph.nodes.iter_mut().for_each(|node| node.domain = "ai.onnx.ml".into());
+        Network::new(Model::read(&model.to_bytes()).expect("it was written"), Some(&[8, 4]))
+            .expect("it is a network")
+    }
+
+    /// Normally distributed inputs alone would take the usual numbers, in which bounds a thousandth
+    /// apart are one.
+    #[test]
+    fn bounds_of_trees_give_fractional_bits() {
+        let network = stumps();
+        let samples = Samples::made_up(&network, None).expect("samples");
+        let chosen = Wanted::default().chosen(&network, &samples).expect("a choice");
+        assert!(chosen.finding.is_none() && chosen.numbers.frac > 10, "{chosen:?}");
+        let rows = [uniform(&[8, 4], 5, SampleRange { low: 0.035, high: 0.065 })];
+        let judge = Judge::of(&network, &samples, vec![vec![&rows[..]]]).expect("values").expect("small");
+        assert!(judge.distance(chosen.numbers).expect("it has room").is_near(), "{chosen:?}");
+        let usual = Wanted::default().usual();
+        assert!(!judge.distance(usual).expect("it has room").is_near(), "the usual numbers would not do");
     }
 }

@@ -48,6 +48,7 @@ PIPELINES = {
     "isolation": (ensemble.IsolationForest(n_estimators=5, max_samples=32, **SEED), IRIS),
     "vectors": (make_pipeline(SCALED(), svm.SVC()), IRIS),
     "vectors_probability": (make_pipeline(SCALED(), svm.SVC(probability=True, **SEED)), CANCER),
+    "vectors_of_three": (make_pipeline(SCALED(), svm.SVC(probability=True, **SEED)), IRIS),
     "vectors_regressor": (make_pipeline(SCALED(), svm.SVR()), SUGAR),
     "linear_vectors": (svm.LinearSVC(**SEED), IRIS),
     "neighbours": (make_pipeline(SCALED(), neighbors.KNeighborsClassifier(3)), (IRIS[0][::5], IRIS[1][::5])),
@@ -68,6 +69,15 @@ PIPELINES = {
     ),
     "robust": (
         make_pipeline(preprocessing.RobustScaler(), preprocessing.Normalizer(), linear_model.LogisticRegression()),
+        IRIS,
+    ),
+    "adaptive_regressor": (ensemble.AdaBoostRegressor(n_estimators=5, **SEED), SUGAR),
+    "bins": (
+        make_pipeline(preprocessing.KBinsDiscretizer(5, encode="onehot-dense"), linear_model.LogisticRegression()),
+        IRIS,
+    ),
+    "categories": (
+        make_pipeline(preprocessing.KBinsDiscretizer(4, encode="ordinal"), naive_bayes.CategoricalNB()),
         IRIS,
     ),
     "best": (make_pipeline(feature_selection.SelectKBest(k=2), linear_model.LogisticRegression()), IRIS),

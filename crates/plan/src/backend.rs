@@ -3,7 +3,7 @@
 use crate::{
     lower::{Forms, Lowered, PlanLowering},
     prim::{Primitives, Talk},
-    size::{Size, Slot},
+    size::Slot,
 };
 use hushwire_compute::{ComputeError, Op, Scalar, Steps};
 use std::ops::Range;
@@ -43,7 +43,7 @@ pub trait Backend: Primitives {
     /// Words → some of their bits, of the first on.
     fn to_bits(lower: &mut PlanLowering<'_, Self>, bits: Range<usize>, rows: usize) -> Talk<Self>;
     /// The words of a value that there is in a narrow form.
-    fn of_narrow(narrow: Size, ring: u32) -> Talk<Self>;
+    fn of_narrow(lower: &mut PlanLowering<'_, Self>, narrow: Slot, ring: u32) -> Slot;
     /// The facts about values that a product of them needs.
     fn factors(lower: &PlanLowering<'_, Self>, reads: [Slot; 2]) -> Self::FactorFacts;
     /// A product, row by row.
@@ -61,6 +61,10 @@ pub trait Backend: Primitives {
     /// The words of a value whose least and greatest elements are found by comparing words; none
     /// where bits are compared.
     fn comparable(lower: &mut PlanLowering<'_, Self>, of: usize) -> Lowered<Option<Slot>>;
+    /// The less or the greater of two values' elements, as bits of a scalar.
+    fn better(lower: &mut PlanLowering<'_, Self>, op: &Op, scalar: Scalar, pair: [Slot; 2]) -> Slot {
+        lower.on_bits(op, &[scalar; 2], scalar, pair.to_vec())
+    }
     /// Whether maxima of this value with 0, or of its windows, are rectifiers.
     fn rectifies(lower: &PlanLowering<'_, Self>, of: usize, windows: bool) -> bool;
     /// Numbers without their lowest bits where they are positive, else 0; none where the back end

@@ -19,10 +19,23 @@ pub fn local<E: Runtime>(
     prim: &Local<E>,
     reads: &[StepValue<E>],
 ) -> Result<StepValue<E>, E::RunFailure> {
+    local_of(party, prim, reads, step.size.rows())
+}
+
+/// The same of `rows` rows, where a machine has some of a value's.
+///
+/// # Errors
+/// As [`local`].
+pub fn local_of<E: Runtime>(
+    party: &mut E::LocalParty<'_>,
+    prim: &Local<E>,
+    reads: &[StepValue<E>],
+    rows: usize,
+) -> Result<StepValue<E>, E::RunFailure> {
     let mapped = |map: &WordMap<'_>| {
         let words: Vec<&E::WordShares> =
             reads.iter().filter(|r| matches!(r, StepValue::Words(_))).map(StepValue::words).collect();
-        StepValue::Words(E::mapped(&words, map, step.size.rows()))
+        StepValue::Words(E::mapped(&words, map, rows))
     };
     Ok(match prim {
         Local::Input(k, size) => E::input_value(party, *k, *size),

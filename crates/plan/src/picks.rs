@@ -11,6 +11,7 @@ use hushwire_block::bits::xor_range;
 use std::{
     cmp::Ordering,
     hash::{Hash, Hasher},
+    ops::Range,
 };
 
 /// Places that follow each other in one way.
@@ -119,7 +120,7 @@ impl Picks {
         picks
     }
 
-    fn push(&mut self, run: PickRun) {
+    pub(crate) fn push(&mut self, run: PickRun) {
         self.len += run.len();
         if let (
             Some(PickRun::Steps { from, step: 1, len }),
@@ -143,6 +144,16 @@ impl Picks {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
+    }
+
+    /// The runs.
+    pub(crate) fn runs(&self) -> &[PickRun] {
+        &self.runs
+    }
+
+    /// The runs among values of these lengths: of which values each is, and its places there.
+    pub(crate) fn runs_within(&self, lengths: &[usize]) -> impl Iterator<Item = ([usize; 2], PickRun)> {
+        self.within(lengths).0.into_iter().map(|placed| (placed.of, placed.run))
     }
 
     /// The place of each element.
@@ -216,6 +227,18 @@ impl PickRun {
         }
     }
 
+    /// Some of its places.
+    pub(crate) fn part(self, range: Range<usize>) -> PickRun {
+        let (from, len) = (range.start, range.len());
+        match self {
+            _ if len == 1 => PickRun::Steps { from: self.place(from), step: 1, len },
+            PickRun::Steps { step, .. } => PickRun::Steps { from: self.place(from), step, len },
+            PickRun::Turns { .. } => {
+                PickRun::Turns { first: self.place(from), second: self.place(from + 1), len }
+            }
+        }
+    }
+
     fn place(self, i: usize) -> usize {
         match self {
             PickRun::Steps { from, step, .. } => from.wrapping_add_signed(step.wrapping_mul(i as isize)),
@@ -223,7 +246,7 @@ impl PickRun {
         }
     }
 
-    fn len(self) -> usize {
+    pub(crate) fn len(self) -> usize {
         match self {
             PickRun::Steps { len, .. } | PickRun::Turns { len, .. } => len,
         }

@@ -4,7 +4,7 @@ use crate::{
     form::StepValue,
     prim::{Local, Prim, Primitives, Talk},
     size::Slot,
-    steps::{PlanStep, PlanSteps},
+    steps::{Extent, PlanStep, PlanSteps},
     wave::Wave,
 };
 use std::sync::Arc;
@@ -75,11 +75,35 @@ impl<'p, B: Primitives> LiveValues<'p, B> {
         Ok(())
     }
 
+    /// The steps that are ready and talk. A step that talks is begun by [`Self::wave_of`], or is
+    /// run by others: [`Self::read_by`], then [`Self::made`].
+    #[must_use]
+    pub fn ready(&self) -> Vec<Slot> {
+        self.steps.ready(&self.ran)
+    }
+
+    /// The values that a step reads, whose value another way than a wave's makes. Those that nobody
+    /// reads again are the caller's alone.
+    pub fn read_by(&mut self, at: Slot) -> Vec<StepValue<B>> {
+        self.take(at)
+    }
+
+    /// Takes a step's value that was made so.
+    pub fn made(&mut self, at: Slot, form: StepValue<B>) {
+        self.put(at, form);
+    }
+
     /// All steps that are ready and talk, with what they read.
     pub fn wave(&mut self) -> Wave<'p, B> {
         let steps = self.steps;
         let ready = steps.ready(&self.ran).into_iter();
         Wave::new(ready.map(|at| (&steps[at], steps.extent(at), self.take(at))))
+    }
+
+    /// Some steps with what they read here: as many rows as an extent says.
+    pub fn wave_of(&mut self, steps: impl IntoIterator<Item = (Extent, Vec<StepValue<B>>)>) -> Wave<'p, B> {
+        let all = self.steps;
+        Wave::new(steps.into_iter().map(|(extent, reads)| (&all[extent.at], extent, reads)))
     }
 
     /// Takes the values of a wave, all of whose pieces have landed. What was opened in pieces gets

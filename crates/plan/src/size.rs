@@ -83,6 +83,12 @@ impl Axis {
         Axis { outer, n: lengths[axis], inner }
     }
 
+    /// Elements from one of a series to the next.
+    #[must_use]
+    pub fn inner(self) -> usize {
+        self.inner
+    }
+
     /// Series.
     #[must_use]
     pub fn series(self) -> usize {

@@ -70,7 +70,7 @@ pub fn home<'r, B: Primitives>(
     reads: &'r mut [Option<StepValue<B>>],
 ) -> Option<&'r mut Option<StepValue<B>>> {
     let may = extent.cuts && step.rows == StepRows::Over;
-    let fits = |form: &mut StepValue<B>| form.is_alone(step.size);
+    let fits = |form: &mut StepValue<B>| form.is_alone(step.size.with_rows(extent.rows));
     reads.iter_mut().filter(|_| may).find_map(|read| read.as_mut().is_some_and(fits).then_some(read))
 }
 
@@ -113,7 +113,7 @@ impl<'p, B: Primitives> Wave<'p, B> {
     }
 
     /// The values, after all pieces have landed.
-    pub(crate) fn end(self) -> impl Iterator<Item = (&'p PlanStep<B>, Slot, StepValue<B>)> {
+    pub fn end(self) -> impl Iterator<Item = (&'p PlanStep<B>, Slot, StepValue<B>)> {
         self.0.into_iter().map(|task| (task.step, task.extent.at, lock(&task.made).take()))
     }
 }

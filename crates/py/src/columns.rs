@@ -3,10 +3,11 @@
 
 mod csv;
 mod listed;
+mod ready;
 
 use crate::{
     arrow::{ArrowField, View, import},
-    errors::{raised, result},
+    errors::result,
     running::aside,
 };
 use csv::csv;
@@ -16,10 +17,11 @@ use hushwire::{
     job::{InputPlace, Member, QueryTask, Value, declaration, infer},
     sql::schema::parse_type,
     tables::{
-        BitSlice, ColumnSlice, ColumnValues,
+        BitSlice,
         algebra::{Column, ColumnType, MAX_TEXT},
     },
 };
+use hushwire_columns::{NumberSlice, divided, multiplied, packed};
 use listed::Listed;
 use pyo3::prelude::*;
 use std::{borrow::Cow, collections::BTreeMap, path::PathBuf, sync::Arc};
@@ -56,6 +58,8 @@ enum Kind {
     Text,
     /// Nothing but NULL.
     Nothing,
+    /// Values of a type that SQL here lacks.
+    Other,
 }
 
 /// Where values are.
@@ -93,6 +97,8 @@ struct Ready<'a> {
     truths: (Cow<'a, [u8]>, usize),
     texts: Vec<&'a [u8]>,
     valid: Option<(Cow<'a, [u8]>, usize)>,
+    /// The steps of 1, where numbers are floats.
+    unit: Option<f64>,
     is_truth: bool,
     is_text: bool,
 }
@@ -150,7 +156,7 @@ fn kind(format: &str) -> Option<Kind> {
 impl Kind {
     fn width(self) -> usize {
         match self {
-            Kind::Truth | Kind::Text | Kind::Nothing => 1,
+            Kind::Truth | Kind::Text | Kind::Nothing | Kind::Other => 1,
             Kind::Whole { width, .. } | Kind::Real { width } | Kind::Decimal { width, .. } => width,
             Kind::Day => 4,
             Kind::DayMillis | Kind::Moment { .. } => 8,
@@ -172,6 +178,7 @@ impl Kind {
             Kind::Moment { .. } => "times",
             Kind::Text => "strings",
             Kind::Nothing => "nothing but nulls",
+            Kind::Other => "values of a type that SQL here does not have",
         }
     }
 }
@@ -184,7 +191,7 @@ impl Held {
             HeldData::Views(views, _) => {
                 let null = |view: &View| {
                     let bits = view.valid().and_then(|(bits, start)| BitSlice::new(bits, start, view.rows()));
-                    bits.is_some_and(|bits| (0..view.rows()).any(|i| !bits.get(i)))
+                    bits.is_some_and(|bits| bits.first_zero().is_some())
                 };
                 views.iter().any(null) || self.kind == Kind::Nothing
             }
@@ -259,13 +266,20 @@ impl Held {
             }
             Kind::Real { .. } => {
                 let cause = format!("column {name} has floats, which SQL here has as fixed-point numbers");
-                let remedy =
-                    "declare it: columns={\"price\": hw.double(16)} for steps of 2^-16, or \"DECIMAL(9, 2)\"";
-                return Err(refused(cause, remedy));
+                let remedy = format!(
+                    "declare it: columns={{\"{name}\": hw.double(16)}} for steps of 2^-16, or \"DECIMAL(9, 2)\""
+                );
+                return Err(refused(cause, &remedy));
             }
             Kind::Nothing => {
                 let cause = format!("column {name} has no values, and no type");
-                return Err(refused(cause, "give the column a type, or leave it out"));
+                let remedy = format!("declare it, as columns={{\"{name}\": \"INTEGER\"}}, or leave it out");
+                return Err(refused(cause, &remedy));
+            }
+            Kind::Other => {
+                let cause = format!("column {name} has {}", self.kind.words());
+                let remedy = "leave it out, or convert it to numbers, decimals, dates, times or strings";
+                return Err(refused(cause, remedy));
             }
         })
     }
@@ -278,12 +292,14 @@ impl Held {
                 [view] => view.valid().map(|(bits, start)| (Cow::from(bits), start)),
                 _ if views.iter().all(|view| view.valid().is_none()) => None,
                 _ => {
-                    let flags = |view: &View| {
-                        let bits =
-                            view.valid().and_then(|(bits, start)| BitSlice::new(bits, start, view.rows()));
-                        (0..view.rows()).map(|i| bits.is_none_or(|bits| bits.get(i))).collect::<Vec<_>>()
-                    };
-                    Some((Cow::from(packed(&views.iter().flat_map(flags).collect::<Vec<_>>())), 0))
+                    let mut flags = vec![];
+                    for view in views {
+                        match view.valid().and_then(|(bits, start)| BitSlice::new(bits, start, view.rows())) {
+                            Some(bits) => bits.append_flags(&mut flags),
+                            None => flags.resize(flags.len() + view.rows(), true),
+                        }
+                    }
+                    Some((Cow::from(packed(&flags)), 0))
                 }
             },
         }
@@ -314,12 +330,15 @@ impl Held {
                     (Cow::from(bits), start)
                 }
                 _ => {
-                    let flags = |view: &View| {
+                    let mut flags = vec![];
+                    for view in views {
                         let (bits, start) = view.truths();
-                        let bits = BitSlice::new(bits, start, view.rows());
-                        (0..view.rows()).map(|i| bits.is_some_and(|bits| bits.get(i))).collect::<Vec<_>>()
-                    };
-                    (Cow::from(packed(&views.iter().flat_map(flags).collect::<Vec<_>>())), 0)
+                        match BitSlice::new(bits, start, view.rows()) {
+                            Some(bits) => bits.append_flags(&mut flags),
+                            None => flags.resize(flags.len() + view.rows(), false),
+                        }
+                    }
+                    (Cow::from(packed(&flags)), 0)
                 }
             },
         }
@@ -328,6 +347,9 @@ impl Held {
     /// The column as values of a type.
     fn ready<'a>(&'a self, ty: ColumnType, texts: &'a [Cow<'a, [u8]>]) -> Result<Ready<'a>, Fault> {
         let (kind, valid) = (self.kind, self.valid());
+        if kind == Kind::Nothing {
+            return Ok(self.nothing(ty));
+        }
         let mut ready = Ready {
             numbers: Cow::from(&[][..]),
             width: kind.width(),
@@ -335,6 +357,7 @@ impl Held {
             truths: (Cow::from(&[][..]), 0),
             texts: vec![],
             valid,
+            unit: None,
             is_truth: false,
             is_text: false,
         };
@@ -357,33 +380,30 @@ impl Held {
                 ready.numbers = self.numbers();
             }
             (Kind::Whole { .. }, ColumnType::Decimal { scale, .. }) => {
-                self.scaled(&mut ready, ty, |n| n.checked_mul(tens(scale)))?;
+                self.times(&mut ready, ty, tens(scale))?;
             }
             (Kind::Decimal { scale: from, .. }, ColumnType::Decimal { scale, .. }) if from < scale => {
-                self.scaled(&mut ready, ty, |n| n.checked_mul(tens(scale - from)))?;
+                self.times(&mut ready, ty, tens(scale - from))?;
             }
             (Kind::Decimal { scale: from, .. }, ColumnType::Decimal { scale, .. }) => {
                 // Digits that would be lost are none of the type's.
-                let unit = tens(from - scale);
-                self.scaled(&mut ready, ty, |n| (n % unit == 0).then(|| n / unit))?;
+                self.over(&mut ready, ty, tens(from - scale))?;
             }
             (Kind::Whole { .. }, ColumnType::Double { frac: bits }) => {
-                self.scaled(&mut ready, ty, |n| n.checked_mul(frac(bits)))?;
+                self.times(&mut ready, ty, frac(bits))?;
             }
-            (Kind::DayMillis, ColumnType::Date) => {
-                self.scaled(&mut ready, ty, |n| (n % DAY_MILLIS == 0).then_some(n / DAY_MILLIS))?;
-            }
+            (Kind::DayMillis, ColumnType::Date) => self.over(&mut ready, ty, DAY_MILLIS)?,
             (Kind::Moment { per_second: 1_000_000_000 }, ColumnType::Timestamp) => {
-                self.scaled(&mut ready, ty, |n| (n % 1000 == 0).then_some(n / 1000))?;
+                self.over(&mut ready, ty, 1000)?;
             }
             (Kind::Moment { per_second }, ColumnType::Timestamp) => {
-                self.scaled(&mut ready, ty, |n| n.checked_mul(1_000_000 / per_second))?;
+                self.times(&mut ready, ty, 1_000_000 / per_second)?;
             }
             (Kind::Real { .. }, ColumnType::Double { frac: bits }) => {
-                self.stepped(&mut ready, ty, f64::from(bits).exp2())?;
+                (ready.numbers, ready.unit) = (self.numbers(), Some(f64::from(bits).exp2()));
             }
             (Kind::Real { .. }, ColumnType::Decimal { scale, .. }) => {
-                self.stepped(&mut ready, ty, 10f64.powi(scale.into()))?;
+                (ready.numbers, ready.unit) = (self.numbers(), Some(10f64.powi(scale.into())));
             }
             _ => {
                 let cause = format!("column {} has {}, and is declared {ty}", self.name, kind.words());
@@ -396,6 +416,28 @@ impl Held {
     fn unfit(&self, row: usize, ty: ColumnType) -> Fault {
         let cause = format!("column {}, row {row}: it is no value of {ty}", self.name);
         Fault::new(code::ROWS, READING, cause, "declare another type, or mend the column").whole()
+    }
+
+    /// Products in place of the column's numbers.
+    fn times(&self, ready: &mut Ready<'_>, ty: ColumnType, by: i128) -> Result<(), Fault> {
+        let numbers = self.numbers();
+        let all = NumberSlice { bytes: &numbers, width: ready.width, signed: ready.signed };
+        if let Some(made) = i64::try_from(by).ok().and_then(|by| multiplied(all, by)) {
+            (ready.numbers, ready.width, ready.signed) = (made.into(), 8, true);
+            return Ok(());
+        }
+        self.scaled(ready, ty, |n| n.checked_mul(by))
+    }
+
+    /// Quotients in place of the column's numbers, which have no remainders.
+    fn over(&self, ready: &mut Ready<'_>, ty: ColumnType, by: i128) -> Result<(), Fault> {
+        if let (8, true, Ok(short)) = (ready.width, ready.signed, i64::try_from(by)) {
+            let numbers = self.numbers();
+            let made = divided(&numbers, ready.bits(numbers.len() / 8), short);
+            ready.numbers = made.map_err(|row| self.unfit(row, ty))?.into();
+            return Ok(());
+        }
+        self.scaled(ready, ty, |n| (n % by == 0).then(|| n / by))
     }
 
     /// Other numbers in place of the column's, in 16 bytes.
@@ -415,20 +457,6 @@ impl Held {
         self.replaced(ready, ty, |bytes| to(number(bytes)))
     }
 
-    /// Steps in place of floats.
-    fn stepped(&self, ready: &mut Ready<'_>, ty: ColumnType, unit: f64) -> Result<(), Fault> {
-        const MOST: f64 = 1.7e38;
-        let number = |bytes: &[u8]| {
-            let real = match bytes.try_into() {
-                Ok(bytes) => f64::from_le_bytes(bytes),
-                Err(_) => f32::from_le_bytes(bytes.try_into().unwrap_or_default()).into(),
-            };
-            let steps = (real * unit).round_ties_even();
-            (-MOST..MOST).contains(&steps).then_some(steps as i128)
-        };
-        self.replaced(ready, ty, number)
-    }
-
     fn replaced(
         &self,
         ready: &mut Ready<'_>,
@@ -437,7 +465,7 @@ impl Held {
     ) -> Result<(), Fault> {
         let numbers = self.numbers();
         let rows = numbers.len() / ready.width;
-        let valid = ready.valid.as_ref().and_then(|(bits, start)| BitSlice::new(bits, *start, rows));
+        let valid = ready.bits(rows);
         let mut made = Vec::with_capacity(16 * rows);
         for (row, bytes) in numbers.chunks_exact(ready.width).enumerate() {
             let number = match to(bytes) {
@@ -449,31 +477,6 @@ impl Held {
         }
         (ready.numbers, ready.width, ready.signed) = (made.into(), 16, true);
         Ok(())
-    }
-}
-
-/// Truth values as bits.
-fn packed(flags: &[bool]) -> Vec<u8> {
-    let byte = |eight: &[bool]| eight.iter().rev().fold(0, |byte, flag| byte << 1 | u8::from(*flag));
-    flags.chunks(8).map(byte).collect()
-}
-
-impl Ready<'_> {
-    fn slice(&self, rows: usize) -> Option<ColumnSlice<'_>> {
-        let valid = match &self.valid {
-            Some((bits, start)) if rows > 0 => Some(BitSlice::new(bits, *start, rows)?),
-            _ => None,
-        };
-        let values = if self.is_truth {
-            // A column without rows may have no buffer.
-            let start = if rows == 0 { 0 } else { self.truths.1 };
-            ColumnValues::Truths(BitSlice::new(&self.truths.0, start, rows)?)
-        } else if self.is_text {
-            ColumnValues::Texts(&self.texts)
-        } else {
-            ColumnValues::Numbers { bytes: &self.numbers, width: self.width, signed: self.signed }
-        };
-        Some(ColumnSlice { values, valid })
     }
 }
 
@@ -525,7 +528,10 @@ impl FrameColumns {
             })?;
             slices.insert(held.name.as_str(), slice);
         }
-        task.columns((owner, table), self.rows, &slices)
+        task.columns((owner, table), self.rows, &slices).map_err(|fault| {
+            let is_value = fault.code() == code::ROW_VALUE;
+            wanted.iter().filter(|_| is_value).fold(fault, |fault, (held, _)| held.clearer(fault))
+        })
     }
 }
 
@@ -533,7 +539,7 @@ impl FrameColumns {
 impl FrameColumns {
     /// The table of what has `__arrow_c_stream__`.
     #[staticmethod]
-    fn arrow(py: Python<'_>, table: &Bound<'_, PyAny>) -> PyResult<Self> {
+    fn arrow(table: &Bound<'_, PyAny>) -> PyResult<Self> {
         let imported = import(table)?;
         let rows = imported.batches.iter().map(|(rows, _)| rows).sum();
         let mut views: Vec<Vec<View>> = imported.fields.iter().map(|_| vec![]).collect();
@@ -542,12 +548,7 @@ impl FrameColumns {
         }
         let mut held = vec![];
         for (field, views) in imported.fields.into_iter().zip(views) {
-            let kind = kind(field.dictionary.as_ref().unwrap_or(&field.format));
-            let kind = kind.ok_or_else(|| {
-                let cause = format!("column {} has values of a type that SQL here does not have", field.name);
-                let remedy = "leave it out, or convert it to numbers, decimals, dates, times or strings";
-                raised(py, &refused(cause, remedy))
-            })?;
+            let kind = kind(field.dictionary.as_ref().unwrap_or(&field.format)).unwrap_or(Kind::Other);
             held.push(Held { name: field.name.clone(), kind, data: HeldData::Views(views, field) });
         }
         Ok(Self { source: Arc::new(Source::Held(held)), rows })
@@ -595,6 +596,31 @@ impl FrameColumns {
         chosen: Option<Vec<String>>,
     ) -> PyResult<Vec<String>> {
         result(py, py.detach(|| self.declarations(&types, chosen.as_deref())))
+    }
+
+    /// The same of all columns that SQL takes, and of each other one its name, why, and what to do.
+    fn usable(
+        &self,
+        py: Python<'_>,
+        types: BTreeMap<String, String>,
+    ) -> PyResult<(Vec<String>, Vec<(String, String, String)>)> {
+        let sorted = || {
+            // A type of a column that is not there is told.
+            self.declarations(&types, Some(&[]))?;
+            let (mut declared, mut left_out) = (vec![], vec![]);
+            for name in self.names() {
+                let own = types.get_key_value(&name);
+                let own = own.map(|(name, ty)| (name.clone(), ty.clone())).into_iter().collect();
+                match self.declarations(&own, Some(std::slice::from_ref(&name))) {
+                    Ok(one) => declared.extend(one),
+                    // A column that was asked for is not left out.
+                    Err(fault) if types.contains_key(&name) => return Err(fault),
+                    Err(fault) => left_out.push((name, fault.cause(), fault.remedy())),
+                }
+            }
+            Ok((declared, left_out))
+        };
+        result(py, py.detach(sorted))
     }
 
     fn __repr__(&self) -> String {

@@ -1,7 +1,7 @@
 //! Jobs of all members in this process: intersections, encryptions, networks, oblivious transfers.
 
 use crate::{
-    errors::raised,
+    errors::{raised, result},
     running::{self, Events},
 };
 use hushwire::{
@@ -14,7 +14,7 @@ use hushwire::{
     local_pair,
     nn::Array,
     ot,
-    psi::Normal,
+    psi::{Formed, Normal},
 };
 use pyo3::{
     prelude::*,
@@ -95,6 +95,28 @@ pub(crate) fn psi<'py>(
         Ok(all)
     };
     learnt.into_iter().map(one).collect()
+}
+
+/// The fields of keys in their normal forms; None for a row in no set.
+#[pyfunction]
+pub(crate) fn psi_keys(
+    py: Python<'_>,
+    rows: Vec<Vec<Option<String>>>,
+    forms: Vec<String>,
+) -> PyResult<Vec<Option<Vec<String>>>> {
+    let form = |form: &String| {
+        form.parse::<Normal>().map_err(|e| wrong("reading keys", e, "docs/psi.md has the forms"))
+    };
+    let forms: Vec<Normal> = result(py, forms.iter().map(form).collect())?;
+    let normal = |(at, field): (usize, &Option<String>)| {
+        let form = forms.get(at).or(forms.first()).copied().unwrap_or_default();
+        let mut made = String::new();
+        match form.apply(field.as_deref()?, &mut made) {
+            Formed::Text => Some(made),
+            Formed::Empty | Formed::Malformed => None,
+        }
+    };
+    Ok(rows.iter().map(|row| row.iter().enumerate().map(normal).collect()).collect())
 }
 
 /// AES in counter mode among three parties: the key is in a directory, or given.

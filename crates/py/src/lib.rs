@@ -6,6 +6,7 @@
 //! arrays    arrays as tensors, and back
 //! compute   computations and their prices
 //! session   parties that met once
+//! models    neural networks on sessions
 //! arrow     tables of other libraries, by the C data interface
 //! columns   tables as the columns of a query
 //! query     queries and their results
@@ -22,6 +23,7 @@ mod columns;
 mod compute;
 mod errors;
 mod jobs;
+mod models;
 mod query;
 mod running;
 mod service;
@@ -47,7 +49,9 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(jobs::model, module)?)?;
     module.add_function(wrap_pyfunction!(jobs::transfer, module)?)?;
     module.add_function(wrap_pyfunction!(jobs::job_digest, module)?)?;
+    module.add_function(wrap_pyfunction!(jobs::psi_keys, module)?)?;
     module.add_class::<compute::Computation>()?;
+    module.add_class::<models::Network>()?;
     module.add_class::<session::Session>()?;
     module.add_class::<columns::FrameColumns>()?;
     module.add_class::<service::Service>()?;

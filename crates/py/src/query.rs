@@ -17,11 +17,15 @@ use hushwire::{
     },
     simd::Tier,
     sql::cell,
-    tables::algebra::{ColumnType, Value},
+    tables::{
+        ResultColumn, ResultColumns, ResultValues,
+        algebra::{ColumnType, Value},
+    },
 };
+use hushwire_columns::packed as bits;
 use pyo3::{
     prelude::*,
-    types::{PyCapsule, PyDict, PyTuple},
+    types::{PyBytes, PyCapsule, PyDict, PyTuple},
 };
 use std::{
     collections::BTreeMap,
@@ -66,19 +70,19 @@ fn inputs(
     Ok(inputs)
 }
 
-/// The rows of the result; none at a party that does not learn it.
+/// The columns of the result; none at a party that does not learn it.
 fn asked(
     task: &QueryTask,
     tables: &[(String, String, FrameColumns)],
     held: &mut Held,
-) -> Result<Option<Vec<Vec<Value>>>, Fault> {
+) -> Result<Option<ResultColumns>, Fault> {
     let inputs = inputs(task, tables)?;
     let learnt = match held {
         Held::All(local) => local.ask(task, inputs)?,
         Held::One(party) => party.ask(task, &inputs)?,
     };
     // A party that does not learn the result has no outputs.
-    if learnt.contains_key("valid") { task.result(&learnt).map(Some) } else { Ok(None) }
+    if learnt.contains_key("valid") { task.result_columns(&learnt).map(Some) } else { Ok(None) }
 }
 
 #[pymethods]
@@ -110,7 +114,18 @@ impl Query {
                 Ok(QueryTable { name, columns, key, parts, padded, dialect: Dialect::default() })
             };
             let tables = tables.into_iter().map(table).collect::<Result<_, Fault>>()?;
-            let job = QueryJob { sql, to, min_group, join_bound, tag_joins, now, tables, parameters, values };
+            let job = QueryJob {
+                sql,
+                to,
+                min_group,
+                join_bound,
+                tag_joins,
+                now,
+                shards: 1,
+                tables,
+                parameters,
+                values,
+            };
             QueryTask::new(&job)
         };
         Ok(Self(Arc::new(aside(py, planned)?)))
@@ -157,15 +172,10 @@ impl Query {
         told: Option<Py<PyAny>>,
     ) -> PyResult<QueryResult> {
         let (task, tables) = (self.0.clone(), brought(tables));
-        let rows = session.with(py, told.as_ref(), move |held| asked(&task, &tables, held))?;
-        let columns = self.0.query().schema().columns().iter();
+        let made = session.with(py, told.as_ref(), move |held| asked(&task, &tables, held))?;
+        let (learns, columns) = (made.is_some(), self.0.query().schema().columns().iter());
         let columns = columns.map(|column| (column.name.clone(), column.ty)).collect();
-        Ok(QueryResult {
-            columns,
-            learns: rows.is_some(),
-            rows: rows.unwrap_or_default(),
-            arrow: OnceLock::new(),
-        })
+        Ok(QueryResult { columns, learns, made: made.unwrap_or_default(), arrow: OnceLock::new() })
     }
 
     /// Converts tables to what a session takes, and gives its bytes: for measurements.
@@ -195,7 +205,7 @@ impl Query {
 pub(crate) struct QueryResult {
     columns: Vec<(String, ColumnType)>,
     learns: bool,
-    rows: Vec<Vec<Value>>,
+    made: ResultColumns,
     arrow: OnceLock<Arc<Vec<Exported>>>,
 }
 
@@ -219,57 +229,85 @@ fn real(n: i128, frac: u8) -> f64 {
     n as f64 / f64::from(frac).exp2()
 }
 
+/// The bytes of a number of a type in Arrow's buffers.
+fn width(ty: ColumnType) -> usize {
+    match ty {
+        ColumnType::SmallInt => 2,
+        ColumnType::Integer | ColumnType::Date => 4,
+        ColumnType::Decimal { .. } => 16,
+        _ => 8,
+    }
+}
+
+/// Numbers in records of a width.
+fn packed(values: &ResultValues, width: usize) -> Vec<u8> {
+    let mut all = vec![];
+    match values {
+        ResultValues::Short(numbers) if width <= 8 => {
+            all.reserve(numbers.len() * width);
+            numbers.iter().for_each(|n| all.extend_from_slice(&n.to_le_bytes()[..width]));
+        }
+        ResultValues::Short(numbers) => {
+            numbers.iter().for_each(|n| all.extend_from_slice(&i128::from(*n).to_le_bytes()[..width]));
+        }
+        ResultValues::Long(numbers) => {
+            numbers.iter().for_each(|n| all.extend_from_slice(&n.to_le_bytes()[..width]));
+        }
+        _ => {}
+    }
+    all
+}
+
+/// Numbers as floats, of which each is that many units.
+fn floats(values: &ResultValues, unit: f64) -> Vec<u8> {
+    match values {
+        ResultValues::Short(numbers) => {
+            numbers.iter().flat_map(|n| (*n as f64 / unit).to_le_bytes()).collect()
+        }
+        ResultValues::Long(numbers) => {
+            numbers.iter().flat_map(|n| (*n as f64 / unit).to_le_bytes()).collect()
+        }
+        _ => vec![],
+    }
+}
+
 impl QueryResult {
+    fn all(&self) -> impl Iterator<Item = (&str, ColumnType, &ResultColumn)> {
+        self.columns.iter().zip(&self.made.columns).map(|((name, ty), column)| (name.as_str(), *ty, column))
+    }
+
     fn exported(&self) -> &Arc<Vec<Exported>> {
         self.arrow.get_or_init(|| {
-            let column = |(k, (name, ty)): (usize, &(String, ColumnType))| {
-                let cells = || self.rows.iter().map(move |row| &row[k]);
-                let flags: Vec<bool> = cells().map(|value| !value.is_null()).collect();
-                let valid = flags.contains(&false).then(|| bits(&flags));
-                let number = |value: &Value| value.number().unwrap_or_default();
-                let buffers = match ty {
-                    ColumnType::Boolean => {
-                        let truths: Vec<bool> = cells().map(|value| *value == Value::Boolean(true)).collect();
-                        vec![bits(&truths)]
-                    }
-                    ColumnType::Varchar(_) | ColumnType::Digest { .. } => {
+            let column = |(name, ty, column): (&str, ColumnType, &ResultColumn)| {
+                let buffers = match (ty, &column.values) {
+                    (_, ResultValues::Truths(truths)) => vec![bits(truths)],
+                    (_, ResultValues::Texts { ends, .. }) => {
                         let (mut offsets, mut all) = (0u64.to_le_bytes().to_vec(), vec![]);
-                        for value in cells() {
-                            if let Value::Text(text) = value {
-                                // Parts that SQL cut out may be no text.
-                                all.extend_from_slice(String::from_utf8_lossy(text).as_bytes());
-                            }
+                        offsets.reserve(8 * ends.len());
+                        for i in 0..ends.len() {
+                            // Parts that SQL cut out may be no text.
+                            all.extend_from_slice(String::from_utf8_lossy(column.text(i)).as_bytes());
                             offsets.extend((all.len() as u64).to_le_bytes());
                         }
                         vec![offsets, all]
                     }
-                    ColumnType::Double { frac } => {
-                        vec![cells().flat_map(|value| real(number(value), *frac).to_le_bytes()).collect()]
+                    (ColumnType::Digest { .. }, _) => {
+                        let (mut offsets, mut all) = (0u64.to_le_bytes().to_vec(), vec![]);
+                        for i in 0..self.made.rows {
+                            all.extend_from_slice(cell::show(&column.value(i), ty).as_bytes());
+                            offsets.extend((all.len() as u64).to_le_bytes());
+                        }
+                        vec![offsets, all]
                     }
-                    _ => {
-                        let width = match ty {
-                            ColumnType::SmallInt => 2,
-                            ColumnType::Integer | ColumnType::Date => 4,
-                            ColumnType::Decimal { .. } => 16,
-                            _ => 8,
-                        };
-                        vec![
-                            cells()
-                                .flat_map(|value| number(value).to_le_bytes().into_iter().take(width))
-                                .collect(),
-                        ]
-                    }
+                    (ColumnType::Double { frac }, values) => vec![floats(values, f64::from(frac).exp2())],
+                    (ty, values) => vec![packed(values, width(ty))],
                 };
-                Exported { name: name.clone(), format: format(*ty), valid, buffers }
+                let valid = column.valid.as_deref().map(bits);
+                Exported { name: name.to_owned(), format: format(ty), valid, buffers }
             };
-            Arc::new(self.columns.iter().enumerate().map(column).collect())
+            Arc::new(self.all().map(column).collect())
         })
     }
-}
-
-fn bits(flags: &[bool]) -> Vec<u8> {
-    let byte = |eight: &[bool]| eight.iter().rev().fold(0, |byte, flag| byte << 1 | u8::from(*flag));
-    flags.chunks(8).map(byte).collect()
 }
 
 #[pymethods]
@@ -288,13 +326,13 @@ impl QueryResult {
 
     /// The number of rows.
     fn __len__(&self) -> usize {
-        self.rows.len()
+        self.made.rows
     }
 
     /// The rows: truth values, integers, floats and texts; intervals as microseconds; decimals,
     /// dates and times as text.
     fn rows<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyTuple>>> {
-        let cell = |(value, (_, ty)): (&Value, &(String, ColumnType))| -> PyResult<Bound<'py, PyAny>> {
+        let cell = |(value, ty): (&Value, ColumnType)| -> PyResult<Bound<'py, PyAny>> {
             Ok(match (value, ty) {
                 (Value::Null, _) => py.None().into_bound(py),
                 (Value::Boolean(truth), _) => truth.into_pyobject(py)?.to_owned().into_any(),
@@ -303,24 +341,56 @@ impl QueryResult {
                     ColumnType::SmallInt | ColumnType::Integer | ColumnType::BigInt | ColumnType::Interval,
                 ) => n.into_pyobject(py)?.into_any(),
                 (Value::Number(n), ColumnType::Double { frac }) => {
-                    real(*n, *frac).into_pyobject(py)?.into_any()
+                    real(*n, frac).into_pyobject(py)?.into_any()
                 }
-                (value, ty) => cell::show(value, *ty).into_pyobject(py)?.into_any(),
+                (value, ty) => cell::show(value, ty).into_pyobject(py)?.into_any(),
             })
         };
-        let row = |row: &Vec<Value>| {
-            let cells = row.iter().zip(&self.columns).map(cell).collect::<PyResult<Vec<_>>>()?;
-            PyTuple::new(py, cells)
+        let row = |i: usize| {
+            let cells = self.all().map(|(_, ty, column)| cell((&column.value(i), ty)));
+            PyTuple::new(py, cells.collect::<PyResult<Vec<_>>>()?)
         };
-        self.rows.iter().map(row).collect()
+        (0..self.made.rows).map(row).collect()
     }
 
-    /// The fields as text, as the command prints them; NULL is None.
-    fn texts(&self) -> Vec<Vec<Option<String>>> {
-        let one = |(value, (_, ty)): (&Value, &(String, ColumnType))| {
-            (!value.is_null()).then(|| cell::show(value, *ty))
+    /// The fields as text, as the command prints them, of at most `most` rows; NULL is None.
+    fn texts(&self, most: usize) -> Vec<Vec<Option<String>>> {
+        let one = |i: usize| {
+            self.all().map(move |(_, ty, column)| {
+                let value = column.value(i);
+                (!value.is_null()).then(|| cell::show(&value, ty))
+            })
         };
-        self.rows.iter().map(|row| row.iter().zip(&self.columns).map(one).collect()).collect()
+        (0..self.made.rows.min(most)).map(|i| one(i).collect()).collect()
+    }
+
+    /// A column for NumPy: the type of its elements, their bytes, and which rows have a value; all,
+    /// if none. Decimals are floats. Strings have no such bytes.
+    fn elements<'py>(
+        &self,
+        py: Python<'py>,
+        column: usize,
+    ) -> Option<(&'static str, Bound<'py, PyBytes>, Option<Bound<'py, PyBytes>>)> {
+        let (_, ty, column) = self.all().nth(column)?;
+        let (form, bytes) = match (ty, &column.values) {
+            (_, ResultValues::Truths(truths)) => {
+                ("|b1", truths.iter().map(|truth| u8::from(*truth)).collect())
+            }
+            (_, ResultValues::Texts { .. }) | (ColumnType::Digest { .. }, _) => return None,
+            (ColumnType::Double { frac }, values) => ("<f8", floats(values, f64::from(frac).exp2())),
+            (ColumnType::Decimal { scale, .. }, values) => ("<f8", floats(values, 10f64.powi(scale.into()))),
+            (ColumnType::SmallInt, values) => ("<i2", packed(values, 2)),
+            (ColumnType::Integer, values) => ("<i4", packed(values, 4)),
+            (ColumnType::Date, values) => ("<M8[D]", packed(values, 8)),
+            (ColumnType::Timestamp, values) => ("<M8[us]", packed(values, 8)),
+            (ColumnType::Interval, values) => ("<m8[us]", packed(values, 8)),
+            (_, values) => ("<i8", packed(values, 8)),
+        };
+        let valid = column
+            .valid
+            .as_ref()
+            .map(|valid| PyBytes::new(py, &valid.iter().map(|valid| u8::from(*valid)).collect::<Vec<_>>()));
+        Some((form, PyBytes::new(py, &bytes), valid))
     }
 
     /// The result for libraries of data frames.
@@ -332,20 +402,28 @@ impl QueryResult {
     ) -> PyResult<Bound<'py, PyCapsule>> {
         // A producer may give another schema than a consumer asks for.
         drop(requested_schema);
-        for (name, ty) in &self.columns {
-            if let ColumnType::Decimal { .. } = ty {
-                let k = self.columns.iter().position(|(known, _)| known == name).unwrap_or_default();
-                if self.rows.iter().any(|row| !row[k].fits(*ty)) {
-                    let cause = format!("column {name} has a number of more digits than {ty}");
-                    let remedy = "take .rows(), or CAST the column to DOUBLE, or to a DECIMAL, which makes such numbers NULL";
-                    return Err(raised(py, &Fault::usage("reading the result", cause, remedy)));
-                }
+        for (name, ty, column) in self.all() {
+            let fits = |n: i128| Value::Number(n).fits(ty);
+            let wide = matches!(ty, ColumnType::Decimal { .. })
+                && match &column.values {
+                    ResultValues::Short(numbers) => {
+                        !numbers.iter().enumerate().all(|(i, n)| fits((*n).into()) || !column.is_valid(i))
+                    }
+                    ResultValues::Long(numbers) => {
+                        !numbers.iter().enumerate().all(|(i, n)| fits(*n) || !column.is_valid(i))
+                    }
+                    _ => false,
+                };
+            if wide {
+                let cause = format!("column {name} has a number of more digits than {ty}");
+                let remedy = "take .rows(), or CAST the column to DOUBLE, or to a DECIMAL, which makes such numbers NULL";
+                return Err(raised(py, &Fault::usage("reading the result", cause, remedy)));
             }
         }
-        export(py, self.rows.len(), self.exported())
+        export(py, self.made.rows, self.exported())
     }
 
     fn __repr__(&self) -> String {
-        format!("<hushwire result, {} rows>", self.rows.len())
+        format!("<hushwire result, {} rows>", self.made.rows)
     }
 }

@@ -166,7 +166,7 @@ impl Service {
                 group: service.group().to_owned(),
                 schema: table.declarations().iter().map(|text| schema_column(text)).collect(),
                 keys: if key.is_empty() { vec![] } else { vec![key] },
-                inputs: layout.map(|c| StoredColumn { name: c.name, bits: c.bits }).collect(),
+                inputs: layout.map(|c| StoredColumn::of_table(c.name, c.bits)).collect(),
                 created: now,
                 expires: None,
             };

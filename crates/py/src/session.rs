@@ -2,21 +2,28 @@
 
 use crate::{
     compute::{Arrays, Computation, Raws, protocol_of, raws},
-    errors::raised,
+    errors::{raised, result},
+    models::{self, Network, array},
     running::{self, Events},
 };
 use hushwire::{
     Fault, Local, Party,
     aes::Backend,
     compute::{self, Tensor},
-    job::{Cancel, Chosen, MemberConfig, PartyFile, Stats, TermsDigest},
+    job::{Cancel, Chosen, Member, MemberConfig, PartyFile, Stats, TermsDigest},
 };
-use pyo3::{prelude::*, types::PyDict};
+use pyo3::{
+    prelude::*,
+    types::{PyBytes, PyDict},
+};
 use std::{
     collections::BTreeMap,
     path::PathBuf,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
+
+/// LOCAL: the most bytes that a party tells the others at once.
+const MOST_TOLD: usize = 1 << 24;
 
 /// The members of a session that this process is.
 pub(crate) enum Held {
@@ -79,6 +86,7 @@ enum Begin {
 struct PartyBegin {
     file: PathBuf,
     me: String,
+    index: u8,
     label: String,
     allow: Vec<TermsDigest>,
     chosen: Chosen,
@@ -110,6 +118,8 @@ impl SessionShared {
                 let mut config = config.map_err(|e| e.by(&me))?;
                 if !begin.allow.is_empty() {
                     config.allow(begin.allow.iter().copied());
+                    // What it tells the others is only what its program gives away.
+                    config.allow([Party::terms_digest(begin.chosen, &telling(begin.chosen)?)?]);
                 }
                 config.cancel = lock(&self.cancel).clone();
                 Held::One(Box::new(Party::connect_with(config, begin.chosen, None, &self.events.observer())?))
@@ -124,6 +134,11 @@ impl SessionShared {
         let refused = |cause, remedy| Err(Fault::usage("starting the run", cause, remedy));
         let mut state = lock(&self.state);
         match std::mem::replace(&mut *state, SessionState::Busy) {
+            // A run that was cancelled as it ended: these parties do not run again.
+            SessionState::Open(Held::All(_)) if lock(&self.cancel).asked() => {
+                *lock(&self.cancel) = Cancel::new();
+                Ok(None)
+            }
             SessionState::Open(held) => Ok(Some(held)),
             SessionState::Gone => {
                 *lock(&self.cancel) = Cancel::new();
@@ -157,6 +172,27 @@ impl SessionShared {
     }
 }
 
+/// The parts of a session that it gets back once the run is dropped, even if it panics.
+struct Back(Arc<SessionShared>, Option<Held>);
+
+impl Drop for Back {
+    fn drop(&mut self) {
+        self.0.give(self.1.take());
+    }
+}
+
+/// The computation by which each party tells all others a text, such as the columns of its tables.
+fn telling(chosen: Chosen) -> Result<compute::Computation, Fault> {
+    let parties = 0..chosen.protocol.parties();
+    let all = parties.clone().map(|i| format!("party{i}")).collect::<Vec<_>>().join(", ");
+    let symbols = parties.clone().map(|i| format!("n{i}")).collect::<Vec<_>>().join(", ");
+    let inputs = parties.clone().map(|i| format!("input t{i}: u8[n{i}] from party{i}\n"));
+    let outputs = parties.map(|i| format!("output d{i} = t{i} to {all}\n"));
+    let body: String = inputs.chain(outputs).collect();
+    let text = format!("computation told\nmembers {all}\nsymbols {symbols}\n{body}");
+    text.parse().map_err(|e: compute::ComputeError| e.fault().during("telling the others"))
+}
+
 /// A session: parties that met once. The package's `Session` is the one for people.
 #[pyclass(frozen, module = "hushwire._native")]
 pub(crate) struct Session(Arc<SessionShared>);
@@ -174,15 +210,10 @@ impl Session {
         let held = shared.take().map_err(|fault| raised(py, &fault))?;
         let worker = shared.clone();
         let body = move || {
-            let begun = held.map_or_else(|| worker.begun(), Ok);
-            let (held, result) = match begun {
-                Ok(mut held) => {
-                    let result = work(&mut held);
-                    (result.is_ok().then_some(held), result)
-                }
-                Err(fault) => (None, Err(fault)),
-            };
-            worker.give(held);
+            let mut back = Back(worker.clone(), None);
+            let mut held = held.map_or_else(|| worker.begun(), Ok)?;
+            let result = work(&mut held);
+            back.1 = result.is_ok().then_some(held);
             result
         };
         let cancel = || lock(&shared.cancel).cancel();
@@ -220,9 +251,14 @@ impl Session {
                     Fault::usage("reading the digests that are allowed", "one is no digest", remedy)
                 })
             };
-            let me = PartyFile::read(&file)?.member.me.key();
+            let me = PartyFile::read(&file)?.member.me;
+            let Member::Party(index) = me else {
+                let cause = format!("{} is the file of {me}, which is no party", file.display());
+                return Err(Fault::usage("opening the session", cause, "name a party's file"));
+            };
             let allow = allow.iter().map(digest).collect::<Result<_, Fault>>()?;
-            Ok(Begin::Party(Box::new(PartyBegin { file, me, label, allow, chosen })))
+            let me = me.key();
+            Ok(Begin::Party(Box::new(PartyBegin { file, me, index, label, allow, chosen })))
         };
         let begin = read().map_err(|fault: Fault| raised(py, &fault))?;
         Self::opened(py, begin, told.as_ref())
@@ -241,6 +277,65 @@ impl Session {
         let (tensors, computation) = (computation.tensors(py, &inputs, all)?, computation.0.clone());
         let learnt = self.with(py, told.as_ref(), move |held| held.run(&computation, tensors))?;
         Ok(raws(&learnt))
+    }
+
+    /// Tells the other parties a text, which becomes known to all of them, and gives those of all
+    /// parties in turn. All parties call it at the same time.
+    #[pyo3(signature = (text, told = None))]
+    fn tell(&self, py: Python<'_>, text: &str, told: Option<Py<PyAny>>) -> PyResult<Vec<Vec<u8>>> {
+        let Begin::Party(begin) = &self.0.begin else { return Ok(vec![text.as_bytes().to_vec()]) };
+        let (chosen, index) = (begin.chosen, begin.index);
+        if text.is_empty() || text.len() > MOST_TOLD {
+            let cause = format!("it has {} bytes, and 1 to {MOST_TOLD} can be told", text.len());
+            return Err(raised(py, &Fault::usage("telling the others", cause, "name less")));
+        }
+        let scalar = compute::Scalar::Int { signed: false, bits: 8 };
+        let own = Tensor::from_records(scalar, &[text.len()], text.as_bytes());
+        let texts = self.with(py, told.as_ref(), move |held| {
+            let inputs = BTreeMap::from([(format!("t{index}"), own)]);
+            let learnt = held.run(&telling(chosen)?, inputs)?;
+            Ok((0..chosen.protocol.parties())
+                .map(|i| learnt.get(&format!("d{i}")).map(Tensor::records).unwrap_or_default())
+                .collect::<Vec<_>>())
+        })?;
+        Ok(texts)
+    }
+
+    /// Runs a network's computation: its owner brings the model, the client an input as its shape
+    /// and floats of 4 bytes. Gives the shape and elements of the output where this process learns
+    /// it.
+    #[pyo3(signature = (network, model = None, input = None, told = None))]
+    fn infer<'py>(
+        &self,
+        py: Python<'py>,
+        network: &Computation,
+        model: Option<&Network>,
+        input: Option<(Vec<usize>, Vec<u8>)>,
+        told: Option<Py<PyAny>>,
+    ) -> PyResult<Option<(Vec<usize>, Bound<'py, PyBytes>)>> {
+        let (network, model) = (network.0.clone(), model.cloned());
+        let input = input
+            .map(|(lengths, bytes): (Vec<usize>, Vec<u8>)| result(py, array(lengths, &bytes)))
+            .transpose()?;
+        let inferred = self.with(py, told.as_ref(), move |held| {
+            let inputs = models::inputs(&network, model.as_ref(), input.as_ref())?;
+            Ok(models::output(&held.run(&network, inputs)?))
+        })?;
+        Ok(inferred.map(|array| {
+            let bytes: Vec<u8> = array.data.iter().flat_map(|x| x.to_le_bytes()).collect();
+            (array.lengths, PyBytes::new(py, &bytes))
+        }))
+    }
+
+    /// The digest of the terms on which parties of this protocol run a computation, which an
+    /// operator allows.
+    fn digest_of(&self, py: Python<'_>, computation: &Computation) -> PyResult<String> {
+        let chosen = match &self.0.begin {
+            Begin::Local(chosen, _) => *chosen,
+            Begin::Party(begin) => begin.chosen,
+        };
+        let digest = result(py, Party::terms_digest(chosen, &computation.0))?;
+        Ok(digest.to_string())
     }
 
     /// The party that this process is, as `party0`; None where it is all of them.

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -43,3 +48,66 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if not FULL and item.get_closest_marker("full") is not None:
             item.add_marker(pytest.mark.skip(reason="runs with HUSHWIRE_FULL=yes"))
+
+
+@pytest.fixture(scope="session")
+def identities(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
+    """A directory with the keys of three parties, and their pins."""
+    place = tmp_path_factory.mktemp("keys")
+    command, pins = [sys.executable, "-m", "hushwire"], []
+    for index in range(3):
+        subprocess.run(
+            [*command, "keys", "init", "--name", f"party{index}"], cwd=place, check=True, capture_output=True
+        )
+        done = subprocess.run(
+            [*command, "keys", "pin", f"party{index}.pem"], cwd=place, check=True, capture_output=True, text=True
+        )
+        pins.append(next(word for word in done.stdout.split() if word.startswith("sha256:")))
+    return place, pins
+
+
+@pytest.fixture
+def place(tmp_path: Path, identities: tuple[Path, list[str]]) -> Path:
+    """A directory with the files of three parties, whose ports are free."""
+    keys, pins = identities
+    ports = []
+    for index in range(3):
+        shutil.copy(keys / f"party{index}.pem", tmp_path)
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            ports.append(free.getsockname()[1])
+    for index in range(3):
+        text = f'index = {index}\nlisten = "127.0.0.1:{ports[index]}"\nkey = "party{index}.pem"\n'
+        for other in range(3):
+            if other != index:
+                text += f'[[peers]]\nindex = {other}\naddress = "127.0.0.1:{ports[other]}"\npin = "{pins[other]}"\n'
+        (tmp_path / f"party{index}.toml").write_text(text)
+    return tmp_path
+
+
+#: Runs a program in three processes, each with its party's number and words of its own, and gives
+#: the lines that each prints.
+Parties = Callable[..., list[list[str]]]
+
+
+@pytest.fixture
+def parties(place: Path) -> Parties:
+    def run(program: str, *words: list[str]) -> list[list[str]]:
+        (place / "party.py").write_text(program)
+        children = [
+            subprocess.Popen(
+                [sys.executable, "party.py", str(index), *(words[index] if words else [])],
+                cwd=place,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+            )
+            for index in range(3)
+        ]
+        try:
+            return [child.communicate(timeout=120)[0].splitlines() for child in children]
+        finally:
+            for child in children:
+                child.kill()
+
+    return run

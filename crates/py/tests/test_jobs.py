@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import shutil
 import subprocess
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from onnx_file import perceptron
 
 import hushwire as hw
 
@@ -39,6 +42,9 @@ def test_sums_and_columns_of_intersections(tmp_path: Any) -> None:
     assert dict(zip(found.items, found.fields)) == {"ann@x": ["7"], "eve@x": ["5"]}
     with pytest.raises(hw.UsageError, match="nobody learns sum"):
         found.sum
+    with pytest.raises(hw.UsageError, match="for sessions") as caught:
+        hw.psi(hw.of("ann", a), b, "email")
+    assert "the data frame itself" in caught.value.remedy
 
 
 @pytest.mark.parametrize("bits", [128, 192, 256])
@@ -74,39 +80,88 @@ def test_transfers_give_what_is_chosen() -> None:
         hw.ot([(b"a", b"b")], [True])
 
 
-def network() -> tuple[bytes, Any]:
-    """A small perceptron as ONNX, by hand, and the function that it is."""
-    onnx = pytest.importorskip("onnx")
-    from onnx import TensorProto, helper, numpy_helper
-
-    rng = np.random.default_rng(4)
-    a, b = rng.normal(size=(4, 8)).astype("f4"), rng.normal(size=(8, 3)).astype("f4")
-    graph = helper.make_graph(
-        [
-            helper.make_node("MatMul", ["input", "a"], ["h"]),
-            helper.make_node("Relu", ["h"], ["r"]),
-            helper.make_node("MatMul", ["r", "b"], ["output"]),
-        ],
-        "net",
-        [helper.make_tensor_value_info("input", TensorProto.FLOAT, [1, 4])],
-        [helper.make_tensor_value_info("output", TensorProto.FLOAT, [1, 3])],
-        [numpy_helper.from_array(a, "a"), numpy_helper.from_array(b, "b")],
-    )
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)])
-    model.ir_version = 8
-    assert onnx
-    return model.SerializeToString(), lambda x: np.maximum(x @ a, 0) @ b
-
-
 @pytest.mark.parametrize("parties", [2, 3])
 def test_networks_are_those_of_numpy(parties: int, tmp_path: Any) -> None:
-    model, function = network()
+    model, function = perceptron(np.random.default_rng(4))
     path = tmp_path / "net.onnx"
     path.write_bytes(model)
     x = np.array([[0.5, -1.0, 0.25, 2.0]], dtype="f4")
     y = hw.run_onnx(path, x, parties=parties)
     assert y.shape == (1, 3)
     assert np.abs(y - function(x)).max() < 0.01
+    with hw.local(parties=parties) as session:
+        for _ in range(2):
+            y = session.run_onnx(model, x)
+            assert np.abs(y - function(x)).max() < 0.01
+        # Lists of numbers are arrays, too.
+        assert np.abs(session.run_onnx(path, x.tolist()) - function(x)).max() < 0.01
+
+
+def test_networks_are_those_of_onnx_runtime() -> None:
+    runtime = pytest.importorskip("onnxruntime")
+    model, _ = perceptron(np.random.default_rng(5))
+    x = np.random.default_rng(6).normal(size=(1, 4)).astype("f4")
+    (wanted,) = runtime.InferenceSession(model, providers=["CPUExecutionProvider"]).run(None, {"x": x})
+    with hw.local() as session:
+        assert np.abs(session.run_onnx(model, x) - wanted).max() < 0.01
+
+
+def test_sessions_refuse_what_is_no_network(three: hw.Session) -> None:
+    model, _ = perceptron(np.random.default_rng(4))
+    with pytest.raises(hw.PartyError):
+        three.run_onnx(b"no model", [[1.0]])
+    with pytest.raises(hw.PartyError, match="shape"):
+        three.run_onnx(model, [[1.0, 2.0]])
+    with pytest.raises(hw.PartyError, match="not finite"):
+        three.run_onnx(model, [[1.0, 2.0, float("nan"), 0.0]])
+    with pytest.raises(hw.UsageError, match="input is missing"):
+        three.run_onnx(model)
+    with pytest.raises(hw.UsageError, match="owner is the client"):
+        three.run_onnx(model, [[1.0]], owner="party1")
+
+
+@settings(max_examples=5)
+@given(a=KEYS, b=KEYS)
+def test_intersections_on_a_session_are_those_of_sets(three: hw.Session, a: list[str], b: list[str]) -> None:
+    # Keys that come twice, and rows without a key, count as with the protocol of two parties.
+    a, b = [*a, a[0], ""], [*b, " " + b[0]]
+    both = set(a) & {key.strip() for key in b}
+    both.discard("")
+    assert three.psi(a, b).size == len(both)
+    found = three.psi(a, b, reveal="items", to=["party0"])
+    assert found.items == list(dict.fromkeys(key for key in a if key in both))
+    assert found.items == hw.psi(a, b, reveal="items", to=["party0"]).items
+    assert three.psi(a, pd.DataFrame({"key": b}), reveal="flags").flags == [key in both for key in a]
+    amounts = {"key": b, "n": list(range(len(b)))}
+    found = three.psi(a, amounts, reveal="sum:n,count")
+    assert found.sum == sum(n for key, n in zip(b, amounts["n"]) if key.strip() in both)
+    assert (found.size, found.sum) == (len(both), hw.psi(a, amounts, reveal="sum:n,count").sum)
+
+
+@pytest.mark.parametrize("parties", [2, 3])
+def test_keys_of_several_columns_and_columns_of_the_other_table(parties: int) -> None:
+    a = {"mail": ["Ann@X.org", "bob@x", "no mail", "ab"], "n": ["1", "2", "3", "c"]}
+    b = {"mail": ["bob@x", "ann@x.org", "a"], "n": [2, 1, "bc"], "city": ["Oslo", "Tartu", "Zug"]}
+    with hw.local(parties=parties) as session:
+        found = session.psi(a, b, ["mail", "n"], reveal="columns:city,n", forms=["email", "trim"])
+        assert found.items == ["ann@x.org,1", "bob@x,2"]
+        assert found.fields == [["Tartu", "1"], ["Oslo", "2"]]
+        odd = {"key": ["x", "x"], "n": [1, 2]}
+        with pytest.raises(hw.UsageError, match="row 1: its key is that of row 0"):
+            session.psi(["x"], odd, reveal="columns:n")
+        assert session.psi(["ab"], [], reveal="flags").flags == [False]
+        assert session.psi([], []).size == 0
+        for wrong, words in (
+            ({"reveal": "everything"}, "cannot be revealed"),
+            ({"reveal": "sum:n"}, "no request of a sum"),
+            ({"reveal": "columns:n", "to": ["party0", "party1"]}, "for one party"),
+            ({"reveal": "columns:n", "on": "city"}, "no column city"),
+            ({"to": ["party2"]}, "nobody is to learn"),
+            ({"on": "absent"}, "no column absent"),
+            ({"on": "mail", "forms": ["nonsense"]}, "form"),
+        ):
+            with pytest.raises(hw.UsageError, match=words):
+                session.psi(a, b, **{"on": "mail", **wrong})
 
 
 def test_what_is_no_model_is_refused() -> None:
@@ -116,3 +171,12 @@ def test_what_is_no_model_is_refused() -> None:
         hw.run_onnx("absent.onnx", [[1.0]])
     with pytest.raises(hw.UsageError, match="2 or 3 parties"):
         hw.run_onnx(b"", [[1.0]], parties=4)
+
+
+@pytest.mark.parametrize("name", ["millionaires", "aes", "draw"])
+def test_digests_of_job_files_are_those_of_the_command(name: str) -> None:
+    path = Path(__file__).parents[3] / "examples" / "jobs" / f"{name}.toml"
+    told = subprocess.run(
+        [sys.executable, "-m", "hushwire", "job", "digest", str(path)], capture_output=True, text=True, check=True
+    )
+    assert hw.job_digest(str(path)) in told.stdout.split()

@@ -61,6 +61,14 @@ def test_floats_become_the_nearest_steps(three: hw.Session) -> None:
     assert (y == np.round(x * 2**16) / 2**16).all()
 
 
+@pytest.mark.parametrize("dtype", ["<f2", "<f4", "<f8", ">f4", ">f8"])
+def test_floats_of_every_width_go_in(three: hw.Session, dtype: str) -> None:
+    text = "computation c\nmembers a\ninput x: fixed(64, 32)[3] from a\noutput y = x to a"
+    x = np.array([0.1, -2.5, 3000], dtype)
+    assert (three.run(text, {"x": x})["y"] == np.round(x.astype(float) * 2**32) / 2**32).all()
+    assert (three.run(text, {"x": x[::-1]})["y"] == three.run(text, {"x": x})["y"][::-1]).all()
+
+
 def test_the_evaluator_and_the_parties_agree(three: hw.Session) -> None:
     from hushwire import _arrays
 
@@ -77,6 +85,13 @@ def test_any_number_of_parties(parties: int) -> None:
         text = DOT.replace("i64", "u8").replace("sum(x * y)", "x > y")
         learnt = session.run(text, {"x": [1, 5], "y": [3, 2]})
         assert learnt["z"].tolist() == [False, True]
+
+
+@pytest.mark.parametrize("parties", [-1, 0, 1, 9])
+def test_a_number_of_parties_that_no_protocol_has_is_refused(parties: int) -> None:
+    with pytest.raises(hw.UsageError, match="2 to 8 parties") as caught:
+        hw.local(parties=parties)
+    assert "parties=3" in caught.value.remedy
 
 
 def test_a_session_goes_on_after_an_error(three: hw.Session) -> None:
@@ -171,12 +186,54 @@ def test_sessions_leave_nothing(full: bool) -> None:
             with hw.local() as session:
                 assert int(session.run(DOT, {"x": [k], "y": [1]})["z"]) == k
 
-    some(50)
-    before = descriptors(), resident()
-    some(950 if full else 60)
-    after = descriptors(), resident()
+    def threads() -> int:
+        return len(os.listdir("/proc/self/task"))
+
+    some(50 if full else 20)
+    before = descriptors(), resident(), threads()
+    some(950 if full else 40)
+    after = descriptors(), resident(), threads()
     assert after[0] <= before[0] + 2
     assert after[1] <= before[1] * 1.1 + 1000
+    assert after[2] <= before[2] + 2
+
+
+def test_sessions_of_threads_that_are_cancelled_leave_nothing() -> None:
+    def descriptors() -> int:
+        return len(os.listdir("/proc/self/fd"))
+
+    def some(n: int) -> None:
+        big = {"x": np.arange(1 << 16), "y": np.arange(1 << 16)[::-1].copy()}
+        sessions = [hw.local() for _ in range(n)]
+        ended: list[type[BaseException] | None] = []
+
+        def work(session: hw.Session) -> None:
+            try:
+                session.run(LONG, big)
+                ended.append(None)
+            except hw.PartyError as e:
+                ended.append(type(e))
+
+        threads = [threading.Thread(target=work, args=(session,)) for session in sessions]
+        for thread in threads:
+            thread.start()
+        time.sleep(0.05)
+        for session in sessions:
+            session.close()
+        for thread in threads:
+            thread.join(60)
+            assert not thread.is_alive()
+        assert set(ended) <= {None, hw.Cancelled, hw.UsageError}, ended
+
+    some(2)
+    before = descriptors()
+    for _ in range(3):
+        some(4)
+    # Threads of a run that was cancelled end soon after.
+    until = time.monotonic() + 20
+    while descriptors() > before + 2 and time.monotonic() < until:
+        time.sleep(0.05)
+    assert descriptors() <= before + 2
 
 
 def run(program: str, *, interrupt: float | None = None) -> tuple[int, str, float]:
@@ -297,6 +354,15 @@ def test_progress_and_its_errors(three: hw.Session) -> None:
     with pytest.raises(RuntimeError, match="mine"):
         three.run(LONG, {"x": x, "y": x}, progress=broken)
     three.run(LONG, {"x": x, "y": x}, progress=True)
+
+
+def test_a_cancelled_session_begins_anew() -> None:
+    with hw.local() as s:
+        x = np.arange(8)
+        s.run(LONG, {"x": x, "y": x})
+        # As if the run before had been cancelled when it had just ended.
+        s.cancel()
+        s.run(LONG, {"x": x, "y": x})
 
 
 def test_the_command_runs_as_a_module() -> None:

@@ -14,7 +14,9 @@ use crate::{
 use hushwire_aes::Backend;
 use hushwire_fault::{Fault, PartyId, code};
 use hushwire_kinds::{RunValues, Runs, Visitor, Words};
-use hushwire_session::{ClientFile, Event, Member, MemberConfig, Observer, Outcome, Peer, Stats};
+use hushwire_session::{
+    ClientFile, Decider, Decision, Event, Member, MemberConfig, Observer, Outcome, Peer, Stats,
+};
 use hushwire_wire::Pin;
 use serde::Deserialize;
 use serde_json::Value;
@@ -27,6 +29,8 @@ use std::{
 const STEP: &str = "taking part in a job";
 /// LOCAL: how often the parties are asked.
 const LOOK: Duration = Duration::from_millis(300);
+/// LOCAL: how often they are asked at last.
+const SELDOM: Duration = Duration::from_secs(5);
 /// LOCAL: how long the parties may differ about the attempt that runs.
 const DIFFER: Duration = Duration::from_secs(20);
 
@@ -68,11 +72,12 @@ pub fn attend(
     limit: Option<Duration>,
     note: impl Fn(&str) + Send + Sync + 'static,
 ) -> Result<Attended, Fault> {
+    let note = Arc::new(note);
     let Some(name) = file.0.me.name().map(str::to_owned) else {
         return Err(Fault::internal(STEP, "the file is no client's"));
     };
     let until = limit.map(|limit| Instant::now() + limit);
-    let (met, view) = meet(service, id, &name, until, &note)?;
+    let (met, view) = meet(service, id, &name, until, &*note)?;
     let proposal: Value = service.parties()[0].get(&format!("/v1/proposals/{}", text(&view, "proposal")))?;
     let job = job_of(&proposal)?;
     if text(&view, "digest") != job.terms()?.0.digest().to_string() {
@@ -83,6 +88,13 @@ pub fn attend(
     let mut config = MemberConfig::of_client(file.clone(), &met.label, Backend::best())?;
     config.server_name = Some(met.greeting);
     config.peers = met.peers;
+    config.decider = Some(Arc::new(Asks {
+        parties: service.parties().iter().map(PartyClient::twin).collect(),
+        path: format!("/v1/jobs/{id}"),
+        attempt: met.attempt,
+        until,
+        note: note.clone(),
+    }));
     let observer: Observer = Arc::new(move |event| {
         if let Event::Phase(text) | Event::Note(text) = event {
             note(&text);
@@ -90,6 +102,47 @@ pub fn attend(
     });
     let (printed, stats) = job.visit(Attends { config, observer })??;
     Ok(Attended { printed, stats, attempt: met.attempt })
+}
+
+/// Asks the parties what became of an attempt whose end the session did not tell: outputs are in
+/// place exactly where it was committed.
+struct Asks<N> {
+    parties: Vec<PartyClient>,
+    path: String,
+    attempt: u32,
+    until: Option<Instant>,
+    note: Arc<N>,
+}
+
+/// The end of an attempt, once a party knows it.
+fn end_of(view: &Value, attempt: u32) -> Option<Decision> {
+    let of = |row: &&Value| row["k"].as_u64() == Some(attempt.into());
+    match text(view.get("attempts")?.as_array()?.iter().find(of)?, "state") {
+        "committed" => Some(Decision::Commit),
+        "aborted" => Some(Decision::Abort),
+        _ => None,
+    }
+}
+
+impl<N: Fn(&str) + Send + Sync> Decider for Asks<N> {
+    fn prepared(&self) -> Result<Decision, Fault> {
+        (self.note)("the parties are asked how the attempt ended");
+        let mut pause = LOOK;
+        loop {
+            // Party 0 decides, and each party follows: whoever knows the end says the same.
+            let views = self.parties.iter().filter_map(|party| party.get::<Value>(&self.path).ok());
+            if let Some(end) = { views }.find_map(|view| end_of(&view, self.attempt)) {
+                return Ok(end);
+            }
+            if self.until.is_some_and(|until| Instant::now() >= until) {
+                let cause = "no party has said in time how the attempt ended";
+                let remedy = "see the job's state: if it is committed, submit it again to have the output";
+                return Err(Fault::new(code::SERVICE, STEP, cause, remedy));
+            }
+            thread::sleep(pause);
+            pause = (2 * pause).min(SELDOM);
+        }
+    }
 }
 
 struct Attends {

@@ -71,6 +71,9 @@ enum Sent<'a> {
     Bytes(&'a [u8]),
 }
 
+/// LOCAL: bytes of a body that are sent at once.
+const SENDS: usize = 256 << 10;
+
 impl PartyClient {
     /// Party `party` of a group, where a file says that it is.
     ///
@@ -87,6 +90,7 @@ impl PartyClient {
             .proxy(None)
             .timeout_connect(Some(CONNECT))
             .timeout_recv_response(Some(ANSWER))
+            .output_buffer_size(SENDS)
             .user_agent("hushwire")
             .build();
         let connector = <() as Connector>::chain((), ureq::unversioned::transport::TcpConnector::default());

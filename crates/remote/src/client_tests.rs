@@ -227,6 +227,12 @@ fn keeping(keys: &[SealTo; 3]) -> (Service, Kept) {
                     lost.push(0);
                     return None;
                 }
+                // A party compares a part with its name.
+                if heard.body == b"changed" {
+                    let (code, kind) = (code::CONFLICT.to_string(), "usage");
+                    let problem = json!({ "code": code, "step": "putting", "cause": "other bytes", "remedy": "-", "kind": kind });
+                    return Some((409, problem.to_string().into_bytes()));
+                }
                 store.insert(at, heard.body.clone());
                 says(&json!({}))
             }
@@ -250,7 +256,7 @@ fn a_put_that_was_cut_goes_on_with_what_is_missing() {
         group: "demo".to_owned(),
         schema: vec![],
         keys: vec![],
-        inputs: vec![StoredColumn { name: "days".to_owned(), bits: 1 }],
+        inputs: vec![StoredColumn::of_table("days".to_owned(), 1)],
         created: 1,
         expires: None,
     };
@@ -304,7 +310,7 @@ fn a_seal_that_fails_leaves_nothing() {
         group: "demo".to_owned(),
         schema: vec![],
         keys: vec![],
-        inputs: vec![StoredColumn { name: "a".to_owned(), bits: 1 }],
+        inputs: vec![StoredColumn::of_table("a".to_owned(), 1)],
         created: 1,
         expires: None,
     };

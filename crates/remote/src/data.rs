@@ -206,7 +206,7 @@ pub fn put(service: &Service, data: &DataFile, progress: impl Fn(u64, u64) + Syn
     Ok(Put { id, line, version: manifest.version, rows: manifest.rows, bytes, sent: sent.into_inner() })
 }
 
-fn put_at(party: &PartyClient, data: &DataFile, mut sent: impl FnMut(u64)) -> Result<(), Fault> {
+fn put_at(party: &PartyClient, data: &DataFile, sent: impl Fn(u64) + Sync) -> Result<(), Fault> {
     let at = usize::from(party.party());
     let path = envelope_path(&data.dir, at);
     let envelope = fs::read(&path).map_err(|e| Fault::io("read", &path, &e))?;
@@ -221,24 +221,44 @@ fn put_at(party: &PartyClient, data: &DataFile, mut sent: impl FnMut(u64)) -> Re
         return Err(party.odd(format_args!("the data set {} for {}", arriving.id, id.digits())));
     }
     let own = Service::data_path(&id);
-    for part in arriving.missing {
-        let named = usize::try_from(part).ok().and_then(|part| data.signed.manifest().parts[at].get(part));
-        let named =
-            *named.ok_or_else(|| party.odd(format_args!("it lacks part {part}, which there is not")))?;
-        let path = part_path(&data.dir, at, part);
-        let bytes = fs::read(&path).map_err(|e| Fault::io("read", &path, &e))?;
-        if BlakeName::of(&bytes) != named {
-            let cause = "it is not the part that the manifest names";
-            return Err(Fault::file("read", &path, cause, "remove the directory, and put the file anew")
-                .coded(code::SEAL_CHANGED));
+    let missing = Mutex::new(arriving.missing.into_iter());
+    let some = |party: &PartyClient| -> Result<(), Fault> {
+        let next = || missing.lock().unwrap_or_else(PoisonError::into_inner).next();
+        while let Some(part) = next() {
+            sent(put_part(party, data, &own, part)?);
         }
-        party.put_bytes(&format!("{own}/parts/{part}"), &bytes)?;
-        sent(bytes.len() as u64);
-    }
+        Ok(())
+    };
+    // While the party writes a part to its disk, the next one is on its way.
+    thread::scope(|scope| {
+        let other = scope.spawn(|| some(&party.twin()));
+        let ended = some(party);
+        let other = other.join().map_err(|_| Fault::internal("putting a data set", "a thread panicked"));
+        ended.and(other?)
+    })?;
     if arriving.state != "usable" {
         party
             .post(&format!("{own}/seal"), &serde_json::json!({}), None)
             .map_err(|e| if e.who().is_some() { e } else { e.by(PartyId(party.party())) })?;
     }
     Ok(())
+}
+
+/// Gives a party one part. Gives its length.
+fn put_part(party: &PartyClient, data: &DataFile, own: &str, part: u64) -> Result<u64, Fault> {
+    let at = usize::from(party.party());
+    let named = usize::try_from(part).ok().and_then(|part| data.signed.manifest().parts[at].get(part));
+    let named = *named.ok_or_else(|| party.odd(format_args!("it lacks part {part}, which there is not")))?;
+    let path = part_path(&data.dir, at, part);
+    let bytes = fs::read(&path).map_err(|e| Fault::io("read", &path, &e))?;
+    // The party compares it with its name; who is wrong is looked at where that fails.
+    party.put_bytes(&format!("{own}/parts/{part}"), &bytes).map_err(|e| {
+        if e.code() != code::CONFLICT || BlakeName::of(&bytes) == named {
+            return e;
+        }
+        let cause = "it is not the part that the manifest names";
+        Fault::file("read", &path, cause, "remove the directory, and put the file anew")
+            .coded(code::SEAL_CHANGED)
+    })?;
+    Ok(bytes.len() as u64)
 }

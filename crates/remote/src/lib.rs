@@ -5,13 +5,15 @@
 //! pinned                  TLS for HTTP, whose server is known by its pin
 //! client    PartyClient   requests to one party, and its errors
 //! service   Service       the group: what is asked of all parties, and compared
-//! data                    a table's file to three parties, and what is known of data sets
+//! data                    a data set's sealed parts to three parties
+//! arrays                  a model or a network's input as a data set
 //! jobs                    submit, wait, and fetch: three shares make a result
 //! attend                  a client takes part in a job while it runs
 //! command                 the commands that people call
 //! ```
 #![forbid(unsafe_code)]
 
+mod arrays;
 mod attend;
 mod client;
 pub mod command;
@@ -21,6 +23,7 @@ mod jobs;
 mod pinned;
 mod service;
 
+pub use arrays::ArrayData;
 pub use attend::{Attended, attend};
 pub use client::{Answer, PartyClient};
 pub use data::{DataFile, Put, put};

@@ -256,6 +256,12 @@ impl<T: Element> Deref for Scratch<T> {
     }
 }
 
+impl<T: Element> AsRef<[T]> for Scratch<T> {
+    fn as_ref(&self) -> &[T] {
+        &self.0
+    }
+}
+
 impl<T: Element> DerefMut for Scratch<T> {
     fn deref_mut(&mut self) -> &mut Vec<T> {
         &mut self.0

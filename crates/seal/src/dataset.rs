@@ -8,7 +8,9 @@
 //! ```
 //!
 //! A part has [`PART_ROWS`] rows, the last one fewer. An input's value is its bit planes, the
-//! lowest first, ⌈rows/8⌉ bytes each. Shares are what [`hushwire_rep3::Owner::full`] gives for the
+//! lowest first, ⌈rows/8⌉ bytes each. Arrays, such as a model's weights, are cut into parts of as
+//! many elements, one array as the other, and a part has what there is of each: nothing of those
+//! that ended before it. Shares are what [`hushwire_rep3::Owner::full`] gives for the
 //! part as the batch, so a party reads them as it would read an owner who is there.
 
 use crate::{
@@ -17,7 +19,7 @@ use crate::{
     aead::{self, TAG_BYTES},
     envelope::{self, place},
     keys::{drawn, secret},
-    manifest::{check_inputs, check_name, holds_full},
+    manifest::{array_rows, check_inputs, check_name, holds_full, longest},
 };
 use hushwire_aes::Backend;
 use hushwire_rep3::{Addition, Owner, Role};
@@ -95,7 +97,8 @@ impl Dealer {
     }
 
     /// Shares the next part: the planes of each input, in order. Every part but the last has
-    /// [`PART_ROWS`] rows. Gives each party's sealed part, whose name goes into the manifest.
+    /// [`PART_ROWS`] rows; of arrays, `rows` are the elements that the longest has in this part.
+    /// Gives each party's sealed part, whose name goes into the manifest.
     ///
     /// # Errors
     /// These are not the planes of the inputs, or a part of fewer rows came before.
@@ -110,8 +113,14 @@ impl Dealer {
                 format!("part {number} has {} inputs, and the data set {}", values.len(), inputs.len());
             return Err(SealError::data(cause, REMEDY));
         }
+        // A table's columns have this part's rows at least: `bytes` looks no further.
+        let all = self.rows + rows;
+        if array_rows(inputs).is_some() && longest(inputs, 0).min((number + 1) * PART_ROWS) != all {
+            let cause = format!("part {number} ends after {all} elements of its longest array");
+            return Err(SealError::data(cause, REMEDY));
+        }
         for (value, column) in values.iter().zip(inputs) {
-            let (has, takes) = (value.len() as u64, column.bytes(rows));
+            let (has, takes) = (value.len() as u64, column.bytes(all, number));
             if has != takes {
                 let cause = format!("{:?} has {has} bytes in part {number}, and takes {takes}", column.name);
                 return Err(SealError::data(cause, REMEDY));
@@ -120,7 +129,7 @@ impl Dealer {
         let layout = Manifest::layout(inputs)?;
         let mut plain = [0, 1, 2].map(|party| {
             let held = inputs.iter().enumerate().filter(|(input, _)| holds_full(party, number, *input));
-            let bytes: u64 = held.map(|(_, column)| column.bytes(rows)).sum();
+            let bytes: u64 = held.map(|(_, column)| column.bytes(all, number)).sum();
             // Nothing that is secret moves while it grows, and the tag has room.
             Zeroizing::new(Vec::with_capacity(bytes as usize + TAG_BYTES))
         });
@@ -143,6 +152,7 @@ impl Dealer {
     }
 
     /// Ends the data set: `rows` of those that were dealt are its own, and the others padding.
+    /// Arrays have no padding, and their number of rows follows from their lengths.
     ///
     /// # Errors
     /// It has no rows, or the description makes no sense.
@@ -150,6 +160,11 @@ impl Dealer {
         if self.rows == 0 {
             return Err(SealError::data("it has no rows", "name a file with rows"));
         }
+        let arrays = array_rows(&self.description.inputs);
+        if arrays.is_some() && longest(&self.description.inputs, 0) != self.rows {
+            return Err(SealError::data("parts of its arrays are missing", "put it anew"));
+        }
+        let (rows, padded) = arrays.map_or((rows, self.rows), |rows| (rows, rows));
         let mut envelopes = [vec![], vec![], vec![]];
         for (party, envelope) in envelopes.iter_mut().enumerate() {
             let mut secret = Zeroizing::new([0; 64]);
@@ -172,7 +187,7 @@ impl Dealer {
             keys,
             inputs,
             rows,
-            padded: self.rows,
+            padded,
             envelopes: envelopes.iter().map(|envelope| BlakeName::of(envelope)).collect(),
             parts: self.parts.into(),
             created,
@@ -263,7 +278,7 @@ impl OpenedData {
         let plain = aead::open(&self.key, aead::nonce(number), &aad, sealed, what())?;
         let takes = self.manifest.plain_bytes(self.party, number);
         if plain.len() as u64 != takes {
-            let cause = format!("part {number} has {} bytes, and its rows take {takes}", plain.len());
+            let cause = format!("part {number} has {} bytes, and its columns take {takes}", plain.len());
             return Err(SealError::format("a data set", cause));
         }
         Ok(plain)
@@ -273,10 +288,10 @@ impl OpenedData {
     /// and grows both.
     #[must_use]
     pub fn places(&self, number: u64) -> Vec<Option<std::ops::Range<usize>>> {
-        let (rows, mut at) = (self.manifest.rows_of(number), 0);
+        let mut at = 0;
         let inputs = self.manifest.inputs.iter().enumerate();
         let place = inputs.map(|(input, column)| {
-            let bytes = column.bytes(rows) as usize;
+            let bytes = column.bytes(self.manifest.padded, number) as usize;
             holds_full(self.party, number, input).then(|| {
                 at += bytes;
                 at - bytes..at

@@ -32,7 +32,7 @@ impl Group {
                 ascii: false,
             }],
             keys: vec![vec!["age".to_owned()]],
-            inputs: inputs.map(|(i, bits)| StoredColumn { name: format!("c{i}"), bits: *bits }).collect(),
+            inputs: inputs.map(|(i, bits)| StoredColumn::of_table(format!("c{i}"), *bits)).collect(),
             created: 1_700_000_000,
             expires: None,
         }
@@ -51,11 +51,35 @@ impl Group {
         let parts = (0..rows.div_ceil(PART_ROWS)).map(|part| {
             let here = (rows - part * PART_ROWS).min(PART_ROWS);
             let values = inputs.iter().enumerate();
-            let values = values.map(|(i, c)| value(part, i, c.bytes(here) as usize).into()).collect();
+            let values = values.map(|(i, c)| value(part, i, c.bytes(rows, part) as usize).into()).collect();
             dealer.part(here, values).unwrap_or_else(|e| panic!("{e}"))
         });
         let parts = parts.collect();
         (dealer.finish(rows, &self.owner).unwrap_or_else(|e| panic!("{e}")), parts)
+    }
+
+    /// Deals arrays of these lengths, of 3 bits each.
+    fn deal_arrays(&self, lengths: &[&[u64]]) -> (DealtData, Vec<[Vec<u8>; 3]>) {
+        let dealer = self.arrays(lengths).unwrap_or_else(|e| panic!("{e}"));
+        let inputs = dealer.description.inputs.clone();
+        let longest = longest(&inputs, 0);
+        let mut dealer = dealer;
+        let parts = (0..longest.div_ceil(PART_ROWS)).map(|part| {
+            let here = (longest - part * PART_ROWS).min(PART_ROWS);
+            let values = inputs.iter().enumerate();
+            let values =
+                values.map(|(i, c)| array_value(part, i, c.bytes(0, part) as usize).into()).collect();
+            dealer.part(here, values).unwrap_or_else(|e| panic!("{e}"))
+        });
+        let parts = parts.collect();
+        (dealer.finish(longest, &self.owner).unwrap_or_else(|e| panic!("{e}")), parts)
+    }
+
+    fn arrays(&self, lengths: &[&[u64]]) -> Result<Dealer, SealError> {
+        let array =
+            |(i, lengths): (usize, &&[u64])| StoredColumn::array(format!("a{i}"), 3, lengths.to_vec());
+        let inputs = lengths.iter().enumerate().map(array).collect();
+        Dealer::new(DataDescription { inputs, ..self.description(&[1]) }, self.to())
     }
 
     fn open(&self, dealt: &DealtData, party: usize) -> OpenedData {
@@ -63,6 +87,11 @@ impl Group {
         OpenedData::new(&self.parties[party], manifest, party, &dealt.envelopes[party])
             .unwrap_or_else(|e| panic!("{e}"))
     }
+}
+
+/// The planes of an array in a part.
+fn array_value(part: u64, input: usize, bytes: usize) -> Vec<u8> {
+    (0..bytes).map(|i| (i * 7 + input * 31 + part as usize) as u8).collect()
 }
 
 /// The two shares of an input that a party has: as a party of `hushwire_rep3` grows them.
@@ -100,7 +129,7 @@ fn check_deal(bits: &[u32], rows: u64, seed: u64) {
             opened[party].part(part, sealed[party].clone()).unwrap_or_else(|e| panic!("{e}"))
         });
         for (input, column) in manifest.inputs.iter().enumerate() {
-            let bytes = column.bytes(manifest.rows_of(part)) as usize;
+            let bytes = column.bytes(manifest.padded, part) as usize;
             let held = [0, 1, 2].map(|p| shares(&opened[p], part, input, &plain[p], bytes));
             let mut sum = vec![0; bytes];
             for party in 0..3 {
@@ -124,6 +153,83 @@ proptest! {
 fn shares_of_several_parts_add_up() {
     check_deal(&[1, 3, 1, 2], 2 * PART_ROWS + 77, 5);
     check_deal(&[1], PART_ROWS, 6);
+}
+
+/// Arrays of other lengths each, as a model has: an array that ended has nothing in later parts.
+#[test]
+fn shares_of_arrays_add_up_part_by_part() {
+    let group = Group::new();
+    let lengths: [&[u64]; 4] = [&[3, 7], &[], &[2, PART_ROWS], &[1, PART_ROWS + 13]];
+    let (dealt, parts) = group.deal_arrays(&lengths);
+    let signed = SignedManifest::read(dealt.signed.text().as_bytes(), dealt.signed.signature());
+    assert_eq!(signed.as_ref(), Ok(&dealt.signed));
+    let manifest = dealt.signed.manifest();
+    assert_eq!((manifest.part_count(), parts.len()), (2, 2));
+    assert_eq!((manifest.rows, manifest.padded), (1, 1), "a single element counts as one row");
+    let columns = manifest.columns();
+    assert!(columns.iter().zip(lengths).all(|(column, lengths)| column.lengths == lengths));
+    let opened = [0, 1, 2].map(|party| group.open(&dealt, party));
+    for (part, sealed) in (0u64..).zip(&parts) {
+        let plain = [0, 1, 2].map(|party| {
+            assert_eq!(sealed[party].len() as u64, manifest.part_bytes(party, part));
+            opened[party].part(part, sealed[party].clone()).unwrap_or_else(|e| panic!("{e}"))
+        });
+        for (input, column) in manifest.inputs.iter().enumerate() {
+            let bytes = column.bytes(manifest.padded, part) as usize;
+            assert_eq!(bytes, columns[input].bytes(part as u32), "as runs take it");
+            let held = [0, 1, 2].map(|p| shares(&opened[p], part, input, &plain[p], bytes));
+            let mut sum = vec![0; bytes];
+            for share in held.iter().map(|held| &held[0]) {
+                sum.iter_mut().zip(share).for_each(|(sum, share)| *sum ^= share);
+            }
+            assert!(sum == array_value(part, input, bytes), "part {part}, array {input}");
+        }
+    }
+}
+
+/// The rows that policies count follow from the arrays, and not from what the owner says.
+#[test]
+fn arrays_have_the_rows_that_their_lengths_say_and_no_others() {
+    let group = Group::new();
+    let (dealt, parts) = group.deal_arrays(&[&[6, 4], &[5], &[9, 2]]);
+    let manifest = dealt.signed.manifest();
+    assert_eq!((manifest.rows, manifest.padded), (5, 5), "the least first axis");
+    type Change = fn(&mut Manifest);
+    let changes: [(&str, Change); 6] = [
+        ("more rows", |m| (m.rows, m.padded) = (500, 500)),
+        ("padding", |m| m.padded = 6),
+        ("a table's column among them", |m| m.inputs[1].lengths = None),
+        ("no elements", |m| m.inputs[0].lengths = Some(vec![6, 0])),
+        ("too many elements", |m| m.inputs[0].lengths = Some(vec![6, 1 << 40])),
+        ("elements beyond all numbers", |m| m.inputs[0].lengths = Some(vec![1 << 40; 3])),
+    ];
+    for (what, change) in changes {
+        let mut manifest = manifest.clone();
+        change(&mut manifest);
+        let text = crate::canonical(&manifest).expect("JSON");
+        let signature = group.owner.sign(crate::domain::DATA, text.as_bytes());
+        let error = SignedManifest::read(text.as_bytes(), signature).err();
+        assert!(
+            matches!(error, Some(SealError::Format { .. } | SealError::Data { .. })),
+            "{what}: {error:?}"
+        );
+    }
+    // A part is bound to the lengths, and not to the number of elements alone.
+    let mut turned = manifest.clone();
+    turned.inputs[0].lengths = Some(vec![4, 6]);
+    turned.rows = 4;
+    turned.padded = 4;
+    turned.check().unwrap_or_else(|e| panic!("{e}"));
+    let opened = group.open(&dealt, 0);
+    let moved = OpenedData::from_bytes(&turned, 0, &opened.to_bytes()[..]).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(
+        moved.part(0, parts[0][0].clone()).err(),
+        Some(SealError::changed("part 0 of the data set \"stays\""))
+    );
+    let mut dealer = group.arrays(&[&[4], &[9]]).unwrap_or_else(|e| panic!("{e}"));
+    assert!(dealer.part(8, vec![vec![0; 3].into(), vec![0; 6].into()]).is_err(), "a part without its end");
+    assert!(dealer.finish(9, &group.owner).is_err(), "parts are missing");
+    assert!(group.arrays(&[&[0]]).is_err());
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use crate::{
     BlakeName, SealError, SignKey, Signature, VerifyKey, aead::TAG_BYTES, canonical, domain, from_canonical,
 };
+use hushwire_rep3::stored;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -43,7 +44,7 @@ pub struct Manifest {
     pub keys: Vec<Vec<String>>,
     /// The columns that are stored, in order: values, and columns of one bit such as NULL flags.
     pub inputs: Vec<StoredColumn>,
-    /// Its rows.
+    /// Its rows; of arrays, the least length of a first axis.
     pub rows: u64,
     /// The rows that are stored, which may hide how many there are.
     pub padded: u64,
@@ -76,7 +77,7 @@ pub struct SchemaColumn {
     pub ascii: bool,
 }
 
-/// A column as it is stored: `bits` bit planes of its rows, the lowest first.
+/// A column as it is stored: `bits` bit planes of its elements, the lowest first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StoredColumn {
@@ -84,14 +85,56 @@ pub struct StoredColumn {
     pub name: String,
     /// Its bits.
     pub bits: u32,
+    /// Lengths of its axes, none for a single element; `None` for a column of a table, which has
+    /// an element for each row.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lengths: Option<Vec<u64>>,
 }
 
 impl StoredColumn {
-    /// Bytes of its planes for a number of rows.
+    /// A column of a table.
     #[must_use]
-    pub fn bytes(&self, rows: u64) -> u64 {
-        u64::from(self.bits) * rows.div_ceil(8)
+    pub fn of_table(name: String, bits: u32) -> Self {
+        Self { name, bits, lengths: None }
     }
+
+    /// An array of axes of these lengths.
+    #[must_use]
+    pub fn array(name: String, bits: u32, lengths: Vec<u64>) -> Self {
+        Self { name, bits, lengths: Some(lengths) }
+    }
+
+    /// The number of its elements in a data set of `rows` rows.
+    #[must_use]
+    pub fn elements(&self, rows: u64) -> u64 {
+        // `check_inputs` has refused what overflows.
+        let product = |lengths: &Vec<u64>| lengths.iter().fold(1, |all: u64, n| all.saturating_mul(*n));
+        self.lengths.as_ref().map_or(rows, product)
+    }
+
+    /// Bytes of its planes in a part, where a table's column has `rows` rows in all.
+    #[must_use]
+    pub fn bytes(&self, rows: u64, part: u64) -> u64 {
+        u64::from(self.bits) * elements_of(self.elements(rows), part).div_ceil(8)
+    }
+}
+
+/// Elements in a part, of this many in all.
+fn elements_of(all: u64, part: u64) -> u64 {
+    all.saturating_sub(part.saturating_mul(PART_ROWS)).min(PART_ROWS)
+}
+
+/// The number of elements of the longest column of a data set of `rows` rows.
+pub(crate) fn longest(inputs: &[StoredColumn], rows: u64) -> u64 {
+    inputs.iter().map(|column| column.elements(rows)).max().unwrap_or(rows)
+}
+
+/// The number of rows of a data set whose columns are arrays: the least length of a first axis,
+/// where a single element counts as 1. `None` for a table.
+#[must_use]
+pub(crate) fn array_rows(inputs: &[StoredColumn]) -> Option<u64> {
+    let first = |column: &StoredColumn| Some(column.lengths.as_ref()?.first().copied().unwrap_or(1));
+    inputs.iter().filter_map(first).min()
 }
 
 /// Whether a party is given the share of an input that comes in full: the share `e = part + input`
@@ -109,13 +152,18 @@ impl Manifest {
     /// The number of parts at each party.
     #[must_use]
     pub fn part_count(&self) -> u64 {
-        self.padded.div_ceil(PART_ROWS)
+        longest(&self.inputs, self.padded).div_ceil(PART_ROWS)
     }
 
-    /// Rows of a part.
+    /// The columns, as runs take them.
     #[must_use]
-    pub fn rows_of(&self, part: u64) -> u64 {
-        self.padded.saturating_sub(part.saturating_mul(PART_ROWS)).min(PART_ROWS)
+    pub fn columns(&self) -> Vec<stored::StoredColumn> {
+        let column = |column: &StoredColumn| stored::StoredColumn {
+            name: column.name.clone(),
+            bits: column.bits,
+            lengths: column.lengths.clone().unwrap_or_else(|| vec![self.padded]),
+        };
+        self.inputs.iter().map(column).collect()
     }
 
     /// Bytes of a party's part as it is sent and kept.
@@ -126,9 +174,8 @@ impl Manifest {
 
     /// Bytes of the shares in a part.
     pub(crate) fn plain_bytes(&self, party: usize, part: u64) -> u64 {
-        let rows = self.rows_of(part);
         let held = self.inputs.iter().enumerate().filter(|(input, _)| holds_full(party, part, *input));
-        held.map(|(_, column)| column.bytes(rows)).sum()
+        held.map(|(_, column)| column.bytes(self.padded, part)).sum()
     }
 
     /// The name of what is stored, to which parts are bound.
@@ -168,6 +215,10 @@ impl Manifest {
         if self.rows > self.padded || !(1..=MOST_ROWS).contains(&self.padded) {
             return wrong(format!("it has {} rows, of which {} are stored", self.rows, self.padded));
         }
+        if array_rows(&self.inputs).is_some_and(|rows| rows != self.rows || rows != self.padded) {
+            let cause = format!("it says that it has {} rows, and its arrays have others", self.rows);
+            return wrong(cause);
+        }
         let parties = self.envelopes.len();
         if parties != 3 || self.parts.len() != parties {
             return wrong(format!("it is for {parties} parties, and data sets are for three"));
@@ -196,6 +247,16 @@ pub(crate) fn check_inputs(inputs: &[StoredColumn]) -> Result<(), SealError> {
             let cause = format!("a column stores 1 to {MOST_BITS} bits, and not {}", column.bits);
             return Err(SealError::data(cause, REMEDY));
         }
+        let product = |lengths: &Vec<u64>| lengths.iter().try_fold(1u64, |all, n| all.checked_mul(*n));
+        let elements = column.lengths.as_ref().map(product);
+        if elements.is_some_and(|all| !all.is_some_and(|all| (1..=MOST_ROWS).contains(&all))) {
+            let cause = format!("the array {:?} has other than 1 to 2^31 elements", column.name);
+            return Err(SealError::data(cause, REMEDY));
+        }
+    }
+    if inputs.iter().any(|column| column.lengths.is_some() != inputs[0].lengths.is_some()) {
+        let cause = "some of its columns are arrays, and others a table's";
+        return Err(SealError::data(cause, "put the table and the arrays as two data sets"));
     }
     Ok(())
 }

@@ -1,10 +1,19 @@
 //! Who asks: roles, tenants, tokens.
 
-use crate::{clock, store::Stored};
+use crate::{
+    clock,
+    store::{Store, Stored},
+};
 use hushwire_fault::{Fault, code};
 use rusqlite::{Connection, OptionalExtension, params};
 use serde::{Deserialize, Serialize};
-use std::{fmt, str::FromStr};
+use std::{
+    collections::HashMap,
+    fmt,
+    str::FromStr,
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
 use utoipa::ToSchema;
 
 /// The tenant of operators and auditors, who see the metadata of all tenants.
@@ -141,9 +150,8 @@ pub(crate) fn set_quotas(c: &Connection, name: &str, quotas: Quotas) -> Stored<(
 /// A tenant's quotas.
 pub(crate) fn quotas(c: &Connection, name: &str) -> Stored<Quotas> {
     let found = c
-        .query_row("SELECT jobs, bytes, parallel FROM tenants WHERE name = ?1", [name], |row| {
-            Ok(Quotas { jobs: row.get(0)?, bytes: row.get(1)?, parallel: row.get(2)? })
-        })
+        .prepare_cached("SELECT jobs, bytes, parallel FROM tenants WHERE name = ?1")?
+        .query_row([name], |row| Ok(Quotas { jobs: row.get(0)?, bytes: row.get(1)?, parallel: row.get(2)? }))
         .optional()?;
     Ok(found.unwrap_or_default())
 }
@@ -194,17 +202,75 @@ pub(crate) fn grant(
     Ok(id)
 }
 
-/// Who holds a token; nobody, where it is unknown, revoked or at its end.
-pub(crate) fn caller(c: &Connection, token: &str) -> Stored<Option<Caller>> {
+/// Who holds a token, and until when; none if the token is unknown, revoked or expired.
+pub(crate) fn caller(c: &Connection, token: &str) -> Stored<Option<(Caller, Option<i64>)>> {
     let mut statement = c.prepare_cached(
-        "SELECT id, tenant, role FROM tokens WHERE hash = ?1 AND revoked IS NULL AND (expires IS NULL OR expires > ?2)",
+        "SELECT id, tenant, role, expires FROM tokens
+         WHERE hash = ?1 AND revoked IS NULL AND (expires IS NULL OR expires > ?2)",
     )?;
     let found = statement.query_row(params![hashed(token), clock::now()], |row| {
-        Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?, row.get::<_, String>(2)?))
+        Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?, row.get::<_, String>(2)?, row.get(3)?))
     });
-    let Some((token, tenant, role)) = found.optional()? else { return Ok(None) };
+    let Some((token, tenant, role, expires)) = found.optional()? else { return Ok(None) };
     let role = role.parse().map_err(|e| Fault::internal("reading a token", e))?;
-    Ok(Some(Caller { token, tenant, role }))
+    Ok(Some((Caller { token, tenant, role }, expires)))
+}
+
+/// LOCAL: the holder of a token is looked up again after this time.
+const REMEMBERED: Duration = Duration::from_secs(1);
+/// LOCAL: tokens whose holders are remembered.
+const MOST_REMEMBERED: usize = 1024;
+
+/// Holders of tokens that were shown a moment ago, by the tokens' hashes. A revocation forgets all.
+#[derive(Default)]
+pub(crate) struct Callers(Mutex<KnownCallers>);
+
+#[derive(Default)]
+struct KnownCallers {
+    /// The number of revocations so far.
+    revocations: u64,
+    known: HashMap<[u8; 32], (Caller, Option<i64>, Instant)>,
+}
+
+impl Callers {
+    fn lock(&self) -> MutexGuard<'_, KnownCallers> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Who holds a token.
+    pub(crate) async fn find(&self, store: &Store, token: &str) -> Result<Option<Caller>, Fault> {
+        let hash = hashed(token);
+        let revocations = {
+            let all = self.lock();
+            if let Some((caller, expires, at)) = all.known.get(&hash)
+                && at.elapsed() < REMEMBERED
+                && expires.is_none_or(|end| end > clock::now())
+            {
+                return Ok(Some(caller.clone()));
+            }
+            all.revocations
+        };
+        let (token, at) = (token.to_owned(), Instant::now());
+        let Some((caller, expires)) = store.read(move |c| caller(c, &token)).await? else {
+            return Ok(None);
+        };
+        let mut all = self.lock();
+        // It may have been revoked since it was read.
+        if all.revocations == revocations {
+            if all.known.len() >= MOST_REMEMBERED {
+                all.known.clear();
+            }
+            all.known.insert(hash, (caller.clone(), expires, at));
+        }
+        Ok(Some(caller))
+    }
+
+    /// A token was revoked.
+    pub(crate) fn forget(&self) {
+        let mut all = self.lock();
+        all.revocations += 1;
+        all.known.clear();
+    }
 }
 
 /// All tokens.
@@ -252,7 +318,8 @@ mod tests {
             let token = draw().expect("randomness");
             grant(&c, &token, role, of, "", expires).map_err(Fault::from).map(|id| (id, token))
         };
-        let who = |token: &str| caller(&c, token).map_err(Fault::from).expect("a store");
+        let who =
+            |token: &str| caller(&c, token).map_err(Fault::from).expect("a store").map(|(caller, _)| caller);
         let (id, token) = give(CallerRole::Analyst, "heart", None).unwrap_or_else(|e| panic!("{e}"));
         let caller = who(&token).expect("it holds");
         assert_eq!((caller.tenant.as_str(), caller.role), ("heart", CallerRole::Analyst));

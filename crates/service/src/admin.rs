@@ -93,7 +93,7 @@ pub(crate) fn init(dir: &Path, party: u8, group: &str, host: &str) -> Result<Mad
 }
 
 /// Adds another party to a config.
-pub(crate) fn join(config: &Path, party: u8, host: &str, pin: &str) -> Result<(), Fault> {
+pub(crate) fn join(config: &Path, party: u8, host: &str, pin: &str) -> Result<Value, Fault> {
     let step = "adding a party to the config";
     let pin: Pin =
         pin.parse().map_err(|e: hushwire_wire::IdentityError| Fault::usage(step, e.cause(), e.remedy()))?;
@@ -106,7 +106,10 @@ pub(crate) fn join(config: &Path, party: u8, host: &str, pin: &str) -> Result<()
         "\n[[peers]]\nparty = {party}\nurl = \"https://{host}:7443\"\naddress = \"{host}:7400\"\npin = \"{pin}\"\n"
     );
     let mut file = File::options().append(true).open(config).map_err(|e| Fault::io("write", config, &e))?;
-    file.write_all(more.as_bytes()).and_then(|()| file.sync_all()).map_err(|e| Fault::io("write", config, &e))
+    file.write_all(more.as_bytes())
+        .and_then(|()| file.sync_all())
+        .map_err(|e| Fault::io("write", config, &e))?;
+    Ok(json!({ "config": config, "party": party, "pin": pin.to_string() }))
 }
 
 /// A check of this host or of a peer.
@@ -296,7 +299,13 @@ fn heard(c: &rusqlite::Connection) -> store::Stored<Vec<Value>> {
 /// Copies the store and all blobs that it names into a new directory, while the service runs.
 pub(crate) fn backup(file: &Path, to: &Path) -> Result<Value, Fault> {
     let config = Config::read(file)?;
-    fs::create_dir(to).map_err(|e| Fault::io("make the directory", to, &e))?;
+    fs::create_dir(to).map_err(|e| match e.kind() {
+        io::ErrorKind::AlreadyExists => {
+            let remedy = "name a new directory: a backup does not replace another one";
+            Fault::file("make the directory", to, "it is there already", remedy)
+        }
+        _ => Fault::io("make the directory", to, &e),
+    })?;
     let c = store::connect(&config.store)?;
     let copy = to.join("store.db");
     let copied = c.execute("VACUUM INTO ?1", [copy.to_string_lossy()]);

@@ -1,19 +1,25 @@
 //! A party's part of an attempt: it reserves, starts, reports, and follows the decision.
 
 use crate::{
+    audit,
     blobs::Blobs,
     clock,
-    order::{FromWorker, Made, OrderedData, OrderedShelf, Prepared, ToWorker, WorkerOrder},
+    order::{
+        AttemptOrder, FromWorker, Made, MadePlace, MemoryLimit, OrderedData, OrderedShelf, Prepared,
+        ToWorker, WorkerOrder,
+    },
     party::Party,
     peers,
+    pool::{Parked, WorkerScope},
     records::{
         admission,
         attempts::{self, AttemptRow, Decision, Measured},
         datasets::{self, DatasetRow},
         jobs::{self, JobRow},
-        material,
-        results::NewOutput,
+        material, peers as records_of_peers,
+        results::{self, NewOutput},
     },
+    store::Stored,
     workers::Worker,
 };
 use hushwire_fault::{Fault, code};
@@ -23,7 +29,8 @@ use hushwire_session::{
     InputPlace, Member, Peer, ShelfOwner,
     toml_file::{Section, Source},
 };
-use hushwire_wire::{HandOver, Pin};
+use hushwire_wire::Pin;
+use rusqlite::Connection;
 use serde::{Deserialize, Serialize};
 use std::{
     collections::BTreeMap,
@@ -40,6 +47,8 @@ use zeroize::Zeroizing;
 
 /// LOCAL: how long a party waits for room of its own before it says that it is busy.
 const ROOM: Duration = Duration::from_secs(5);
+/// LOCAL: how long the room of an attempt waits for its worker.
+const PARKS: Duration = Duration::from_millis(500);
 /// LOCAL: how long a reserved attempt waits to be started.
 const START: Duration = Duration::from_secs(120);
 /// LOCAL: how long a party waits between two questions to the decider.
@@ -57,8 +66,11 @@ pub(crate) struct Reserve {
     pub(crate) k: u32,
     /// The hash of the job's body, which all parties have alike.
     pub(crate) body_hash: String,
-    /// The ends of the audit logs that party 0 knows.
-    pub(crate) heads: serde_json::Value,
+    /// The ends of the audit logs that party 0 knows; none while it has not reserved itself.
+    pub(crate) heads: Option<serde_json::Value>,
+    /// The team of workers of which party 0's waits for this attempt.
+    #[serde(default)]
+    pub(crate) team: Option<String>,
 }
 
 /// A party's answer.
@@ -67,6 +79,8 @@ pub(crate) struct Reserve {
 pub(crate) enum Reserved {
     /// Its worker is ready, there.
     Yes(Peer),
+    /// So is the one of the team that is asked for, whose links are there.
+    Warm(Peer),
     /// It has no room now.
     Busy,
     /// It does not take part.
@@ -76,17 +90,17 @@ pub(crate) enum Reserved {
 /// Takes part in an attempt: the run is counted, and a worker is ready.
 pub(crate) async fn reserve(party: &Arc<Party>, id: &str, asked: &Reserve) -> Reserved {
     match try_reserve(party, id, asked).await {
-        Ok(Some(peer)) => Reserved::Yes(peer),
+        Ok(Some((peer, false))) => Reserved::Yes(peer),
+        Ok(Some((peer, true))) => Reserved::Warm(peer),
         Ok(None) => Reserved::Busy,
         Err(e) => Reserved::No(e.by(party.me())),
     }
 }
 
-async fn try_reserve(party: &Arc<Party>, id: &str, asked: &Reserve) -> Result<Option<Peer>, Fault> {
-    match book(party, id, asked).await? {
-        Some(booked) => begin(party, booked).await.map(Some),
-        None => Ok(None),
-    }
+async fn try_reserve(party: &Arc<Party>, id: &str, asked: &Reserve) -> Result<Option<(Peer, bool)>, Fault> {
+    let Some(booked) = book(party, id, asked).await? else { return Ok(None) };
+    let parked = party.pool.take(&WorkerScope::of(&booked.job), asked.team.as_deref());
+    begin(party, booked, parked, asked.team.as_deref()).await.map(Some)
 }
 
 /// An attempt that is reserved in the store, and has no worker yet.
@@ -95,6 +109,8 @@ pub(crate) struct Booked {
     k: u32,
     limits: PolicyLimits,
     slot: OwnedSemaphorePermit,
+    /// The ends of audit logs that its entry has.
+    pub(crate) heads: serde_json::Value,
 }
 
 /// Reserves an attempt in the store, where the run is counted; none where there is no room.
@@ -103,39 +119,64 @@ pub(crate) async fn book(party: &Arc<Party>, id: &str, asked: &Reserve) -> Resul
         return Err(Fault::of(code::DRAINING, &[]).during("reserving an attempt"));
     }
     party.trusts_logs()?;
-    let name = id.to_owned();
-    let job = party.store.run("read", move |c| jobs::known(c, &name)).await?;
-    if job.body_hash != asked.body_hash {
-        let cause = "this party was given another job under that key";
-        let remedy = "submit the same job to all parties, under a key of its own";
-        return Err(Fault::new(code::CONFLICT, "reserving an attempt", cause, remedy));
-    }
     let Ok(Ok(slot)) = timeout(ROOM, party.slots.clone().acquire_owned()).await else { return Ok(None) };
-    let (reserved, k, heads) = (job.clone(), asked.k, asked.heads.clone());
-    let operators = party.config.operators.clone();
+    let (name, asked) = (id.to_owned(), asked.clone());
+    let (k, operators) = (asked.k, party.config.operators.clone());
     // The policy is checked once more, in the transaction that counts the run.
-    let limits = party.store.run("reserved", move |c| {
-        let admitted = admission::admit(c, &operators, &reserved)?;
-        attempts::reserve(c, &reserved, k, &admitted.lines, &heads)?;
-        Ok(admitted.limits)
+    let reserved = party.store.run("reserved", move |c| {
+        let job = jobs::known(c, &name)?;
+        if job.body_hash != asked.body_hash {
+            let cause = "this party was given another job under that key";
+            let remedy = "submit the same job to all parties, under a key of its own";
+            return Err(Fault::new(code::CONFLICT, "reserving an attempt", cause, remedy).into());
+        }
+        let heads = asked.heads.map_or_else(|| heads(c), Ok)?;
+        let admitted = admission::admit(c, &operators, &job)?;
+        attempts::reserve(c, &job, k, &admitted.lines, &heads)?;
+        Ok((job, admitted.limits, heads))
     });
-    let limits = limits.await?;
+    let (job, limits, heads) = reserved.await?;
     party.changed(id);
-    Ok(Some(Booked { job, k, limits, slot }))
+    Ok(Some(Booked { job, k, limits, slot, heads }))
 }
 
-/// Starts the worker of a reserved attempt. Gives how the others know it.
-pub(crate) async fn begin(party: &Arc<Party>, booked: Booked) -> Result<Peer, Fault> {
-    let Booked { job, k, limits, slot } = booked;
+/// The ends of the audit logs that party 0 knows, its own included.
+fn heads(c: &Connection) -> Stored<serde_json::Value> {
+    let mut heads = records_of_peers::heads(c)?;
+    heads.insert("0".to_owned(), audit::head(c)?.to_string());
+    Ok(serde_json::json!(heads))
+}
+
+/// Starts the worker of a reserved attempt, or has one that waits serve it. Gives how the others
+/// know it, and whether it is of `team` with its links.
+pub(crate) async fn begin(
+    party: &Arc<Party>,
+    booked: Booked,
+    parked: Option<Parked>,
+    team: Option<&str>,
+) -> Result<(Peer, bool), Fault> {
+    let Booked { job, k, limits, slot, heads: _ } = booked;
     let most = limits.seconds.map(Duration::from_secs);
-    let order = order(party, &job, k, limits).await?;
-    let dir = order.results.clone();
-    let (hand, handed) = HandOver::pair().map_err(|e| Fault::internal("starting a worker", e))?;
-    // Connections of this attempt go to its worker until the attempt is released.
-    let greeting = order.greeting.clone();
-    party.reception.route(&greeting, move |stream, first| hand.give(&stream, &first));
-    let (worker, peer) = match Worker::start(order, handed).await {
-        Ok(started) => started,
+    let limit = memory_limit(party, &limits);
+    let of = attempt_order(party, &job, k);
+    let (dir, greeting) = (of.results.clone(), of.greeting.clone());
+    let begun = async {
+        let mut worker = match parked.filter(|parked| parked.limit == limit) {
+            Some(mut parked) => {
+                parked.worker.again(of).await;
+                parked.worker
+            }
+            None => Worker::start(order(party, &job, of, limit).await?).await?,
+        };
+        // Connections of this attempt go to its worker until the attempt is released.
+        let hand = worker.hand.clone();
+        party.reception.route(&greeting, move |stream, first| hand.give(&stream, &first));
+        let (peer, kept) = worker.ready().await?;
+        let warm = kept && team == Some(&worker.team);
+        Ok::<_, Fault>((worker, peer, warm))
+    };
+    let (worker, peer, warm) = match begun.await {
+        Ok(begun) => begun,
         Err(e) => {
             party.reception.unroute(&greeting);
             // The sweep takes what is left.
@@ -145,16 +186,42 @@ pub(crate) async fn begin(party: &Arc<Party>, booked: Booked) -> Result<Peer, Fa
     };
     let (orders, hears) = mpsc::channel(8);
     party.runs(&job.id, k, orders, slot);
-    tokio::spawn(attend(party.clone(), Attended { job: job.id, k, dir, most }, worker, hears));
-    Ok(peer)
+    let of = Attended { scope: WorkerScope::of(&job), job: job.id, k, dir, most, limit };
+    tokio::spawn(attend(party.clone(), of, worker, hears));
+    Ok((peer, warm))
+}
+
+/// The memory that a worker may have: the policy's, or the party's.
+fn memory_limit(party: &Party, limits: &PolicyLimits) -> MemoryLimit {
+    let config = party.config.memory;
+    MemoryLimit {
+        most: limits.memory.map_or(config, |most| most.min(config)),
+        of_policy: limits.memory.is_some_and(|most| most <= config),
+    }
+}
+
+/// The parts of an order that are of this attempt alone.
+fn attempt_order(party: &Party, job: &JobRow, k: u32) -> AttemptOrder {
+    let config = &party.config;
+    AttemptOrder {
+        label: label(&config.group, &job.id, k),
+        greeting: greeting(&config.group, &job.id, k),
+        results: party.blobs.attempt(&job.id, k),
+        attempt: (job.id.clone(), k),
+    }
 }
 
 /// Everything that the worker of an attempt needs.
-async fn order(party: &Arc<Party>, job: &JobRow, k: u32, limits: PolicyLimits) -> Result<WorkerOrder, Fault> {
+async fn order(
+    party: &Arc<Party>,
+    job: &JobRow,
+    first: AttemptOrder,
+    limit: MemoryLimit,
+) -> Result<WorkerOrder, Fault> {
     let read = party.job_of(job).await?;
     let config = &party.config;
     let wanted = job.body.data.clone();
-    let found = party.store.run("read", move |c| {
+    let found = party.store.read(move |c| {
         let mut found = BTreeMap::new();
         for (name, id) in wanted {
             let row = datasets::get(c, &id)?.ok_or_else(|| crate::access::absent("data set", &id))?;
@@ -169,20 +236,17 @@ async fn order(party: &Arc<Party>, job: &JobRow, k: u32, limits: PolicyLimits) -
     let recipients = job.body.recipients.iter();
     let recipients = recipients.map(|(name, text)| Ok((name.clone(), admission::seal_to(name, text)?)));
     let recipients = recipients.collect::<Result<_, Fault>>()?;
-    let results = party.blobs.attempt(&job.id, k).map_err(|e| Fault::io("use", &config.blobs, &e))?;
     let inputs = own_inputs(&read, config.party, &config.inputs);
     Ok(WorkerOrder {
         job: read,
         party: config.party,
-        label: label(&config.group, &job.id, k),
-        greeting: greeting(&config.group, &job.id, k),
-        memory: limits.memory.map_or(config.memory, |most| most.min(config.memory)),
-        of_policy: limits.memory.is_some_and(|most| most <= config.memory),
+        first,
+        // Clients meet each attempt's workers anew, and preprocessing serves one run.
+        stays: party.pool.keeps() && job.body.clients.is_empty() && config.shelf.is_none(),
+        limit,
         inputs,
         keys: config.keys.clone(),
         shelf: config.shelf.as_deref().map(|dir| shelf(party, dir)).transpose()?,
-        results,
-        attempt: (job.id.clone(), k),
         data,
         recipients,
     })
@@ -240,18 +304,22 @@ pub(crate) fn greeting(group: &str, job: &str, k: u32) -> String {
 
 /// An attempt that is attended to.
 struct Attended {
+    scope: WorkerScope,
     job: String,
     k: u32,
     /// Where its worker leaves outputs.
     dir: PathBuf,
     /// How long it may compute, by the policy.
     most: Option<Duration>,
+    /// The memory of its worker.
+    limit: MemoryLimit,
 }
 
 /// Attends to a worker until the decision.
 async fn attend(party: Arc<Party>, of: Attended, mut worker: Worker, mut orders: mpsc::Receiver<ToWorker>) {
-    let Attended { job, k, dir, most } = of;
+    let Attended { scope, job, k, dir, most, limit } = of;
     let (mut met, begun) = (false, tokio::time::Instant::now());
+    let (mut stays, mut committed) = (false, false);
     let mut until = None;
     loop {
         tokio::select! {
@@ -259,6 +327,9 @@ async fn attend(party: Arc<Party>, of: Attended, mut worker: Worker, mut orders:
                 Some(ToWorker::Bye | ToWorker::Cancel) | None => break,
                 Some(order) => {
                     met = true;
+                    if matches!(order, ToWorker::Meet(_, false)) {
+                        worker.team = label(&party.config.group, &job, k);
+                    }
                     until = most.map(|most| tokio::time::Instant::now() + most);
                     worker.tell(&order).await;
                 }
@@ -299,37 +370,56 @@ async fn attend(party: Arc<Party>, of: Attended, mut worker: Worker, mut orders:
                         tracing::info!(job, attempt = k, "{note}");
                         continue;
                     }
-                    Ok(FromWorker::Ready(_)) => continue,
+                    Ok(FromWorker::Ready(..)) => continue,
                     Ok(FromWorker::Uses(file)) => {
                         let id = job.clone();
                         let marked = party.store.run("material", move |c| material::mark(c, &file, &id, k)).await;
                         worker.tell(&ToWorker::Used(marked.err())).await;
                         continue;
                     }
-                    Ok(FromWorker::Prepared(prepared)) => keep(&party, &job, k, &dir, *prepared).await,
+                    Ok(FromWorker::Prepared(prepared)) => {
+                        stays = prepared.stays;
+                        worker.peak_memory = prepared.peak_memory;
+                        keep(&party, &job, k, &dir, *prepared).await
+                    }
                     Ok(FromWorker::Failed(e)) | Err(e) => Err(e),
                 };
                 report(&party, &job, k, ended.map_err(|e| e.by(party.me())));
                 // Until the decision, which comes by `follow`.
-                drop(orders.recv().await);
+                committed = matches!(orders.recv().await, Some(ToWorker::Bye));
                 break;
             }
         }
     }
     party.reception.unroute(&greeting(&party.config.group, &job, k));
-    worker.end().await;
     // Outputs that are not kept by now are of no use.
     let _ = std::fs::remove_dir_all(&dir);
+    if committed && stays && !party.draining() {
+        party.pool.park(worker, scope, limit);
+        return;
+    }
+    // The room of the attempt waits for it.
+    drop(orders);
+    if committed {
+        // It may have clients, who hear of it now.
+        worker.leave().await;
+    } else {
+        worker.end().await;
+    }
 }
 
 /// Keeps the outputs of a worker: they are on the disk, and rows name them.
 async fn keep(party: &Arc<Party>, job: &str, k: u32, dir: &Path, made: Prepared) -> Result<(), Fault> {
     let (blobs, dir, outputs) = (party.blobs.clone(), dir.to_path_buf(), made.outputs);
-    let adopt =
-        move || outputs.iter().map(|made| adopt(&blobs, &dir, made)).collect::<io::Result<Vec<NewOutput>>>();
-    let adopted =
-        tokio::task::spawn_blocking(adopt).await.map_err(|e| Fault::internal("keeping outputs", e))?;
-    let outputs = adopted.map_err(|e| Fault::io("keep outputs in", &party.config.blobs, &e))?;
+    let is_small = |made: &Made| matches!(made.place, MadePlace::Here(_));
+    let outputs = if outputs.iter().all(is_small) && party.store.read(results::keeps_small).await? {
+        outputs.iter().map(small).collect::<Result<Vec<NewOutput>, Fault>>()?
+    } else {
+        let adopt = move || outputs.iter().map(|made| adopt(&blobs, &dir, made)).collect::<io::Result<_>>();
+        let adopted =
+            tokio::task::spawn_blocking(adopt).await.map_err(|e| Fault::internal("keeping outputs", e))?;
+        adopted.map_err(|e| Fault::io("keep outputs in", &party.config.blobs, &e))?
+    };
     let stats = Measured {
         seconds: made.stats.seconds,
         bytes_sent: made.stats.bytes_sent,
@@ -338,7 +428,13 @@ async fn keep(party: &Arc<Party>, job: &str, k: u32, dir: &Path, made: Prepared)
         peak_memory: made.peak_memory,
     };
     let id = job.to_owned();
-    let kept = party.store.run("prepared", move |c| attempts::prepared(c, &id, k, &outputs, &stats)).await?;
+    let prepared = move |c: &Connection| attempts::prepared(c, &id, k, &outputs, &stats);
+    let kept = if party.decides() {
+        // It promises nobody anything: the decision is synced, and this with it.
+        party.store.run_unsynced("prepared", prepared).await?
+    } else {
+        party.store.run("prepared", prepared).await?
+    };
     party.changed(job);
     if kept {
         Ok(())
@@ -347,13 +443,38 @@ async fn keep(party: &Arc<Party>, job: &str, k: u32, dir: &Path, made: Prepared)
     }
 }
 
+/// An output that the store keeps with its row.
+fn small(made: &Made) -> Result<NewOutput, Fault> {
+    let MadePlace::Here(digits) = &made.place else {
+        return Err(Fault::internal("keeping outputs", "it is a file"));
+    };
+    let bytes = hex::decode(digits).map_err(|e| Fault::internal("keeping outputs", e))?;
+    Ok(NewOutput {
+        output: made.output.clone(),
+        blob: blake3::hash(&bytes).to_hex().to_string(),
+        bytes: bytes.len() as u64,
+        recipient: made.recipient.clone(),
+        small: Some(bytes),
+    })
+}
+
+/// Keeps an output as a blob.
 fn adopt(blobs: &Blobs, dir: &Path, made: &Made) -> io::Result<NewOutput> {
-    let (blob, bytes) = blobs.adopt(&dir.join(&made.file))?;
-    Ok(NewOutput { output: made.output.clone(), blob, bytes, recipient: made.recipient.clone() })
+    let (blob, bytes) = match &made.place {
+        MadePlace::File(file) => blobs.adopt(&dir.join(file))?,
+        MadePlace::Here(digits) => blobs.put(&hex::decode(digits).map_err(io::Error::other)?)?,
+    };
+    Ok(NewOutput { output: made.output.clone(), blob, bytes, recipient: made.recipient.clone(), small: None })
 }
 
 /// The attempt starts: the workers meet.
-pub(crate) async fn start(party: &Arc<Party>, id: &str, k: u32, mut all: Vec<Peer>) -> Result<(), Fault> {
+pub(crate) async fn start(
+    party: &Arc<Party>,
+    id: &str,
+    k: u32,
+    mut all: Vec<Peer>,
+    on_kept: bool,
+) -> Result<(), Fault> {
     for peer in &mut all {
         let of = party.config.peers.iter().find(|of| peer.member == Member::Party(of.party));
         peer.address = of.map(|of| of.address.clone());
@@ -375,7 +496,7 @@ pub(crate) async fn start(party: &Arc<Party>, id: &str, k: u32, mut all: Vec<Pee
         Fault::new(code::WORKER, "starting an attempt", cause, "it is tried again by itself")
     };
     let worker = worker.ok_or_else(late)?;
-    worker.send(ToWorker::Meet(all)).await.map_err(|_| late())
+    worker.send(ToWorker::Meet(all, on_kept)).await.map_err(|_| late())
 }
 
 /// A party's report to the decider.
@@ -404,11 +525,14 @@ fn report(party: &Arc<Party>, job: &str, k: u32, went: Result<(), Fault>) {
 pub(crate) async fn settle(party: &Arc<Party>, job: &str, k: u32, report: Option<&Report>) {
     for n in 0.. {
         let (name, path) = (job.to_owned(), format!("/peer/v1/jobs/{job}/report"));
-        // The decision may have come meanwhile.
-        let row = party.store.run("read", move |c| attempts::get(c, &name, k)).await;
-        if let Ok(Some(AttemptRow { state, .. })) = row
+        // The decision may have come while it waited.
+        if n > 0
+            && let Ok(Some(AttemptRow { state, .. })) =
+                party.store.read(move |c| attempts::get(c, &name, k)).await
             && matches!(state.as_str(), "committed" | "aborted")
         {
+            // An error came after it was written, so that its worker may still have its room.
+            release(party, job, k, state == "committed").await;
             return;
         }
         let body = report.cloned().unwrap_or(Report { k, failed: None });
@@ -429,18 +553,26 @@ pub(crate) async fn settle(party: &Arc<Party>, job: &str, k: u32, report: Option
 pub(crate) async fn follow(party: &Arc<Party>, job: &str, k: u32, decision: &Decision) -> Result<(), Fault> {
     let (name, followed) = (job.to_owned(), decision.clone());
     let point = if decision.commit { "committed" } else { "aborted" };
-    party.store.run(point, move |c| attempts::finish(c, &name, k, &followed)).await?;
-    release(party, job, k).await;
+    // After a power cut the party asks party 0 again, so that nobody waits for the disk here.
+    party.store.run_unsynced(point, move |c| attempts::finish(c, &name, k, &followed)).await?;
+    release(party, job, k, decision.commit).await;
     Ok(())
 }
 
-/// The attempt has its end here: its worker is let go.
-pub(crate) async fn release(party: &Arc<Party>, job: &str, k: u32) {
-    if let Some(worker) = party.done(job, k) {
+/// The attempt has its end here: its worker is let go, or waits for another one.
+pub(crate) async fn release(party: &Arc<Party>, job: &str, k: u32, committed: bool) {
+    if let Some((worker, slot)) = party.done(job, k) {
         // It may have ended by itself.
-        let _ = worker.send(ToWorker::Bye).await;
+        let _ = worker.send(if committed { ToWorker::Bye } else { ToWorker::Cancel }).await;
+        // Whoever takes the room finds the worker that waits.
+        let _ = timeout(PARKS, worker.closed()).await;
+        drop(slot);
     }
-    party.changed(job);
+    if committed {
+        party.ended(job);
+    } else {
+        party.changed(job);
+    }
 }
 
 /// After a restart: attempts of before have no worker. What is not prepared has failed; of what is,
@@ -460,7 +592,7 @@ pub(crate) async fn resume(party: &Arc<Party>) -> Result<(), Fault> {
 /// they ended.
 pub(crate) async fn reconcile(party: &Arc<Party>) -> Result<(), Fault> {
     let before = clock::now() - 5_000;
-    let open = party.store.run("read", move |c| jobs::open(c, before, 100)).await?;
+    let open = party.store.read(move |c| jobs::open(c, before, 100)).await?;
     for job in open.into_iter().filter(|job| job.state != "running") {
         let status: Status = party.peers.get(0, &format!("/peer/v1/jobs/{}", job.id)).await?;
         if matches!(status.state.as_deref(), Some("failed" | "cancelled")) {
@@ -487,6 +619,6 @@ pub(crate) async fn end(party: &Arc<Party>, job: &str, status: &Status) -> Resul
     let state =
         status.state.clone().filter(|state| state == "cancelled").unwrap_or_else(|| "failed".to_owned());
     party.store.run("ended", move |c| jobs::end(c, &name, &state, cause.as_ref(), "party 0")).await?;
-    party.changed(job);
+    party.ended(job);
     Ok(())
 }

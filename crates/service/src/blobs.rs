@@ -8,9 +8,10 @@ use hushwire_fault::{Fault, code};
 use std::{
     collections::BTreeSet,
     fs::{self, File},
-    io::{self, Read, Write},
+    io::{self, IoSlice, Read, Write},
     path::{Path, PathBuf},
     sync::Arc,
+    thread::{self, JoinHandle},
 };
 
 /// The directory of blobs; copies of it are the same directory.
@@ -24,8 +25,15 @@ pub(crate) struct NewBlob {
     file: tempfile::NamedTempFile,
     hash: blake3::Hasher,
     bytes: u64,
+    /// Bytes whose sync has not begun.
+    unsynced: u64,
+    /// The thread that syncs what was written so far, while more comes.
+    syncs: Option<JoinHandle<io::Result<()>>>,
     dir: PathBuf,
 }
+
+/// LOCAL: after this many bytes of a blob they go to the disk, while more of it comes.
+const SYNCS: u64 = 8 << 20;
 
 /// Files under way begin with this.
 const UNDER_WAY: &str = "tmp-";
@@ -50,7 +58,14 @@ impl Blobs {
     /// Begins a blob.
     pub(crate) fn begin(&self) -> io::Result<NewBlob> {
         let file = tempfile::Builder::new().prefix(UNDER_WAY).tempfile_in(&*self.dir)?;
-        Ok(NewBlob { file, hash: blake3::Hasher::new(), bytes: 0, dir: self.dir.to_path_buf() })
+        Ok(NewBlob {
+            file,
+            hash: blake3::Hasher::new(),
+            bytes: 0,
+            unsynced: 0,
+            syncs: None,
+            dir: self.dir.to_path_buf(),
+        })
     }
 
     /// Keeps a file that a worker has written: it is copied, so that its hash is that of what is
@@ -62,7 +77,7 @@ impl Blobs {
         loop {
             match from.read(&mut buffer)? {
                 0 => return blob.keep(),
-                n => blob.write(&buffer[..n])?,
+                n => blob.write(&[&buffer[..n]])?,
             }
         }
     }
@@ -71,9 +86,15 @@ impl Blobs {
     pub(crate) fn read(&self, name: &str) -> Result<Vec<u8>, Fault> {
         let path = self.path(name);
         let bytes = fs::read(&path).map_err(|e| Fault::io("read", &path, &e))?;
+        self.compared(name, bytes)
+    }
+
+    /// The bytes of a blob, wherever they were read, compared with its name.
+    pub(crate) fn compared(&self, name: &str, bytes: Vec<u8>) -> Result<Vec<u8>, Fault> {
         if blake3::hash(&bytes).to_hex().as_str() == name {
             return Ok(bytes);
         }
+        let path = self.path(name);
         let cause = "its bytes are not those that were stored";
         let remedy = "restore it from a backup, and see the system's log about that disk";
         Err(Fault::file("read", &path, cause, remedy).coded(code::STORE))
@@ -88,15 +109,17 @@ impl Blobs {
         }
     }
 
-    /// The directory in which the worker of an attempt leaves its results, made anew.
-    pub(crate) fn attempt(&self, job: &str, k: u32) -> io::Result<PathBuf> {
-        let dir = self.dir.join(format!("{ATTEMPT}{job}-{k}"));
-        match fs::remove_dir_all(&dir) {
-            Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
-            _ => {}
-        }
-        fs::create_dir(&dir)?;
-        Ok(dir)
+    /// The directory in which the worker of an attempt leaves results that are not small. The
+    /// worker makes it.
+    pub(crate) fn attempt(&self, job: &str, k: u32) -> PathBuf {
+        self.dir.join(format!("{ATTEMPT}{job}-{k}"))
+    }
+
+    /// Keeps bytes. Gives name and length.
+    pub(crate) fn put(&self, bytes: &[u8]) -> io::Result<(String, u64)> {
+        let mut blob = self.begin()?;
+        blob.write(&[bytes])?;
+        blob.keep()
     }
 
     /// Removes everything that is not among `known`. Gives how many.
@@ -129,13 +152,37 @@ impl Blobs {
 }
 
 impl NewBlob {
-    /// Writes more of it.
-    pub(crate) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+    /// Writes more of it, which comes in pieces.
+    pub(crate) fn write(&mut self, pieces: &[impl AsRef<[u8]>]) -> io::Result<()> {
         failpoint::pass(|| "blob.write".to_owned())?;
-        self.file.write_all(bytes)?;
-        self.hash.update(bytes);
-        self.bytes += bytes.len() as u64;
+        for piece in pieces {
+            self.hash.update(piece.as_ref());
+            self.bytes += piece.as_ref().len() as u64;
+            self.unsynced += piece.as_ref().len() as u64;
+        }
+        let mut left: Vec<IoSlice<'_>> = pieces.iter().map(|piece| IoSlice::new(piece.as_ref())).collect();
+        let mut left = &mut left[..];
+        while left.iter().any(|piece| !piece.is_empty()) {
+            match self.file.write_vectored(left) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(n) => IoSlice::advance_slices(&mut left, n),
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => return Err(e),
+            }
+        }
+        if self.unsynced >= SYNCS && self.syncs.as_ref().is_none_or(JoinHandle::is_finished) {
+            self.synced()?;
+            let file = self.file.as_file().try_clone()?;
+            self.syncs = Some(thread::spawn(move || file.sync_data()));
+            self.unsynced = 0;
+        }
         Ok(())
+    }
+
+    /// Waits for the sync that was begun.
+    fn synced(&mut self) -> io::Result<()> {
+        let Some(syncs) = self.syncs.take() else { return Ok(()) };
+        syncs.join().map_err(|_| io::Error::other("a thread panicked"))?
     }
 
     /// The name that it would have.
@@ -144,9 +191,11 @@ impl NewBlob {
     }
 
     /// Keeps it: it is on the disk under its name when this returns. Gives name and length.
-    pub(crate) fn keep(self) -> io::Result<(String, u64)> {
+    pub(crate) fn keep(mut self) -> io::Result<(String, u64)> {
         let name = self.name();
         failpoint::pass(|| "blob.fsync".to_owned())?;
+        // A failed disk may report its error only once, so that the thread's result is checked.
+        self.synced()?;
         self.file.as_file().sync_all()?;
         failpoint::pass(|| "blob.rename".to_owned())?;
         self.file.persist(self.dir.join(&name)).map_err(|e| e.error)?;
@@ -165,16 +214,24 @@ mod tests {
         let blobs = Blobs::open(dir.path()).unwrap_or_else(|e| panic!("{e}"));
         let keep = |bytes: &[u8]| {
             let mut blob = blobs.begin().expect("a file");
-            blob.write(bytes).expect("room");
+            blob.write(&[bytes]).expect("room");
             blob.keep().expect("room")
         };
         let (one, two) = (keep(b"one"), keep(b"two"));
+        // Pieces, some of them empty, and more of them than one call of the system takes.
+        let mut many = blobs.begin().expect("a file");
+        let pieces: Vec<Vec<u8>> = (0..3000_usize).map(|n| vec![n as u8; n * 7 % 9001]).collect();
+        pieces.chunks(1500).for_each(|some| many.write(some).expect("room"));
+        let (whole, (name, bytes)) = (pieces.concat(), many.keep().expect("room"));
+        assert!(bytes == whole.len() as u64 && bytes > SYNCS, "{bytes}");
+        assert!(blobs.read(&name).is_ok_and(|read| read == whole));
+        blobs.remove(&name).expect("it is there");
         assert_eq!(one, (blake3::hash(b"one").to_hex().to_string(), 3));
         assert_eq!(blobs.read(&one.0).unwrap_or_else(|e| panic!("{e}")), b"one");
         let mut half = blobs.begin().expect("a file");
-        half.write(b"half").expect("room");
+        half.write(&["half"]).expect("room");
         let left = half.file.into_temp_path().keep().expect("a crash leaves it");
-        blobs.attempt("ab", 1).expect("a directory");
+        fs::create_dir(blobs.attempt("ab", 1)).expect("a directory");
         assert_eq!(blobs.sweep(&BTreeSet::from([one.0.clone()])).expect("a directory"), 3);
         assert!(!left.exists() && blobs.read(&two.0).is_err() && blobs.read(&one.0).is_ok());
         fs::write(blobs.path(&one.0), b"0ne").expect("room");

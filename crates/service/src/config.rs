@@ -45,6 +45,8 @@ pub(crate) struct Config {
     pub(crate) keep: Duration,
     /// Attempts at the same time.
     pub(crate) slots: u32,
+    /// Workers that wait for another run of their job, at most.
+    pub(crate) warm: u32,
     /// The memory of a worker.
     pub(crate) memory: u64,
     /// Attempts of a job.
@@ -106,6 +108,7 @@ impl Config {
         let blobs = top.need("blobs", "blobs = \"blobs\"")?.path()?;
         let keep = top.take("keep").map(|v| v.parsed(days, "write days, as in \"30d\"")).transpose()?;
         let slots = top.number("slots", 1..=8)?.unwrap_or(2) as u32;
+        let warm = top.number("warm", 0..=64)?.map_or(slots, |warm| warm as u32);
         let memory = top.take("memory").map(|v| v.parsed(size::parse, "write a size, as in \"1GiB\""));
         let memory = memory.transpose()?.unwrap_or(MEMORY);
         let attempts = top.number("attempts", 1..=20)?.unwrap_or(3) as u32;
@@ -154,6 +157,7 @@ impl Config {
             blobs,
             keep: keep.unwrap_or(KEEP),
             slots,
+            warm,
             memory,
             attempts,
             drain,

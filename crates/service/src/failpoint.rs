@@ -1,10 +1,12 @@
 //! Points at which tests kill this process, or let a write fail.
 //!
-//! With the feature `failpoints`, the variable `HUSHWIRE_FAILPOINTS` holds a list as
-//! `store.after.prepared=kill,blob.fsync=enospc@2`: what happens at a point, and at which of its
-//! passes (the first by default). `full` is a disk that is full from then on, the others happen
-//! once. `HUSHWIRE_CLOCK` names a file with the milliseconds by which this process's clock is
-//! wrong. Without the feature no point does anything, and the variables are not read.
+//! In the profile of tests, or with the feature `failpoints`, the variable `HUSHWIRE_FAILPOINTS`
+//! holds a list, as `store.after.prepared=kill,blob.fsync=enospc@2`: what happens at a point, and
+//! at which of its passes (the first by default). `full` is a disk that is full from then on, the
+//! others happen once. `HUSHWIRE_CLOCK` names a file with the milliseconds by which this process's
+//! clock is wrong. `HUSHWIRE_SMALL_RESULT` says how many bytes a result has, at most, that is kept
+//! in the store. In an optimised build without the feature, no point does anything, and the
+//! variables are not read.
 
 use std::io;
 
@@ -12,23 +14,33 @@ use std::io;
 ///
 /// # Errors
 /// A test wants the write at this point to fail.
-#[cfg(not(feature = "failpoints"))]
+#[cfg(not(any(feature = "failpoints", debug_assertions)))]
 #[inline]
 pub(crate) fn pass(_point: impl FnOnce() -> String) -> io::Result<()> {
     Ok(())
 }
 
+/// LOCAL: bytes of a result that is kept in the store with its row.
+const SMALL_RESULT: usize = 16 << 10;
+
+/// Bytes of the largest result that is kept in the store with its row.
+#[cfg(not(any(feature = "failpoints", debug_assertions)))]
+#[inline]
+pub(crate) fn small_result() -> usize {
+    SMALL_RESULT
+}
+
 /// The milliseconds by which a test sets the clock wrong.
-#[cfg(not(feature = "failpoints"))]
+#[cfg(not(any(feature = "failpoints", debug_assertions)))]
 #[inline]
 pub(crate) fn clock_offset() -> i64 {
     0
 }
 
-#[cfg(feature = "failpoints")]
-pub(crate) use armed::{clock_offset, pass};
+#[cfg(any(feature = "failpoints", debug_assertions))]
+pub(crate) use armed::{clock_offset, pass, small_result};
 
-#[cfg(feature = "failpoints")]
+#[cfg(any(feature = "failpoints", debug_assertions))]
 mod armed {
     use super::io;
     use std::{
@@ -55,6 +67,12 @@ mod armed {
             };
             Mutex::new(list.split(',').filter_map(one).collect())
         })
+    }
+
+    pub(crate) fn small_result() -> usize {
+        static BYTES: OnceLock<usize> = OnceLock::new();
+        let asked = || std::env::var("HUSHWIRE_SMALL_RESULT").ok().and_then(|text| text.parse().ok());
+        *BYTES.get_or_init(|| asked().unwrap_or(super::SMALL_RESULT))
     }
 
     pub(crate) fn clock_offset() -> i64 {

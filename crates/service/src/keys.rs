@@ -222,7 +222,7 @@ fn insert(c: &Connection, id: &str, kind: &str, wrapped: &[u8], state: &str) -> 
 }
 
 async fn rows(store: &Store) -> Result<Vec<KeyRow>, Fault> {
-    store.run("read", read_rows).await
+    store.read(read_rows).await
 }
 
 fn read_rows(c: &Connection) -> Stored<Vec<KeyRow>> {
@@ -316,7 +316,7 @@ mod tests {
             // The same signing key after a restart.
             let again = PartyKeys::open(&store, &master).await?;
             assert_eq!(statement(&again), statement(&keys));
-            let listed = store.run("read", list).await?;
+            let listed = store.read(list).await?;
             let states: Vec<_> = listed.iter().map(|key| key.state).collect();
             assert_eq!(states, [KeyState::Active, KeyState::Expired]);
             assert!(again.keys().iter().any(|key| key.2.public() == first), "the old key is kept");

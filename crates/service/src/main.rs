@@ -14,6 +14,7 @@ mod failpoint;
 mod http;
 mod jobfile;
 mod keys;
+mod listeners;
 mod local_up;
 mod openapi;
 mod order;
@@ -22,9 +23,11 @@ mod peer_api;
 mod peers;
 mod policy;
 mod policy_dir;
+mod pool;
 mod records;
 #[cfg(test)]
 mod releases;
+mod reporter;
 mod sample;
 mod scheduler;
 mod serve;
@@ -36,7 +39,15 @@ mod workers;
 use clap::{Parser, Subcommand};
 use hushwire_fault::{Fault, code};
 use hushwire_remote::command::ClientCommand;
-use std::{io::Write, path::PathBuf, process::ExitCode};
+use std::{
+    io::Write,
+    path::PathBuf,
+    process::ExitCode,
+    sync::atomic::{AtomicBool, Ordering},
+};
+
+/// Whether a result was printed.
+static WRITTEN: AtomicBool = AtomicBool::new(false);
 
 /// A party that stays up, and runs what its operator approved.
 #[derive(Parser)]
@@ -57,6 +68,9 @@ enum Command {
         /// still be started
         #[arg(long)]
         keep_schema: bool,
+        /// Log as lines of JSON
+        #[arg(long)]
+        json: bool,
         /// End when stdin closes
         #[arg(long, hide = true)]
         attended: bool,
@@ -104,6 +118,9 @@ enum Command {
         /// The other's pin, given over a channel that nobody can change
         #[arg(long)]
         pin: String,
+        /// Answer as JSON
+        #[arg(long)]
+        json: bool,
     },
     /// Check the files of a party, and its peers.
     Doctor {
@@ -198,13 +215,25 @@ fn main() -> ExitCode {
     if std::env::args().nth(1).as_deref() == Some(order::COMMAND) {
         worker::main();
     }
-    let ended = match ServiceCli::parse().command {
-        Command::Serve { config, keep_schema, attended } => serve(&config, keep_schema, attended),
+    let command = match ServiceCli::try_parse() {
+        Ok(cli) => cli.command,
+        Err(e) => {
+            if e.use_stderr() {
+                // Programs have it as well.
+                failed(&Fault::of(code::COMMAND_LINE, &[("cause", e.to_string().trim_end().into())]));
+            }
+            e.exit();
+        }
+    };
+    let ended = match command {
+        Command::Serve { config, keep_schema, json, attended } => serve(&config, keep_schema, json, attended),
         Command::LocalUp { parties, dir, json } => local_up::run(parties, dir.as_deref(), json),
         Command::Init { dir, party, group, host, json } => {
             admin::init(&dir, party, &group, &host).and_then(|made| told(&made, json))
         }
-        Command::Join { config, party, host, pin } => admin::join(&config, party, &host, &pin),
+        Command::Join { config, party, host, pin, json } => {
+            admin::join(&config, party, &host, &pin).and_then(|made| told(&made, json))
+        }
         Command::Doctor { config, json } => admin::doctor(&config).and_then(|checks| {
             told(&checks, json)?;
             match checks.iter().find(|check| !check.ok) {
@@ -240,26 +269,52 @@ fn main() -> ExitCode {
         Err(e) => {
             // There is nothing to do where it cannot be told.
             let _ = writeln!(std::io::stderr(), "hushwire-service: {e} [{}]", e.code());
+            failed(&e);
             ExitCode::from(e.kind().exit_code())
         }
     }
 }
 
-fn serve(config: &std::path::Path, keep_schema: bool, attended: bool) -> Result<(), Fault> {
-    log();
+/// Tells a program that waits for JSON why there is none, as `hushwire` does.
+fn failed(e: &Fault) {
+    let asked = std::env::args().any(|arg| arg == "--json");
+    if !asked || WRITTEN.load(Ordering::Relaxed) || hushwire_remote::command::has_written() {
+        return;
+    }
+    let error = serde_json::json!({ "error": {
+        "exit_code": e.kind().exit_code(),
+        "message": format!("{e} [{}]", e.code()),
+        "code": e.code(),
+        "kind": e.kind(),
+        "who": e.who().map(ToString::to_string),
+        "peer": e.peer().map(ToString::to_string),
+        "step": e.step(),
+        "cause": e.cause(),
+        "remedy": e.remedy(),
+    }});
+    // Standard error has it as well.
+    let _ = print(&format!("{error}\n"));
+}
+
+fn serve(config: &std::path::Path, keep_schema: bool, json: bool, attended: bool) -> Result<(), Fault> {
+    log(json);
     let upgrade = if keep_schema { store::Upgrade::Keep } else { store::Upgrade::Newest };
     serve::run(config::Config { upgrade, ..config::Config::read(config)? }, attended)
 }
 
 /// The log of a daemon goes to stderr, a line an event.
-fn log() {
+fn log(json: bool) {
     let level = std::env::var("HUSHWIRE_LOG").ok().and_then(|level| level.parse().ok());
-    tracing_subscriber::fmt()
+    let format = tracing_subscriber::fmt()
         .with_writer(std::io::stderr)
         .with_max_level(level.unwrap_or(tracing::Level::INFO))
         .with_target(false)
-        .with_ansi(false)
-        .init();
+        .with_ansi(false);
+    if json {
+        format.json().flatten_event(true).init();
+    } else {
+        format.init();
+    }
 }
 
 /// An answer, as JSON on one line, or as lines of names and values.
@@ -287,6 +342,7 @@ fn lines(value: &serde_json::Value) -> String {
 
 /// Results leave by stdout.
 fn print(text: &str) -> Result<(), Fault> {
+    WRITTEN.store(true, Ordering::Relaxed);
     let path = std::path::Path::new("standard output");
     std::io::stdout().write_all(text.as_bytes()).map_err(|e| Fault::io("write", path, &e))
 }

@@ -23,8 +23,11 @@ pub(crate) const COMMAND: &str = "__worker";
 pub(crate) enum ToWorker {
     /// First: what is computed, and from what.
     Order(Box<WorkerOrder>),
-    /// Then: where all parties' workers are.
-    Meet(Vec<Peer>),
+    /// After an attempt that was committed: another one of the same job and data.
+    Again(AttemptOrder),
+    /// Then: where all parties' workers are, and whether they meet on the links of the attempt
+    /// before.
+    Meet(Vec<Peer>, bool),
     /// A file of preprocessing may be used, or why not.
     Used(Option<Fault>),
     /// The attempt ends.
@@ -41,28 +44,44 @@ pub(crate) struct WorkerOrder {
     pub(crate) job: Job,
     /// The party's number.
     pub(crate) party: u8,
-    /// The label of the session, of this attempt alone.
-    pub(crate) label: String,
-    /// The name in the greetings of the session, by which the party ports tell it from others.
-    pub(crate) greeting: String,
-    /// Bytes that it may have.
-    pub(crate) memory: u64,
-    /// Whether a policy says so; else it is the party's config.
-    pub(crate) of_policy: bool,
+    /// The first attempt.
+    pub(crate) first: AttemptOrder,
+    /// Whether it may wait for another attempt.
+    pub(crate) stays: bool,
+    /// Its memory.
+    pub(crate) limit: MemoryLimit,
     /// The party's own inputs.
     pub(crate) inputs: BTreeMap<String, InputPlace>,
     /// The party's settings for encryptions.
     pub(crate) keys: KeyPlaces,
     /// The party's preprocessing, where it keeps any.
     pub(crate) shelf: Option<OrderedShelf>,
-    /// The directory in which it leaves its outputs.
-    pub(crate) results: PathBuf,
-    /// The name of the job, and the number of the attempt: sealed results are bound to them.
-    pub(crate) attempt: (String, u32),
     /// The data sets, by their names in the job.
     pub(crate) data: BTreeMap<String, OrderedData>,
     /// The keys that results are sealed to, by the recipients' names in the job.
     pub(crate) recipients: BTreeMap<String, SealTo>,
+}
+
+/// The parts of an order that are of one attempt alone.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct AttemptOrder {
+    /// The label of the session.
+    pub(crate) label: String,
+    /// The name in the greetings of the session, by which the party ports tell it from others.
+    pub(crate) greeting: String,
+    /// The directory in which it leaves its outputs.
+    pub(crate) results: PathBuf,
+    /// The name of the job, and the number of the attempt: sealed results are bound to them.
+    pub(crate) attempt: (String, u32),
+}
+
+/// The memory that a worker may have.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct MemoryLimit {
+    /// Bytes.
+    pub(crate) most: u64,
+    /// Whether a policy says so; else it is the party's config.
+    pub(crate) of_policy: bool,
 }
 
 /// A directory of preprocessing, and the key of its files, which goes through the pipe and to no
@@ -96,8 +115,9 @@ pub(crate) struct OrderedData {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum FromWorker {
-    /// It listens, with a key of its own, and its inputs are open.
-    Ready(Peer),
+    /// It listens, with a key of its own, and its inputs are open. Its links of the attempt before
+    /// are there, or not.
+    Ready(Peer, bool),
     /// The operator or step under way.
     Phase(String),
     /// The number of instances that are done, and of all.
@@ -123,6 +143,8 @@ pub(crate) struct Prepared {
     pub(crate) stats: Stats,
     /// The most memory that it had.
     pub(crate) peak_memory: Option<u64>,
+    /// Whether it can serve another attempt.
+    pub(crate) stays: bool,
 }
 
 /// An output that a worker has made.
@@ -130,10 +152,20 @@ pub(crate) struct Prepared {
 pub(crate) struct Made {
     /// Its name.
     pub(crate) output: String,
-    /// The file, in the directory of the order.
-    pub(crate) file: String,
+    /// Where its bytes are.
+    pub(crate) place: MadePlace,
     /// The key that it is sealed to, or the party that learns it.
     pub(crate) recipient: String,
+}
+
+/// Where the bytes of an output are.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum MadePlace {
+    /// In this file, in the directory of the order.
+    File(String),
+    /// Here, as hexadecimal digits: it is small, and sealed.
+    Here(String),
 }
 
 /// Writes one line.

@@ -1,12 +1,16 @@
 //! A party that is up: everything that its tasks share.
 
 use crate::{
+    access::Callers,
+    attempt::Status,
     blobs::Blobs,
     clock,
     config::Config,
     keys::PartyKeys,
+    listeners::Listeners,
     order::ToWorker,
     peers::Peers,
+    pool::WorkerPool,
     records::{
         self, admission, attempts,
         jobs::{self, JobRow, Progress},
@@ -29,13 +33,18 @@ use std::{
     },
     time::{Duration, Instant},
 };
-use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, broadcast, mpsc};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc};
 use zeroize::Zeroizing;
 
 /// LOCAL: how soon party 0 asks again for a job that is on its way to the others.
 const ASK_OTHERS: Duration = Duration::from_millis(200);
-/// LOCAL: changes that a listener may be behind.
-const BEHIND: usize = 1024;
+/// LOCAL: how long party 0 believes a party's call about a job. Each party decides when it
+/// reserves.
+const RECENT: Duration = Duration::from_secs(2);
+/// LOCAL: jobs on their way that are remembered before old ones are forgotten.
+const MOST_ON_THEIR_WAY: usize = 1024;
+/// LOCAL: how often listeners hear of the progress of a job.
+const TELLS: Duration = Duration::from_millis(100);
 
 /// A party that is up.
 pub(crate) struct Party {
@@ -64,11 +73,15 @@ pub(crate) struct Party {
     present: Mutex<HashMap<(String, String), Instant>>,
     /// Room for attempts.
     pub(crate) slots: Arc<Semaphore>,
-    /// Names of jobs that have changed.
-    changes: broadcast::Sender<String>,
-    /// At party 0: new jobs of which the others are asked, or that they lacked, and when they are
-    /// asked again.
-    on_their_way: Mutex<HashMap<String, Option<Instant>>>,
+    /// Workers that wait for another attempt.
+    pub(crate) pool: WorkerPool,
+    /// Those who follow jobs.
+    pub(crate) listeners: Listeners,
+    /// Holders of tokens that were shown a moment ago.
+    pub(crate) callers: Callers,
+    /// At party 0: new jobs that some parties may not have yet, or about which the others are
+    /// asked.
+    on_their_way: Mutex<HashMap<String, OnItsWay>>,
     /// Something is due for the scheduler.
     pub(crate) due: Notify,
     draining: AtomicBool,
@@ -92,19 +105,56 @@ struct Live {
     /// Everybody's worker and clients, once they may meet.
     meets: Option<Vec<Peer>>,
     progress: Progress,
+    /// When listeners heard of its progress last.
+    told: Instant,
     orders: mpsc::Sender<ToWorker>,
     /// Its room.
-    _slot: OwnedSemaphorePermit,
+    slot: OwnedSemaphorePermit,
+}
+
+/// A job that may not be at all parties yet.
+#[derive(Default)]
+struct OnItsWay {
+    /// When the others are asked about it, if they do not call before; none while they are asked.
+    again: Option<Instant>,
+    /// The parties that have called, with what they answer about the job, and when.
+    called: BTreeMap<u8, (Status, Instant)>,
 }
 
 /// The reports about an attempt that party 0 has heard.
 #[derive(Default)]
-struct Heard {
+pub(crate) struct Heard {
     prepared: BTreeSet<u8>,
     failed: Option<Fault>,
     /// Somebody wants the job to end.
     cancelled: bool,
     news: Arc<Notify>,
+}
+
+impl Heard {
+    /// A party is prepared, or has failed.
+    pub(crate) fn hears(&mut self, party: u8, news: Result<(), Fault>) {
+        match news {
+            Ok(()) => drop(self.prepared.insert(party)),
+            // A failure that follows from another party's failure tells less than that failure.
+            Err(e) => match &self.failed {
+                Some(first) if e.is_consequence() || !first.is_consequence() => {}
+                _ => self.failed = Some(e),
+            },
+        }
+    }
+
+    /// The decision that it allows in a group of this many parties.
+    pub(crate) fn outlook(&self, parties: u8) -> Outlook {
+        if self.cancelled {
+            return Outlook::Cancelled;
+        }
+        match &self.failed {
+            Some(e) => Outlook::Failed(e.clone()),
+            None if self.prepared.len() == usize::from(parties) => Outlook::All,
+            None => Outlook::Waiting(self.prepared.clone()),
+        }
+    }
 }
 
 /// The decisions that party 0 may take about an attempt.
@@ -147,7 +197,7 @@ impl Party {
         let peers = Peers::new(&config, &identity)?;
         let keys = PartyKeys::open(&store, &MasterKey::read(&config.master_key)?).await?;
         let slots = Arc::new(Semaphore::new(config.slots as usize));
-        let said = store.run("read", peers::statements).await?;
+        let said = store.read(peers::statements).await?;
         let mut challenges = Zeroizing::new([0; 32]);
         getrandom::fill(&mut challenges[..]).map_err(|e| Fault::internal("drawing random bytes", e))?;
         Ok(Self {
@@ -165,7 +215,9 @@ impl Party {
             heard: Mutex::default(),
             present: Mutex::default(),
             slots,
-            changes: broadcast::channel(BEHIND).0,
+            pool: WorkerPool::new(config.warm as usize),
+            listeners: Listeners::default(),
+            callers: Callers::default(),
             on_their_way: Mutex::default(),
             due: Notify::new(),
             draining: AtomicBool::new(false),
@@ -192,23 +244,23 @@ impl Party {
     /// It takes nothing new from now on.
     pub(crate) fn drain(&self) {
         self.draining.store(true, Ordering::Relaxed);
+        self.pool.clear();
         self.due.notify_one();
     }
 
     /// A job has changed.
     pub(crate) fn changed(&self, job: &str) {
-        // Nobody may be listening.
-        let _ = self.changes.send(job.to_owned());
+        self.listeners.tell(job, false);
     }
 
-    /// Changes from now on.
-    pub(crate) fn listen(&self) -> broadcast::Receiver<String> {
-        self.changes.subscribe()
+    /// A job has ended here.
+    pub(crate) fn ended(&self, job: &str) {
+        self.listeners.tell(job, true);
     }
 
     /// An attempt runs here.
     pub(crate) fn runs(&self, job: &str, k: u32, orders: mpsc::Sender<ToWorker>, slot: OwnedSemaphorePermit) {
-        let live = Live { k, meets: None, progress: Progress::default(), orders, _slot: slot };
+        let live = Live { k, meets: None, progress: Progress::default(), told: Instant::now(), orders, slot };
         lock(&self.live).insert(job.to_owned(), live);
     }
 
@@ -253,11 +305,11 @@ impl Party {
         clients.find(|client| !here(client)).map(String::as_str)
     }
 
-    /// The attempt has no worker any more; its room is free.
-    pub(crate) fn done(&self, job: &str, k: u32) -> Option<mpsc::Sender<ToWorker>> {
+    /// The attempt does not run here any more. Gives the way to its worker, and its room.
+    pub(crate) fn done(&self, job: &str, k: u32) -> Option<(mpsc::Sender<ToWorker>, OwnedSemaphorePermit)> {
         let mut live = lock(&self.live);
         let here = live.get(job).is_some_and(|live| live.k == k);
-        here.then(|| live.remove(job)).flatten().map(|live| live.orders)
+        here.then(|| live.remove(job)).flatten().map(|live| (live.orders, live.slot))
     }
 
     /// The number of attempts that run here.
@@ -270,25 +322,43 @@ impl Party {
         lock(&self.live).get(job).map(|live| live.progress.clone())
     }
 
-    /// The worker of an attempt tells of its progress.
+    /// The worker of an attempt tells of its progress. Listeners hear of it now and then: each of
+    /// them reads the job anew.
     pub(crate) fn advance(&self, job: &str, change: impl FnOnce(&mut Progress)) {
-        if let Some(live) = lock(&self.live).get_mut(job) {
-            change(&mut live.progress);
+        let mut live = lock(&self.live);
+        let Some(live) = live.get_mut(job) else { return };
+        change(&mut live.progress);
+        if live.told.elapsed() >= TELLS {
+            live.told = Instant::now();
+            self.changed(job);
         }
-        self.changed(job);
+    }
+
+    /// The reports of the others on a job when it came to them, if that was a moment ago.
+    pub(crate) fn called(&self, job: &str) -> BTreeMap<u8, Status> {
+        let mut all = lock(&self.on_their_way);
+        let called = all.get_mut(job).map(|way| std::mem::take(&mut way.called)).unwrap_or_default();
+        let recent = called.into_iter().filter(|(_, (_, at))| at.elapsed() < RECENT);
+        recent.map(|(party, (status, _))| (party, status)).collect()
     }
 
     /// Party 0 asks the others whether they have a new job.
     pub(crate) fn asks_others(&self, job: &str) {
-        lock(&self.on_their_way).insert(job.to_owned(), None);
+        lock(&self.on_their_way).entry(job.to_owned()).or_default().again = None;
     }
 
-    /// They lack it: they are asked again in a moment, or when one of them calls.
-    pub(crate) fn others_lack(&self, job: &str) {
-        // One that has called meanwhile has taken the entry away.
-        if let Some(again) = lock(&self.on_their_way).get_mut(job) {
-            *again = Some(Instant::now() + ASK_OTHERS);
+    /// Some parties lack a job: they are asked again in a moment, or when one of them calls. The
+    /// parties in `known` have it.
+    pub(crate) fn others_lack(&self, job: &str, known: BTreeMap<u8, Status>) {
+        let now = Instant::now();
+        let mut all = lock(&self.on_their_way);
+        let way = all.entry(job.to_owned()).or_default();
+        for (party, status) in known {
+            way.called.entry(party).or_insert((status, now));
         }
+        // The last one may have called meanwhile.
+        let all_called = way.called.len() == self.config.peers.len();
+        way.again = (!all_called).then(|| now + ASK_OTHERS);
     }
 
     /// A job is not waited for any more.
@@ -297,19 +367,39 @@ impl Party {
     }
 
     /// Another party has a new job.
-    pub(crate) async fn came(&self, job: &str) -> Result<(), Fault> {
-        let waited = lock(&self.on_their_way).remove(job).is_some();
-        let id = job.to_owned();
-        // One that waits for longer was postponed in the store.
-        if waited || self.store.run("read", move |c| jobs::hasten(c, &id)).await? {
-            self.due.notify_one();
+    pub(crate) async fn came(&self, job: &str, from: u8, status: Status) -> Result<(), Fault> {
+        let waited = {
+            let mut all = lock(&self.on_their_way);
+            if all.len() >= MOST_ON_THEIR_WAY {
+                all.retain(|_, way| {
+                    way.again.is_some() || way.called.values().any(|(_, at)| at.elapsed() < RECENT)
+                });
+            }
+            let waited = all.contains_key(job);
+            let way = all.entry(job.to_owned()).or_default();
+            way.called.insert(from, (status, Instant::now()));
+            // Others that lack the job will call, too. It is tried once the last one has called.
+            let all_called = way.called.len() == self.config.peers.len();
+            if all_called {
+                way.again = None;
+            }
+            waited && !all_called
+        };
+        if waited {
+            return Ok(());
         }
+        let (id, name) = (job.to_owned(), job.to_owned());
+        // A job that has waited longer was postponed in the store.
+        if self.store.read(move |c| jobs::is_postponed(c, &id)).await? {
+            self.store.run("hastened", move |c| jobs::hasten(c, &name)).await?;
+        }
+        self.due.notify_one();
         Ok(())
     }
 
     /// Whether the others lacked a job a moment ago.
     pub(crate) fn waits_for_others(&self, job: &str) -> bool {
-        let again = lock(&self.on_their_way).get(job).copied().flatten();
+        let again = lock(&self.on_their_way).get(job).and_then(|way| way.again);
         again.is_some_and(|again| Instant::now() < again)
     }
 
@@ -323,16 +413,10 @@ impl Party {
         lock(&self.heard).remove(&(job.to_owned(), k));
     }
 
-    /// Party 0 hears that a party is prepared, or has failed.
-    pub(crate) fn hears(&self, job: &str, k: u32, party: u8, news: Result<(), Fault>) {
-        self.note(job, k, |heard| match news {
-            Ok(()) => drop(heard.prepared.insert(party)),
-            // A failure that follows from another party's says less than that one.
-            Err(e) => match &heard.failed {
-                Some(first) if e.is_consequence() || !first.is_consequence() => {}
-                _ => heard.failed = Some(e),
-            },
-        });
+    /// Party 0 hears that a party is prepared, or has failed. False where it does not listen for
+    /// that.
+    pub(crate) fn hears(&self, job: &str, k: u32, party: u8, news: Result<(), Fault>) -> bool {
+        self.note(job, k, |heard| heard.hears(party, news))
     }
 
     /// Party 0 hears that somebody cancels a running job.
@@ -340,25 +424,19 @@ impl Party {
         self.note(job, k, |heard| heard.cancelled = true);
     }
 
-    fn note(&self, job: &str, k: u32, change: impl FnOnce(&mut Heard)) {
-        if let Some(heard) = lock(&self.heard).get_mut(&(job.to_owned(), k)) {
-            change(heard);
-            heard.news.notify_one();
-        }
+    fn note(&self, job: &str, k: u32, change: impl FnOnce(&mut Heard)) -> bool {
+        let mut all = lock(&self.heard);
+        let Some(heard) = all.get_mut(&(job.to_owned(), k)) else { return false };
+        change(heard);
+        heard.news.notify_one();
+        true
     }
 
     /// The decision that party 0 may take about an attempt now.
     pub(crate) fn outlook(&self, job: &str, k: u32) -> Outlook {
         let heard = lock(&self.heard);
-        let Some(heard) = heard.get(&(job.to_owned(), k)) else { return Outlook::Waiting(BTreeSet::new()) };
-        if heard.cancelled {
-            return Outlook::Cancelled;
-        }
-        match &heard.failed {
-            Some(e) => Outlook::Failed(e.clone()),
-            None if heard.prepared.len() == usize::from(self.config.parties()) => Outlook::All,
-            None => Outlook::Waiting(heard.prepared.clone()),
-        }
+        let heard = heard.get(&(job.to_owned(), k));
+        heard.map_or_else(|| Outlook::Waiting(BTreeSet::new()), |heard| heard.outlook(self.config.parties()))
     }
 
     /// This party's statement about itself, signed.
@@ -423,7 +501,7 @@ impl Party {
     /// Looks whether a party's audit log still has the end that it told before, and keeps the new
     /// one. A log that has lost it was changed, or restored from a backup.
     pub(crate) async fn compare_log(&self, peer: u8, head: AuditHead) -> Result<(), Fault> {
-        let Some(had) = self.store.run("read", move |c| peers::head(c, peer)).await? else { return Ok(()) };
+        let Some(had) = self.store.read(move |c| peers::head(c, peer)).await? else { return Ok(()) };
         let found: Option<BlakeName> = match had.seq {
             0 => Some(had.hash),
             seq => self.peers.get(peer, &format!("/peer/v1/audit/{seq}")).await?,
@@ -502,22 +580,22 @@ impl Party {
     pub(crate) async fn admits(&self, job: &JobRow) -> Result<(), Fault> {
         self.trusts_logs()?;
         let (job, operators) = (job.clone(), self.config.operators.clone());
-        let checked = self.store.run("admit", move |c| admission::admit(c, &operators, &job).map(drop));
+        let checked = self.store.read(move |c| admission::admit(c, &operators, &job).map(drop));
         checked.await.map_err(|e| e.by(self.me()))
     }
 
     /// The job of a row, with the values of this run, and its proposal's text read again.
     pub(crate) async fn job_of(&self, job: &JobRow) -> Result<hushwire_kinds::Job, Fault> {
         let id = job.proposal.clone();
-        let proposal = self.store.run("read", move |c| proposals::get(c, &id)).await?;
+        let proposal = self.store.read(move |c| proposals::get(c, &id)).await?;
         let proposal = proposal.ok_or_else(|| Fault::internal("reading the job", "its proposal is gone"))?;
-        proposal.proposed.read()?.with(&job.body.values())
+        proposal.proposed.known()?.with(&job.body.values())
     }
 
     /// A job with its attempts, results and progress.
     pub(crate) async fn view(&self, id: &str) -> Result<jobs::JobView, Fault> {
         let name = id.to_owned();
-        let view = self.store.run("read", move |c| {
+        let view = self.store.read(move |c| {
             let job = jobs::known(c, &name)?;
             jobs::view(c, job)
         });
@@ -528,12 +606,12 @@ impl Party {
 
     /// Attempts without an end.
     pub(crate) async fn open_attempts(&self) -> Result<Vec<attempts::AttemptRow>, Fault> {
-        self.store.run("read", attempts::open).await
+        self.store.read(attempts::open).await
     }
 
     /// Numbers of jobs by state and kind.
     pub(crate) async fn counts(&self) -> Result<Vec<(String, String, i64)>, Fault> {
-        self.store.run("read", records::counts).await
+        self.store.read(records::counts).await
     }
 
     /// Waits until nothing runs here any more, for at most this long.

@@ -17,6 +17,7 @@ use hushwire_seal::{SignedStatement, audit::AuditHead};
 use hushwire_session::Peer;
 use hyper::Method;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::sync::Arc;
 
 /// The first message between two daemons, which they repeat now and then.
@@ -43,23 +44,35 @@ pub(crate) async fn hello(party: &Party) -> Result<Hello, Fault> {
         group: party.config.group_digest(),
         party: party.config.party,
         now: clock::now(),
-        head: party.store.run("read", audit::head).await?,
+        // The others keep it, and ask for it again: it outlives a power cut.
+        head: party.store.told(audit::head).await?,
         said: party.statement()?,
+    })
+}
+
+/// Reads another party's. The release is looked at first: one of another release may say other
+/// things of itself.
+pub(crate) fn read_hello(from: u8, text: Value) -> Result<Hello, Fault> {
+    const STEP: &str = "meeting another party";
+    let (own, theirs) = (env!("CARGO_PKG_VERSION"), text["release"].as_str().unwrap_or("without a name"));
+    if theirs != own {
+        let cause = format!("it runs release {theirs}, and this party runs {own}");
+        return Err(
+            Fault::new(code::CONFLICT, STEP, cause, "run the same release everywhere").by(PartyId(from))
+        );
+    }
+    serde_json::from_value(text).map_err(|e| {
+        let cause = format!("its greeting makes no sense: {e}");
+        Fault::new(code::CONFLICT, STEP, cause, "run the same release everywhere").by(PartyId(from))
     })
 }
 
 /// Checks another party's, and keeps what it says of itself.
 pub(crate) async fn met(party: &Party, from: u8, hello: Hello) -> Result<(), Fault> {
-    let own = env!("CARGO_PKG_VERSION");
     let said = hello.said.statement();
     let peer = party.config.peers.iter().find(|peer| peer.party == from);
     let pinned = peer.is_some_and(|peer| peer.pins.iter().any(|pin| pin.to_string() == said.pin));
-    let (cause, remedy) = if hello.release != own {
-        (
-            format!("it runs release {}, and this party runs {own}", hello.release),
-            "run the same release everywhere",
-        )
-    } else if hello.group != party.config.group_digest() {
+    let (cause, remedy) = if hello.group != party.config.group_digest() {
         (
             "its config names another group, or another number of parties".to_owned(),
             "compare the configs of both",
@@ -104,12 +117,12 @@ async fn dispatch(party: &Arc<Party>, from: u8, mut request: Request) -> Result<
     let post = request.method == Method::POST;
     match (&parts[..], post) {
         (["", "peer", "v1", "hello"], true) => {
-            met(party, from, request.json().await?).await?;
+            met(party, from, read_hello(from, request.json().await?)?).await?;
             Ok(Reply::ok(&hello(party).await?))
         }
         (["", "peer", "v1", "audit", seq], false) => {
             let seq: i64 = seq.parse().map_err(|_| access::absent("entry", seq))?;
-            Ok(Reply::ok(&party.store.run("read", move |c| audit::hash(c, seq)).await?))
+            Ok(Reply::ok(&party.store.told(move |c| audit::hash(c, seq)).await?))
         }
         (["", "peer", "v1", "jobs", id], false) => Ok(Reply::ok(&status(party, id).await?)),
         (["", "peer", "v1", "jobs", id, "reserve"], true) => {
@@ -119,8 +132,8 @@ async fn dispatch(party: &Arc<Party>, from: u8, mut request: Request) -> Result<
         }
         (["", "peer", "v1", "jobs", id, "start"], true) => {
             decider(from)?;
-            let (k, all): (u32, Vec<Peer>) = request.json().await?;
-            attempt::start(party, id, k, all).await?;
+            let (k, all, on_kept): (u32, Vec<Peer>, bool) = request.json().await?;
+            attempt::start(party, id, k, all, on_kept).await?;
             Ok(Reply::ok(&()))
         }
         (["", "peer", "v1", "jobs", id, "decision"], true) => {
@@ -136,7 +149,7 @@ async fn dispatch(party: &Arc<Party>, from: u8, mut request: Request) -> Result<
             Ok(Reply::ok(&()))
         }
         (["", "peer", "v1", "jobs", id, "came"], true) if party.decides() => {
-            party.came(id).await?;
+            party.came(id, from, request.json().await?).await?;
             Ok(Reply::ok(&()))
         }
         (["", "peer", "v1", "jobs", id, "report"], true) if party.decides() => {
@@ -163,7 +176,7 @@ fn decider(from: u8) -> Result<(), Fault> {
 /// How this party sees a job.
 async fn status(party: &Arc<Party>, id: &str) -> Result<Status, Fault> {
     let name = id.to_owned();
-    let Some(job) = party.store.run("read", move |c| jobs::get(c, &name)).await? else {
+    let Some(job) = party.store.read(move |c| jobs::get(c, &name)).await? else {
         return Ok(Status::default());
     };
     let cause = if job.ended() {
@@ -179,7 +192,12 @@ async fn status(party: &Arc<Party>, id: &str) -> Result<Status, Fault> {
 /// Takes a party's report, and gives the decision if there is one.
 async fn decided(party: &Arc<Party>, from: u8, id: &str, report: Report) -> Result<Option<Decision>, Fault> {
     let (name, k) = (id.to_owned(), report.k);
-    let row = party.store.run("read", move |c| attempts::get(c, &name, k)).await?;
+    let news = || report.failed.clone().map_or(Ok(()), |e| Err(e.by(PartyId(from))));
+    // Party 0 listens for reports on attempts without a decision.
+    if party.hears(id, k, from, news()) {
+        return Ok(None);
+    }
+    let row = party.store.read(move |c| attempts::get(c, &name, k)).await?;
     let Some(row) = row else {
         // Party 0's store knows nothing of it: it was never decided, and never will be.
         let cause = "party 0 does not know the attempt";
@@ -192,9 +210,5 @@ async fn decided(party: &Arc<Party>, from: u8, id: &str, report: Report) -> Resu
             next_try: 0,
         }));
     };
-    if row.decision.is_none() {
-        let news = report.failed.map_or(Ok(()), |e| Err(e.by(PartyId(from))));
-        party.hears(id, k, from, news);
-    }
     Ok(row.decision)
 }

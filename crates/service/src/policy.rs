@@ -3,8 +3,14 @@
 use hushwire_fault::{Fault, code};
 use hushwire_policy::PolicyFile;
 use hushwire_seal::{Signature, VerifyKey};
-use std::path::Path;
+use std::{
+    collections::BTreeMap,
+    path::Path,
+    sync::{Arc, Mutex, PoisonError},
+};
 
+/// LOCAL: policies whose signature was checked that are remembered.
+const KNOWN_POLICIES: usize = 256;
 const STEP: &str = "checking a policy";
 
 /// A policy's text and the signature under it.
@@ -18,6 +24,28 @@ pub(crate) struct Signed {
 }
 
 impl Signed {
+    /// As [`check`](Self::check), which is asked once for each text: what it says follows from
+    /// text, signature, signer and operators alone.
+    pub(crate) fn checked(&self, name: &str, operators: &[String]) -> Result<Arc<PolicyFile>, Fault> {
+        static KNOWN: Mutex<BTreeMap<[u8; 32], Arc<PolicyFile>>> = Mutex::new(BTreeMap::new());
+        let mut hash = blake3::Hasher::new_derive_key("hushwire service checked policy v1");
+        let own = [name, &self.text, &self.signature, &self.signer];
+        for text in own.into_iter().chain(operators.iter().map(String::as_str)) {
+            hash.update(&(text.len() as u64).to_le_bytes()).update(text.as_bytes());
+        }
+        let hash = *hash.finalize().as_bytes();
+        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(file) = known.get(&hash) {
+            return Ok(file.clone());
+        }
+        let file = Arc::new(self.check(name, operators)?);
+        if known.len() >= KNOWN_POLICIES {
+            known.clear();
+        }
+        known.insert(hash, file.clone());
+        Ok(file)
+    }
+
     /// Reads it, once the signature of one of these operators is under it.
     pub(crate) fn check(&self, name: &str, operators: &[String]) -> Result<PolicyFile, Fault> {
         let signer = self.signer.to_ascii_lowercase();

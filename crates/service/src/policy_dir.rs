@@ -122,7 +122,7 @@ impl KnownPolicies {
     /// Ends policies whose files are gone.
     async fn end(&mut self, party: &Arc<Party>, there: &BTreeSet<String>) -> Result<(), Fault> {
         self.seen.retain(|stem, _| there.contains(stem));
-        let active = party.store.run("read", policies::active).await?;
+        let active = party.store.read(policies::active).await?;
         let ours = active.into_iter().map(|policy| policy.name).filter(|name| name.starts_with(OF_FILES));
         for name in ours {
             if there.contains(&name[OF_FILES.len()..]) {

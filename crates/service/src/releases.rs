@@ -6,6 +6,7 @@ use crate::{
     config::Config,
     keys::{self, KeyState},
     party::Party,
+    peer_api,
     records::{
         admission, attempts, datasets, jobs,
         jobs::{JobRow, Submitted},
@@ -13,7 +14,7 @@ use crate::{
     },
     store::{Stored, Upgrade, schema},
 };
-use hushwire_fault::Fault;
+use hushwire_fault::{Fault, PartyId, code};
 use hushwire_seal::{Person, SignKey};
 use hushwire_wire::Identity;
 use std::{collections::BTreeMap, fs, os::unix::fs::PermissionsExt, path::Path};
@@ -56,7 +57,7 @@ fn config(dir: &Path, sql: &str, master: &str) -> Config {
 async fn works(party: &Party) -> Result<(), Fault> {
     let operators = party.config.operators.clone();
     let read = |c: &rusqlite::Connection| -> Stored<_> {
-        let caller = access::caller(c, TOKEN)?.expect("the token holds");
+        let (caller, _) = access::caller(c, TOKEN)?.expect("the token holds");
         let job = jobs::known(c, JOB)?;
         let view = jobs::view(c, job.clone())?;
         let data = datasets::need(c, &caller, DATA)?;
@@ -64,14 +65,14 @@ async fn works(party: &Party) -> Result<(), Fault> {
         let runs = attempts::runs(c, &job.digest, &[line(c)?], 0)?;
         Ok((caller, job, view, data, proposal, runs))
     };
-    let (caller, job, view, data, proposal, runs) = party.store.run("read", read).await?;
+    let (caller, job, view, data, proposal, runs) = party.store.read(read).await?;
     assert_eq!((view.state.as_str(), view.outputs.len(), view.attempts.len()), ("delivered", 1, 1));
     assert_eq!((proposal.state.as_str(), runs), ("approved", 1));
     assert!(proposal.needs.clients.is_empty() && proposal.proposed.expires.is_none());
     // Its envelope is sealed to a key that was rotated since.
     let manifest = data.signed()?;
     party.keys.open_data(manifest.manifest(), 1, data.envelope.as_deref().unwrap_or_default())?;
-    let states: Vec<_> = party.store.run("read", keys::list).await?.iter().map(|key| key.state).collect();
+    let states: Vec<_> = party.store.read(keys::list).await?.iter().map(|key| key.state).collect();
     assert_eq!(states, [KeyState::Active, KeyState::Expired]);
     // A job on the old proposal is submitted, and the old policy allows it.
     let recipient = serde_json::to_value(Person::generate().card("").seal_to).expect("JSON");
@@ -86,17 +87,17 @@ async fn works(party: &Party) -> Result<(), Fault> {
         party.store.run("job", move |c| Ok(jobs::submit(c, &caller, "again", &body)?.0)).await?;
     assert_eq!((submitted.state.as_str(), &submitted.proposal), ("submitted", &job.proposal));
     let known = JobRow { body: Submitted { recipients, ..submitted.body.clone() }, ..submitted };
-    party.store.run("admit", move |c| admission::admit(c, &operators, &known).map(drop)).await?;
+    party.store.read(move |c| admission::admit(c, &operators, &known).map(drop)).await?;
     // Another party is heard, and its log's end is kept.
     let said = other(party, &SignKey::generate())?;
     party.hear(0, "0.1.0", said).await?;
     assert_eq!(party.said().len(), 1);
-    let kept = party.store.run("read", peers::heads).await?;
+    let kept = party.store.read(peers::heads).await?;
     assert!(
         kept["0"].split(':').next().is_some_and(|seq| seq != "0"),
         "what was kept before stays: {kept:?}"
     );
-    party.store.run("read", audit::verify).await.map(drop)
+    party.store.read(audit::verify).await.map(drop)
 }
 
 fn line(c: &rusqlite::Connection) -> Stored<String> {
@@ -122,7 +123,7 @@ fn stores_of_earlier_releases_are_upgraded_with_all_that_they_have() {
         let config = config(dir.path(), sql, master);
         block(async {
             let party = Party::open(config.clone(), "127.0.0.1:0").await?;
-            assert_eq!(party.store.run("read", |c| Ok(schema(c)?)).await?, 3);
+            assert_eq!(party.store.read(|c| Ok(schema(c)?)).await?, 4);
             works(&party).await
         });
         let copy = dir.path().join(format!("store.db.schema{number}"));
@@ -145,7 +146,7 @@ fn this_release_runs_on_the_schema_before_its_own_and_leaves_it() {
     block(async {
         let party = Party::open(config.clone(), "127.0.0.1:0").await?;
         works(&party).await?;
-        assert_eq!(party.store.run("read", |c| Ok(schema(c)?)).await?, number);
+        assert_eq!(party.store.read(|c| Ok(schema(c)?)).await?, number);
         Ok(())
     });
     assert!(!dir.path().join(format!("store.db.schema{number}")).exists(), "nothing was copied");
@@ -155,7 +156,37 @@ fn this_release_runs_on_the_schema_before_its_own_and_leaves_it() {
     drop(old);
     block(async {
         let error = Party::open(config, "127.0.0.1:0").await.err().unwrap_or_else(|| panic!("schema 0"));
-        assert!(error.cause().contains("runs on schemas 1 to 3"), "{error}");
+        assert!(error.cause().contains("runs on schemas 1 to 4"), "{error}");
+        Ok(())
+    });
+}
+
+/// Whatever else another release says of itself, and however it says it.
+#[test]
+fn a_greeting_of_another_release_is_refused_with_both_named() {
+    let (_, sql, master) = STORES[STORES.len() - 1];
+    let dir = tempfile::tempdir().expect("a directory");
+    let config = config(dir.path(), sql, master);
+    block(async {
+        let party = Party::open(config, "127.0.0.1:0").await?;
+        let own = env!("CARGO_PKG_VERSION");
+        let hello = serde_json::to_value(peer_api::hello(&party).await?).expect("JSON");
+        assert!(peer_api::read_hello(2, hello.clone()).is_ok(), "of this release");
+        let mut newer = hello;
+        newer["release"] = "9.9.9".into();
+        let mut older = newer.clone();
+        older["release"] = "0.0.1".into();
+        older.as_object_mut().expect("an object").retain(|name, _| name == "release" || name == "party");
+        for (theirs, text) in [("9.9.9", newer), ("0.0.1", older)] {
+            let error = peer_api::read_hello(2, text).err().unwrap_or_else(|| panic!("{theirs} was taken"));
+            assert_eq!(error.code(), code::CONFLICT, "{error}");
+            assert_eq!(error.who(), Some(&PartyId(2).into()), "{error}");
+            assert!(error.cause().contains(theirs) && error.cause().contains(own), "{error}");
+            assert!(error.remedy().contains("same release"), "{error}");
+        }
+        let error = peer_api::read_hello(0, serde_json::json!({ "hello": 1 })).err();
+        assert!(error.is_some_and(|e| e.cause().contains("without a name")));
+        assert!(party.said().is_empty(), "nothing of them is kept");
         Ok(())
     });
 }

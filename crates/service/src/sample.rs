@@ -197,8 +197,8 @@ async fn approve<'d>(
 async fn put_data(parties: &[Party], owner: &Person) -> Result<(String, BlakeName), Fault> {
     let columns: Vec<String> = COLUMNS.iter().map(|column| (*column).to_owned()).collect();
     let stored = StoredTable::new("stays", &columns, &["patient".to_owned()], false)?;
-    let inputs =
-        stored.layout(ROWS).into_iter().map(|column| StoredColumn { name: column.name, bits: column.bits });
+    let layout = stored.layout(ROWS).into_iter();
+    let inputs = layout.map(|column| StoredColumn::of_table(column.name, column.bits));
     let schema = COLUMNS.iter().filter_map(|column| {
         let (name, ty) = column.split_once(' ')?;
         let ty = ty.trim_end_matches(" NOT NULL").to_owned();
@@ -232,7 +232,7 @@ async fn put_data(parties: &[Party], owner: &Person) -> Result<(String, BlakeNam
         for part in &parts {
             let keep = || {
                 let mut blob = party.blobs.begin()?;
-                blob.write(part)?;
+                blob.write(&[part])?;
                 blob.keep()
             };
             keep().map_err(|e| Fault::io("write", &party.config.blobs, &e))?;

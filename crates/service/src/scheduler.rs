@@ -3,12 +3,12 @@
 
 use crate::{
     attempt::{self, Booked, Reserve, Reserved, Status},
-    audit, clock,
+    clock,
     party::{Outlook, Party},
+    pool::{Parked, WorkerScope},
     records::{
         attempts::{self, AttemptRow, Decision},
         jobs::{self, JobRow},
-        peers,
     },
 };
 use hushwire_fault::{Fault, Kind, PartyId, code};
@@ -22,6 +22,8 @@ use tokio::{
     time::{Instant, timeout},
 };
 
+/// LOCAL: how long party 0 waits for the cause where it has heard of consequences alone.
+const CAUSE: Duration = Duration::from_millis(500);
 /// LOCAL: how often the scheduler looks without being called.
 const LOOK: Duration = Duration::from_millis(250);
 /// LOCAL: how long a party may be out of reach while party 0 waits for it to be prepared.
@@ -31,24 +33,31 @@ const PING: Duration = Duration::from_secs(5);
 /// LOCAL: how long, in milliseconds, a new job may be on its way to the other parties before party
 /// 0 writes down that it waits for them.
 const PATIENCE: i64 = 2000;
-/// LOCAL: jobs that a look takes up.
-const MOST: i64 = 64;
-
+/// LOCAL: how long, in milliseconds, the others are not asked about a new job. They call by
+/// themselves when it comes to them.
+const SOON: i64 = 200;
 /// Schedules until the party drains.
 pub(crate) async fn run(party: Arc<Party>) {
     let under_way: Arc<Mutex<BTreeSet<String>>> = Arc::default();
     while !party.draining() {
-        let due = party.store.run("read", |c| jobs::due(c, clock::now(), MOST)).await;
+        let due = match party.slots.available_permits() {
+            0 => Ok(vec![]),
+            room => {
+                let (party, taken) = (party.clone(), under_way.clone());
+                let store = party.store.clone();
+                let due = store.read(move |c| {
+                    let taken = taken.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                    let room = room.min((party.config.slots as usize).saturating_sub(taken.len()));
+                    let free = |id: &str| !taken.contains(id) && !party.waits_for_others(id);
+                    jobs::due(c, clock::now(), room, free)
+                });
+                due.await
+            }
+        };
         match due {
             Ok(due) => {
-                for job in due.into_iter().filter(|job| !party.waits_for_others(&job.id)) {
-                    if party.slots.available_permits() == 0 {
-                        break;
-                    }
-                    let taken = &mut *under_way.lock().unwrap_or_else(PoisonError::into_inner);
-                    if taken.len() >= party.config.slots as usize || !taken.insert(job.id.clone()) {
-                        continue;
-                    }
+                for job in due {
+                    under_way.lock().unwrap_or_else(PoisonError::into_inner).insert(job.id.clone());
                     let (party, under_way) = (party.clone(), under_way.clone());
                     tokio::spawn(async move {
                         let id = job.id.clone();
@@ -85,30 +94,32 @@ async fn take_up(party: &Arc<Party>, job: JobRow) -> Result<(), Fault> {
     }
     let k = job.attempt + 1;
     let news = party.expect(&job.id, k);
-    let heads = party.store.run("read", |c| {
-        let mut heads = peers::heads(c)?;
-        heads.insert("0".to_owned(), audit::head(c)?.to_string());
-        Ok(heads)
-    });
-    let asked = Reserve { k, body_hash: job.body_hash.clone(), heads: serde_json::json!(heads.await?) };
+    let parked = party.pool.take(&WorkerScope::of(&job), None);
+    let team = parked.as_ref().map(|parked| parked.worker.team.clone());
+    let mut asked = Reserve { k, body_hash: job.body_hash.clone(), heads: None, team };
     // Party 0 reserves first: no other party has an attempt that party 0 does not know.
     let own = attempt::book(party, &job.id, &asked).await.map_err(|e| e.by(party.me()));
     let ended = match own {
         Ok(None) => {
             party.settled(&job.id, k);
+            party.pool.put_back(parked);
             let id = job.id.clone();
             return party.store.run("ready", move |c| jobs::ready(c, &id)).await;
         }
         Err(e) => {
+            party.pool.put_back(parked);
             let id = job.id.clone();
-            if party.store.run("read", move |c| attempts::get(c, &id, k)).await?.is_none() {
+            if party.store.read(move |c| attempts::get(c, &id, k)).await?.is_none() {
                 // Nothing was reserved: there is no attempt to decide on.
                 party.settled(&job.id, k);
                 return declined(party, &job, e).await;
             }
             Err(e)
         }
-        Ok(Some(booked)) => tried(party, &job, &asked, booked, &news).await,
+        Ok(Some(booked)) => {
+            asked.heads = Some(booked.heads.clone());
+            tried(party, &job, &asked, (booked, parked), &news).await
+        }
     };
     let taken = decide(party, &job.id, k, ended).await?;
     // The next job needs the room that this one had at the others.
@@ -146,18 +157,19 @@ async fn is_ready(party: &Arc<Party>, job: &JobRow) -> Result<bool, Fault> {
             refusal.get_or_insert(cause);
         }
     };
-    if let Err(cause) = party.admits(job).await {
-        declines(cause);
+    // Party 0 decides whether it takes part itself when it reserves. The others told so when the
+    // job came to them; a party that has not called by then is asked.
+    let waited = clock::now() - job.created;
+    let called = party.called(&job.id);
+    if called.len() < party.config.peers.len() && job.attempt == 0 && (0..SOON).contains(&waited) {
+        party.others_lack(&job.id, called);
+        return Ok(false);
     }
     let mut absent = None;
-    let path = format!("/peer/v1/jobs/{}", job.id);
+    let mut said = called.clone();
+    said.retain(|_, status| status.state.is_some() && status.cause.is_none());
     party.asks_others(&job.id);
-    for (peer, status) in all(party, move |party, peer| {
-        let path = path.clone();
-        async move { party.peers.get::<Status>(peer, &path).await }
-    })
-    .await
-    {
+    for (peer, status) in ask_after(party, job, called).await {
         match status {
             Ok(Status { state: None, .. }) => {
                 absent = Some(format!("waits for party {peer}, which was not given the job yet"));
@@ -168,20 +180,22 @@ async fn is_ready(party: &Arc<Party>, job: &JobRow) -> Result<bool, Fault> {
                 declines(Fault::new(code::CONFLICT, "comparing the job", cause, remedy).by(PartyId(peer)));
             }
             Ok(Status { cause: Some(cause), .. }) => declines(cause.by(PartyId(peer))),
-            Ok(_) => {}
+            Ok(status) => drop(said.insert(peer, status)),
             Err(e) => absent = Some(format!("waits for party {peer}: {}", e.cause())),
         }
     }
     let id = job.id.clone();
     if let Some(cause) = refusal {
+        // If party 0 refuses the job, too, its own reason is shown.
+        let own = party.admits(job).await.err().filter(|own| own.code() != code::QUOTA);
+        let cause = own.unwrap_or(cause);
         let status = Status { state: Some("failed".to_owned()), body_hash: None, cause: Some(cause) };
         end_everywhere(party, &job.id, &status).await?;
         return Ok(false);
     }
-    let waited = clock::now() - job.created;
     if absent.is_some() && (0..PATIENCE).contains(&waited) {
         // It is on its way to the others, who call once they have it: nothing is written for that.
-        party.others_lack(&job.id);
+        party.others_lack(&job.id, said);
         return Ok(false);
     }
     party.others_have(&job.id);
@@ -194,6 +208,25 @@ async fn is_ready(party: &Arc<Party>, job: &JobRow) -> Result<bool, Fault> {
         return Ok(false);
     }
     Ok(true)
+}
+
+/// The reports of all others on a job, from their calls or as answers.
+async fn ask_after(
+    party: &Arc<Party>,
+    job: &JobRow,
+    called: BTreeMap<u8, Status>,
+) -> Vec<(u8, Result<Status, Fault>)> {
+    let path = format!("/peer/v1/jobs/{}", job.id);
+    let said = all(party, move |party, peer| {
+        let (path, called) = (path.clone(), called.get(&peer).cloned());
+        async move {
+            match called {
+                Some(status) => Ok(status),
+                None => party.peers.get::<Status>(peer, &path).await,
+            }
+        }
+    });
+    said.await
 }
 
 /// Ends a job that has no attempt under way, at all parties.
@@ -219,7 +252,7 @@ async fn tried(
     party: &Arc<Party>,
     job: &JobRow,
     asked: &Reserve,
-    booked: Booked,
+    (booked, parked): (Booked, Option<Parked>),
     news: &tokio::sync::Notify,
 ) -> Result<(), Fault> {
     let (path, body) = (format!("/peer/v1/jobs/{}/reserve", job.id), asked.clone());
@@ -228,11 +261,17 @@ async fn tried(
         async move { party.peers.post::<Reserved>(peer, &path, &body).await }
     });
     // All parties' workers start at the same time.
-    let (own, answers) = tokio::join!(attempt::begin(party, booked), answers);
-    let mut workers = vec![own.map_err(|e| e.by(party.me()))?];
+    let team = asked.team.as_deref();
+    let (own, answers) = tokio::join!(attempt::begin(party, booked, parked, team), answers);
+    let (own, mut on_kept) = own.map_err(|e| e.by(party.me()))?;
+    let mut workers = vec![own];
     for (peer, answer) in answers {
         match answer? {
-            Reserved::Yes(worker) => workers.push(worker),
+            Reserved::Warm(worker) => workers.push(worker),
+            Reserved::Yes(worker) => {
+                on_kept = false;
+                workers.push(worker);
+            }
             Reserved::Busy => {
                 let cause = "it has no room for the job now";
                 return Err(Fault::new(code::DRAINING, "reserving an attempt", cause, "it is tried again")
@@ -242,11 +281,11 @@ async fn tried(
         }
     }
     // From here on something may be learnt: the run stays counted.
-    attempt::start(party, &job.id, asked.k, workers.clone()).await?;
+    attempt::start(party, &job.id, asked.k, workers.clone(), on_kept).await?;
     let path = format!("/peer/v1/jobs/{}/start", job.id);
     let k = asked.k;
     let started = all(party, move |party, peer| {
-        let (path, body) = (path.clone(), (k, workers.clone()));
+        let (path, body) = (path.clone(), (k, workers.clone(), on_kept));
         async move { party.peers.post::<Option<()>>(peer, &path, &body).await }
     });
     for (_, started) in started.await {
@@ -255,15 +294,53 @@ async fn tried(
     outcome(party, &job.id, k, news).await
 }
 
+/// The wait of party 0 for the cause of a failure, while it has heard of consequences alone. A
+/// party that failed by itself tells more than parties that only heard of it.
+struct Grace {
+    /// When nobody had failed yet.
+    heard_of: Instant,
+}
+
+/// The next step of party 0 after the reports that it has heard.
+#[derive(Debug)]
+enum Judged {
+    /// It decides.
+    Decide(Result<(), Fault>),
+    /// It waits for this long, if nothing comes before.
+    Cause(Duration),
+    /// It waits for the parties that are not among these.
+    Wait(BTreeSet<u8>),
+}
+
+impl Grace {
+    fn judge(&mut self, outlook: Outlook, now: Instant) -> Judged {
+        match outlook {
+            Outlook::All => Judged::Decide(Ok(())),
+            Outlook::Cancelled => Judged::Decide(Err(cancelled())),
+            Outlook::Failed(e) => match CAUSE.checked_sub(now.duration_since(self.heard_of)) {
+                Some(left) if e.is_consequence() && !left.is_zero() => Judged::Cause(left),
+                _ => Judged::Decide(Err(e)),
+            },
+            Outlook::Waiting(prepared) => {
+                self.heard_of = now;
+                Judged::Wait(prepared)
+            }
+        }
+    }
+}
+
 /// Waits until all are prepared, or one has failed.
 async fn outcome(party: &Arc<Party>, job: &str, k: u32, news: &tokio::sync::Notify) -> Result<(), Fault> {
     let mut away: BTreeMap<u8, Instant> = BTreeMap::new();
+    let mut grace = Grace { heard_of: Instant::now() };
     loop {
-        let prepared = match party.outlook(job, k) {
-            Outlook::All => return Ok(()),
-            Outlook::Failed(e) => return Err(e),
-            Outlook::Cancelled => return Err(cancelled()),
-            Outlook::Waiting(prepared) => prepared,
+        let prepared = match grace.judge(party.outlook(job, k), Instant::now()) {
+            Judged::Decide(decision) => return decision,
+            Judged::Cause(left) => {
+                let _ = timeout(left, news.notified()).await;
+                continue;
+            }
+            Judged::Wait(prepared) => prepared,
         };
         if timeout(PING, news.notified()).await.is_ok() {
             continue;
@@ -297,7 +374,7 @@ pub(crate) fn cancelled() -> Fault {
 /// Cancels a job: one that runs is aborted, one that waits ends at once.
 pub(crate) async fn cancel(party: &Arc<Party>, job: &str) -> Result<(), Fault> {
     let name = job.to_owned();
-    let current = party.store.run("read", move |c| attempts::current(c, &name)).await?;
+    let current = party.store.read(move |c| attempts::current(c, &name)).await?;
     if let Some(attempt) = current {
         party.cancel(job, attempt.k);
         return Ok(());
@@ -322,7 +399,7 @@ async fn decide(party: &Arc<Party>, job: &str, k: u32, ended: Result<(), Fault>)
         tokio::time::sleep(LOOK).await;
     };
     party.settled(job, k);
-    attempt::release(party, job, k).await;
+    attempt::release(party, job, k, taken.commit).await;
     Ok(taken)
 }
 
@@ -344,8 +421,7 @@ async fn tell(party: &Arc<Party>, job: &str, k: u32, taken: Decision) {
 /// The abort that a failure makes: the job is tried again where that may help.
 async fn abort(party: &Arc<Party>, job: &str, k: u32, e: Fault) -> Result<Decision, Fault> {
     let (name, count) = (job.to_owned(), "SELECT count(*) FROM attempts WHERE job = ?1 AND go = 1");
-    let counted: u32 =
-        party.store.run("read", move |c| Ok(c.query_row(count, [name], |row| row.get(0))?)).await?;
+    let counted: u32 = party.store.read(move |c| Ok(c.query_row(count, [name], |row| row.get(0))?)).await?;
     let helps = e.kind() == Kind::Network || e.code() == code::QUOTA;
     let end = match e.code() {
         code::CANCELLED => Some("cancelled"),
@@ -383,4 +459,57 @@ where
     }
     answers.sort_by_key(|(peer, _)| *peer);
     answers
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::party::Heard;
+
+    fn fault(cause: &str, party: u8) -> Fault {
+        Fault::new(code::WORKER, "computing", cause, "try again").by(PartyId(party))
+    }
+
+    /// The cause of a decision, or what party 0 waits for.
+    fn said(judged: &Judged) -> String {
+        match judged {
+            Judged::Decide(Ok(())) => "commit".to_owned(),
+            Judged::Decide(Err(e)) => e.cause(),
+            Judged::Cause(left) => format!("{} ms for the cause", left.as_millis()),
+            Judged::Wait(prepared) => format!("waits beside {prepared:?}"),
+        }
+    }
+
+    /// Reports come in every order and at every distance.
+    #[test]
+    fn the_cause_is_named_where_it_comes_in_time() {
+        let (begin, ms) = (Instant::now(), Duration::from_millis);
+        let cause = || fault("the disk is full", 1);
+        let heard_of = || fault("party 1 is gone", 2).following();
+        let hour = begin + ms(3_600_000);
+        // The cause comes first.
+        let (mut grace, mut heard) = (Grace { heard_of: begin }, Heard::default());
+        heard.hears(1, Err(cause()));
+        assert_eq!(said(&grace.judge(heard.outlook(3), begin)), "the disk is full");
+        heard.hears(2, Err(heard_of()));
+        assert_eq!(said(&grace.judge(heard.outlook(3), begin)), "the disk is full");
+        // It comes so much later, after an hour of computing.
+        for (late, says) in [(0, "the disk is full"), (499, "the disk is full"), (500, "party 1 is gone")] {
+            let (mut grace, mut heard) = (Grace { heard_of: begin }, Heard::default());
+            heard.hears(0, Ok(()));
+            assert_eq!(said(&grace.judge(heard.outlook(3), hour)), "waits beside {0}");
+            heard.hears(2, Err(heard_of()));
+            assert_eq!(said(&grace.judge(heard.outlook(3), hour)), "500 ms for the cause");
+            assert_eq!(said(&grace.judge(heard.outlook(3), hour + ms(200))), "300 ms for the cause");
+            if late < 500 {
+                heard.hears(1, Err(cause()));
+            }
+            // Nobody waits for ever.
+            assert_eq!(said(&grace.judge(heard.outlook(3), hour + ms(late))), says, "{late} ms");
+        }
+        // The last of three.
+        let mut heard = Heard::default();
+        (0..3).for_each(|party| heard.hears(party, Ok(())));
+        assert_eq!(said(&grace.judge(heard.outlook(3), hour)), "commit");
+    }
 }

@@ -13,6 +13,8 @@ use tokio::{
 const GREET_AGAIN: Duration = Duration::from_millis(300);
 /// LOCAL: how often blobs are swept.
 const SWEEP: Duration = Duration::from_secs(600);
+/// LOCAL: how often workers that wait are looked at.
+const EXPIRE: Duration = Duration::from_secs(5);
 /// LOCAL: how often the store is checked.
 const CHECK: Duration = Duration::from_secs(86_400);
 /// LOCAL: connections of daemons that wait to be answered.
@@ -71,6 +73,7 @@ async fn serve(party: Arc<Party>, attended: bool) -> Result<(), Fault> {
         tokio::spawn(reconcile(party.clone()));
     }
     tokio::spawn(tidy(party.clone()));
+    tokio::spawn(expire(party.clone()));
     tokio::spawn(rotate(party.clone()));
     tokio::spawn(policy_dir::watch(party.clone()));
     tasks.spawn(check(party.clone()));
@@ -131,7 +134,8 @@ async fn greet(party: Arc<Party>, peer: u8) {
         let met = async {
             let hello = peer_api::hello(&party).await?;
             let told = hello.said.clone();
-            let answer: peer_api::Hello = party.peers.post(peer, "/peer/v1/hello", &hello).await?;
+            let answer = party.peers.post(peer, "/peer/v1/hello", &hello).await?;
+            let answer = peer_api::read_hello(peer, answer)?;
             let head = answer.head;
             peer_api::met(&party, peer, answer).await?;
             party.announced(peer, &told).await?;
@@ -190,6 +194,14 @@ async fn check(party: Arc<Party>) -> Result<(), Fault> {
             Err(e) => tracing::warn!("the store cannot be checked: {e}"),
             Ok(()) => tracing::info!("the store is sound"),
         }
+    }
+}
+
+/// Ends workers that have waited for long.
+async fn expire(party: Arc<Party>) {
+    loop {
+        tokio::time::sleep(EXPIRE).await;
+        party.pool.expire();
     }
 }
 

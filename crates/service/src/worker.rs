@@ -1,20 +1,23 @@
-//! A worker: the process of one attempt. It hears its order, meets the other parties' workers, runs
-//! its side, leaves its outputs in a directory, and ends when its daemon's end of the socket
-//! closes.
+//! A worker: the process of one attempt, or of attempts of one job that is run again and again. It
+//! hears its order, meets the other parties' workers, runs its side, leaves its outputs in a
+//! directory, and ends when its daemon's end of the socket closes.
 
-use crate::order::{FromWorker, Made, OrderedData, OrderedShelf, Prepared, ToWorker, WorkerOrder, hear, say};
+use crate::order::{
+    FromWorker, Made, MadePlace, MemoryLimit, OrderedData, OrderedShelf, Prepared, ToWorker, WorkerOrder,
+    hear, say,
+};
+use crate::reporter::Reporter;
 use hushwire_fault::{Fault, code};
 use hushwire_kinds::{Runs, Visitor, Words};
 use hushwire_machine::PartyId;
-use hushwire_rep3::stored::StoredColumn;
 use hushwire_seal::{
     BlakeName, SealTo, Signature, SignedManifest,
     dataset::OpenedData,
     result::{self, ResultPlace},
 };
 use hushwire_session::{
-    Event, Material, Member, MemberConfig, Observer, Outcome, Peer, SealedShare, SealedSink, ShelfOwner,
-    StoredData, StoredParts, open, run_part, session_of, size,
+    Decision, KeptLinks, Material, Member, MemberConfig, Outcome, Peer, SealedShare, SealedSink, ShelfOwner,
+    StoredData, StoredParts, open, run_part, run_part_until, session_of, size,
 };
 use hushwire_wire::{Identity, Listener};
 use rustix::process::{DumpableBehavior, Resource, Rlimit, set_dumpable_behavior, setrlimit};
@@ -26,16 +29,14 @@ use std::{
     path::{Path, PathBuf},
     process,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Condvar, Mutex, PoisonError,
         mpsc::{self, Receiver},
     },
     thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 use zeroize::Zeroizing;
 
-/// LOCAL: how often progress is reported.
-const REPORT: Duration = Duration::from_millis(100);
 /// LOCAL: how often the memory is looked at.
 const LOOK: Duration = Duration::from_millis(50);
 /// LOCAL: address space beside what a worker computes in: stacks, libraries, files.
@@ -57,12 +58,8 @@ pub(crate) fn main() -> ! {
     }));
     let orders = orders();
     match work(&orders) {
-        Ok(prepared) => {
-            tell(&FromWorker::Prepared(Box::new(prepared)));
-            // The daemon says that it has heard, or is gone.
-            drop(next(&orders));
-            process::exit(0)
-        }
+        // The daemon has heard of all outputs, or is gone.
+        Ok(()) => process::exit(0),
         Err(e) => {
             let code = e.kind().exit_code();
             tell(&FromWorker::Failed(e));
@@ -75,21 +72,34 @@ fn unexpected() -> Fault {
     Fault::internal("following the daemon", "an order was missing or out of turn")
 }
 
-fn work(orders: &Orders) -> Result<Prepared, Fault> {
+fn work(orders: &Orders) -> Result<(), Fault> {
     let Some(ToWorker::Order(order)) = next(orders) else { return Err(unexpected()) };
     let party = PartyId(order.party);
-    let most = order.memory.saturating_add(BESIDE);
+    let most = order.limit.most.saturating_add(BESIDE);
     let _ = setrlimit(Resource::As, Rlimit { current: Some(most), maximum: Some(most) });
-    watch_memory(order.memory, order.of_policy, party);
+    let (under_way, reporter) = (UnderWay::default(), Reporter::new(tell));
+    under_way.set(true);
+    watch(order.limit, party, under_way.clone(), reporter.clone());
     let job = order.job.clone();
-    job.visit(Runner { orders, order: *order }).and_then(|ended| ended).map_err(|e| e.by(party))
+    job.visit(Runner { orders, order: *order, under_way, reporter })
+        .and_then(|ended| ended)
+        .map_err(|e| e.by(party))
 }
 
-/// Ends the worker once it has more memory than it may. The limit of address space is above that:
-/// it counts what is reserved and never used, and ends a process without a reason.
-fn watch_memory(most: u64, of_policy: bool, party: PartyId) {
+/// Ends the worker once it has more memory than it may, and has its progress told. The limit of
+/// address space is above that of memory: it counts what is reserved and never used, and ends a
+/// process without a reason.
+fn watch(
+    MemoryLimit { most, of_policy }: MemoryLimit,
+    party: PartyId,
+    under_way: UnderWay,
+    reporter: Reporter,
+) {
     thread::spawn(move || {
         loop {
+            under_way.wait();
+            thread::sleep(LOOK);
+            reporter.look();
             if let Some(has) = peak_memory().filter(|has| *has > most) {
                 let (has, most) = (size::show(has), size::show(most));
                 let fault = if of_policy {
@@ -109,9 +119,25 @@ fn watch_memory(most: u64, of_policy: bool, party: PartyId) {
                 tell(&FromWorker::Failed(fault.by(party)));
                 process::exit(4);
             }
-            thread::sleep(LOOK);
         }
     });
+}
+
+/// Whether an attempt is under way. A worker that waits for another attempt takes no memory.
+#[derive(Clone, Default)]
+struct UnderWay(Arc<(Mutex<bool>, Condvar)>);
+
+impl UnderWay {
+    fn set(&self, is: bool) {
+        *self.0.0.lock().unwrap_or_else(PoisonError::into_inner) = is;
+        self.0.1.notify_all();
+    }
+
+    /// Waits until one is.
+    fn wait(&self) {
+        let is = self.0.0.lock().unwrap_or_else(PoisonError::into_inner);
+        drop(self.0.1.wait_while(is, |is| !*is).unwrap_or_else(PoisonError::into_inner));
+    }
 }
 
 /// The orders of the daemon, of which several threads wait for one.
@@ -144,61 +170,133 @@ fn shelf_owner(shelf: &OrderedShelf) -> Result<ShelfOwner, Fault> {
     Ok(ShelfOwner::new(&key, pins))
 }
 
-/// Opens the inputs, meets the others, and runs this party's side.
+/// Opens the inputs, meets the others, and runs this party's side: once, or for one attempt after
+/// the other of the same job, with the same data and for the same recipients.
 struct Runner<'a> {
     orders: &'a Orders,
     order: WorkerOrder,
+    under_way: UnderWay,
+    reporter: Reporter,
+}
+
+/// What a worker has from one attempt to the next.
+struct Standing {
+    listener: Arc<Listener>,
+    /// The key of its connections.
+    key: Zeroizing<String>,
+    kept: KeptLinks,
+    stored: BTreeMap<String, StoredData>,
+    recipients: Arc<BTreeMap<String, SealTo>>,
 }
 
 impl Visitor for Runner<'_> {
-    type Out = Result<Prepared, Fault>;
+    type Out = Result<(), Fault>;
 
     fn visit<K: Runs>(self, job: &K) -> Self::Out {
-        let Self { orders, order } = self;
-        let me = Member::Party(order.party);
-        let identity = Identity::generate(&format!("worker of {me}"));
-        let identity = identity.map_err(|e| Fault::internal("making the key of an attempt", e.cause()))?;
-        let pin = identity.pin();
+        let Self { orders, mut order, under_way, reporter } = self;
+        let task = job.task()?;
         let handed = io::stdin().as_fd().try_clone_to_owned();
         let listener = handed.and_then(|handed| Listener::handed(handed, PARTY_PORT));
         let listener = listener.map_err(|e| Fault::internal("listening", e))?;
-        let mut config = MemberConfig::new(me.clone(), identity, Some(Arc::new(listener)));
-        config.session = session_of(&order.label);
-        config.server_name = Some(order.greeting.clone());
-        config.inputs = order.inputs;
-        config.keys = order.keys;
-        if let Some(shelf) = &order.shelf {
-            config.shelf = Some(shelf.dir.clone());
-            config.shelf_owner = Some(shelf_owner(shelf)?);
-            config.material = Some(Arc::new(Uses(orders.clone())));
+        let data = std::mem::take(&mut order.data);
+        let stored = data.iter().map(|(name, data)| Ok((name.clone(), stored(order.party, data)?)));
+        let mut standing = Standing {
+            listener: Arc::new(listener),
+            key: new_key(order.party)?,
+            kept: KeptLinks::new(),
+            stored: stored.collect::<Result<_, Fault>>()?,
+            recipients: Arc::new(std::mem::take(&mut order.recipients)),
+        };
+        loop {
+            reporter.begin();
+            attempt(&task, orders, &order, &standing, &reporter)?;
+            under_way.set(false);
+            match next(orders) {
+                Some(ToWorker::Again(another)) if order.stays => order.first = another,
+                _ => return Ok(()),
+            }
+            under_way.set(true);
+            if !standing.kept.are_there() {
+                standing.kept.close();
+                standing.key = new_key(order.party)?;
+            }
         }
-        for (name, data) in &order.data {
-            config.stored.insert(name.clone(), stored(order.party, data)?);
-        }
-        let sink = Arc::new(Sink {
-            dir: order.results.clone(),
-            party: order.party,
-            attempt: order.attempt.clone(),
-            recipients: order.recipients,
-            made: Mutex::default(),
-        });
-        config.sealed = Some(sink.clone());
-        let task = job.task()?;
-        let agreement = hushwire_session::Task::agreement(&task);
-        let part = open(&task, &mut config)?;
-        // Each daemon knows the address of the others' ports.
-        tell(&FromWorker::Ready(Peer { member: me.clone(), address: None, pin }));
-        let Some(ToWorker::Meet(all)) = next(orders) else { return Err(unexpected()) };
-        config.peers = all.into_iter().filter(|peer| peer.member != me).collect();
-        let Outcome { learnt, stats } = run_part(agreement, part, config, &observer())?;
-        let printed = Zeroizing::new(task.printed(&learnt));
+    }
+}
+
+fn new_key(party: u8) -> Result<Zeroizing<String>, Fault> {
+    let identity = Identity::generate(&format!("worker of {}", Member::Party(party)));
+    let identity = identity.map_err(|e| Fault::internal("making the key of an attempt", e.cause()))?;
+    Ok(identity.to_pem())
+}
+
+/// One attempt, until the daemon has decided on it.
+fn attempt<T: Words>(
+    task: &T,
+    orders: &Orders,
+    order: &WorkerOrder,
+    standing: &Standing,
+    reporter: &Reporter,
+) -> Result<(), Fault> {
+    let (me, of) = (Member::Party(order.party), &order.first);
+    let identity = Identity::from_pem(&standing.key);
+    let identity = identity.map_err(|e| Fault::internal("reading the key of an attempt", e.cause()))?;
+    let pin = identity.pin();
+    let mut config = MemberConfig::new(me.clone(), identity, Some(standing.listener.clone()));
+    config.session = session_of(&of.label);
+    config.server_name = Some(of.greeting.clone());
+    config.inputs = order.inputs.clone();
+    config.keys = order.keys.clone();
+    config.kept = order.stays.then(|| standing.kept.clone());
+    if let Some(shelf) = &order.shelf {
+        config.shelf = Some(shelf.dir.clone());
+        config.shelf_owner = Some(shelf_owner(shelf)?);
+        config.material = Some(Arc::new(Uses(orders.clone())));
+    }
+    config.stored = standing.stored.clone();
+    let sink = Arc::new(Sink {
+        dir: of.results.clone(),
+        party: order.party,
+        attempt: of.attempt.clone(),
+        recipients: standing.recipients.clone(),
+        made: Mutex::default(),
+    });
+    config.sealed = Some(sink.clone());
+    let agreement = task.agreement();
+    let has_clients = !agreement.clients.is_empty();
+    let part = open(task, &mut config)?;
+    // Each daemon knows the address of the others' ports.
+    tell(&FromWorker::Ready(Peer { member: me.clone(), address: None, pin }, standing.kept.are_there()));
+    let Some(ToWorker::Meet(all, on_kept)) = next(orders) else { return Err(unexpected()) };
+    if !on_kept {
+        standing.kept.close();
+    }
+    config.peers = all.into_iter().filter(|peer| peer.member != me).collect();
+    let prepared = |Outcome { learnt, stats }: &Outcome<T::Learnt>| {
+        let printed = Zeroizing::new(task.printed(learnt));
         let mut outputs = std::mem::take(&mut *sink.made.lock().unwrap_or_else(PoisonError::into_inner));
         if !printed.is_empty() {
-            keep(&order.results, LEARNT, &printed)?;
-            outputs.push(Made { output: LEARNT.to_owned(), file: LEARNT.to_owned(), recipient: me.key() });
+            keep(&of.results, LEARNT, &printed)?;
+            let place = MadePlace::File(LEARNT.to_owned());
+            outputs.push(Made { output: LEARNT.to_owned(), place, recipient: me.key() });
         }
-        Ok(Prepared { outputs, stats, peak_memory: peak_memory() })
+        let stays = standing.kept.are_there();
+        let stats = stats.clone();
+        tell(&FromWorker::Prepared(Box::new(Prepared { outputs, stats, peak_memory: peak_memory(), stays })));
+        Ok(())
+    };
+    if has_clients {
+        // They hear that all is done only once party 0 has decided so.
+        let decide = |outcome: &Outcome<T::Learnt>| {
+            prepared(outcome)?;
+            match next(orders) {
+                Some(ToWorker::Bye) => Ok(Decision::Commit),
+                _ => Ok(Decision::Abort),
+            }
+        };
+        return run_part_until(agreement, part, config, &reporter.observer(), decide).map(drop);
     }
+    prepared(&run_part(agreement, part, config, &reporter.observer())?)
 }
 
 /// The address of the listener, for people: others dial the party port.
@@ -230,14 +328,9 @@ fn stored(party: u8, data: &OrderedData) -> Result<StoredData, Fault> {
     let manifest = signed.manifest();
     let bytes = Zeroizing::new(hex::decode(data.opened.as_bytes()).map_err(|e| odd(&e))?);
     let opened = OpenedData::from_bytes(manifest, usize::from(party), &bytes)?;
-    let columns =
-        manifest.inputs.iter().map(|column| StoredColumn::new(&column.name, column.bits, manifest.padded));
+    let columns = manifest.columns();
     let seeds = Zeroizing::new(*opened.seeds());
-    Ok(StoredData {
-        columns: columns.collect(),
-        seeds,
-        parts: Arc::new(SealedParts { opened, files: data.parts.clone() }),
-    })
+    Ok(StoredData { columns, seeds, parts: Arc::new(SealedParts { opened, files: data.parts.clone() }) })
 }
 
 /// Seals this party's shares to their recipients.
@@ -245,7 +338,7 @@ struct Sink {
     dir: PathBuf,
     party: u8,
     attempt: (String, u32),
-    recipients: BTreeMap<String, SealTo>,
+    recipients: Arc<BTreeMap<String, SealTo>>,
     made: Mutex<Vec<Made>>,
 }
 
@@ -258,41 +351,42 @@ impl SealedSink for Sink {
         let (job, attempt) = (&self.attempt.0, self.attempt.1);
         let place = ResultPlace { job, attempt, output: recipient, party: self.party };
         let bytes = result::seal(to, &place, &sealed.share, &BlakeName(sealed.next))?;
-        let file = format!("sealed-{recipient}");
-        keep(&self.dir, &file, &bytes)?;
-        let made = Made { output: recipient.to_owned(), file, recipient: to.id().to_string() };
-        self.made.lock().unwrap_or_else(PoisonError::into_inner).push(made);
+        let mut all = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        // All together are one line.
+        let place = if bytes.len() <= crate::failpoint::small_result() && all.len() < SMALL_RESULTS {
+            passed(&self.dir)?;
+            MadePlace::Here(hex::encode(&bytes))
+        } else {
+            let file = format!("sealed-{recipient}");
+            keep(&self.dir, &file, &bytes)?;
+            MadePlace::File(file)
+        };
+        all.push(Made { output: recipient.to_owned(), place, recipient: to.id().to_string() });
         Ok(())
     }
+}
+
+/// LOCAL: small results of an attempt. They pass through the socket of the worker's orders.
+const SMALL_RESULTS: usize = 8;
+
+/// Passes the point of failure of an output.
+fn passed(path: &Path) -> Result<(), Fault> {
+    crate::failpoint::pass(|| "worker.sealed".to_owned()).map_err(|e| Fault::io("write", path, &e))
 }
 
 /// Writes an output. The daemon keeps a copy, which is on the disk before the party is prepared.
 fn keep(dir: &Path, name: &str, bytes: &[u8]) -> Result<(), Fault> {
     let path = dir.join(name);
+    passed(&path)?;
     let write = || -> io::Result<()> {
-        crate::failpoint::pass(|| "worker.sealed".to_owned())?;
+        match fs::create_dir(dir) {
+            Err(e) if e.kind() != io::ErrorKind::AlreadyExists => return Err(e),
+            _ => {}
+        }
         let mut file = File::create_new(&path)?;
         file.write_all(bytes)
     };
     write().map_err(|e| Fault::io("write", &path, &e))
-}
-
-/// Passes on what a person may want to know, now and then.
-fn observer() -> Observer {
-    let last = Mutex::new(None::<Instant>);
-    Arc::new(move |event| match event {
-        Event::Progress(done, of) => {
-            let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
-            if done == of || last.is_none_or(|at| at.elapsed() >= REPORT) {
-                *last = Some(Instant::now());
-                tell(&FromWorker::Progress(done, of));
-            }
-        }
-        Event::Phase(phase) => tell(&FromWorker::Phase(phase)),
-        Event::Traffic { sent, received } => tell(&FromWorker::Traffic(sent, received)),
-        Event::Note(note) => tell(&FromWorker::Note(note)),
-        _ => {}
-    })
 }
 
 /// A worker's own line to its daemon.

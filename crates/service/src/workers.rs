@@ -2,15 +2,16 @@
 
 use crate::{
     failpoint,
-    order::{self, FromWorker, ToWorker, WorkerOrder},
+    order::{self, AttemptOrder, FromWorker, ToWorker, WorkerOrder},
 };
 use hushwire_fault::{Fault, code};
 use hushwire_session::Peer;
+use hushwire_wire::HandOver;
 use std::{
     fs::File,
     os::fd::{AsRawFd, OwnedFd},
     process::Stdio,
-    sync::OnceLock,
+    sync::{Arc, OnceLock},
     time::Duration,
 };
 use tokio::{
@@ -22,6 +23,8 @@ use tokio::{
 
 /// LOCAL: how long a worker may take to read its inputs.
 const READY: Duration = Duration::from_secs(60);
+/// LOCAL: how long a worker whose attempt is committed may take to end.
+const LEAVES: Duration = Duration::from_secs(10);
 /// LOCAL: no line of a worker is longer.
 const LONGEST: usize = 1 << 20;
 
@@ -45,23 +48,32 @@ pub(crate) struct Worker {
     orders: OwnedWriteHalf,
     events: mpsc::Receiver<FromWorker>,
     child: Child,
+    /// The way of connections to it.
+    pub(crate) hand: Arc<HandOver>,
+    /// The most memory that it had, as it says.
+    pub(crate) peak_memory: Option<u64>,
+    /// Attempts so far.
+    pub(crate) attempts: u32,
+    /// Says which workers of the parties have links with each other.
+    pub(crate) team: String,
+}
+
+fn wrong(e: &dyn std::fmt::Display) -> Fault {
+    let remedy = "see this party's log, and whether the host has memory and processes left";
+    Fault::new(code::WORKER, "starting a worker", e, remedy)
 }
 
 impl Worker {
-    /// Starts a worker, and waits until it is ready. Its connections come over `handed`. Gives how
-    /// the others know it.
-    pub(crate) async fn start(order: WorkerOrder, handed: OwnedFd) -> Result<(Self, Peer), Fault> {
-        let wrong = |e: &dyn std::fmt::Display| {
-            let remedy = "see this party's log, and whether the host has memory and processes left";
-            Fault::new(code::WORKER, "starting a worker", e, remedy)
-        };
+    /// Starts a worker, which is not ready yet.
+    pub(crate) async fn start(order: WorkerOrder) -> Result<Self, Fault> {
         failpoint::pass(|| "worker.spawn".to_owned()).map_err(|e| wrong(&e))?;
         let mut command = Command::new(format!("/proc/self/fd/{}", program()?.as_raw_fd()));
+        let (hand, handed) = HandOver::pair().map_err(|e| wrong(&e))?;
         let (ours, theirs) = std::os::unix::net::UnixStream::pair().map_err(|e| wrong(&e))?;
         ours.set_nonblocking(true).map_err(|e| wrong(&e))?;
         let (events, mut orders) = UnixStream::from_std(ours).map_err(|e| wrong(&e))?.into_split();
         let spawned = command
-            .arg0(format!("hushwire-service worker {}", order.label))
+            .arg0(format!("hushwire-service worker {}", order.first.label))
             .arg(order::COMMAND)
             .env_clear()
             .envs(std::env::vars_os().filter(|(name, _)| kept(name)))
@@ -91,11 +103,22 @@ impl Worker {
         });
         let first = order::line(&ToWorker::Order(Box::new(order))).map_err(|e| wrong(&e))?;
         orders.write_all(&first).await.map_err(|e| wrong(&e))?;
-        let mut worker = Self { orders, events: heard, child };
+        let (hand, team) = (Arc::new(hand), String::new());
+        Ok(Self { orders, events: heard, child, hand, peak_memory: None, attempts: 0, team })
+    }
+
+    /// Has a worker that waits serve another attempt.
+    pub(crate) async fn again(&mut self, order: AttemptOrder) {
+        self.tell(&ToWorker::Again(order)).await;
+    }
+
+    /// Waits until it is ready. Gives how the others know it, and whether its links of the attempt
+    /// before are there.
+    pub(crate) async fn ready(&mut self) -> Result<(Peer, bool), Fault> {
         let ready = async {
             loop {
-                match worker.events.recv().await {
-                    Some(FromWorker::Ready(peer)) => return Ok(peer),
+                match self.events.recv().await {
+                    Some(FromWorker::Ready(peer, kept)) => return Ok((peer, kept)),
                     Some(FromWorker::Failed(fault)) => return Err(fault),
                     Some(_) => {}
                     None => return Err(wrong(&"it ended before it was ready")),
@@ -103,9 +126,15 @@ impl Worker {
             }
         };
         let late = |_| wrong(&format!("it was not ready within {} s", READY.as_secs()));
-        let peer = tokio::time::timeout(READY, ready).await.map_err(late)??;
+        let ready = tokio::time::timeout(READY, ready).await.map_err(late)??;
         failpoint::pass(|| "worker.pins".to_owned()).map_err(|e| wrong(&e))?;
-        Ok((worker, peer))
+        self.attempts += 1;
+        Ok(ready)
+    }
+
+    /// Whether it runs.
+    pub(crate) fn runs(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(None))
     }
 
     /// Tells it something.
@@ -133,6 +162,13 @@ impl Worker {
     pub(crate) fn stop(&mut self) {
         // It may have ended by itself.
         let _ = self.child.start_kill();
+    }
+
+    /// Says that the attempt is committed, and waits until it has ended.
+    pub(crate) async fn leave(mut self) {
+        self.tell(&ToWorker::Bye).await;
+        let _ = tokio::time::timeout(LEAVES, self.child.wait()).await;
+        self.end().await;
     }
 
     /// Ends it, and waits for that.

@@ -16,7 +16,7 @@ struct Shell<'r>(&'r Rig);
 
 impl Shell<'_> {
     fn output(&self, line: &str) -> Output {
-        let mut command = Command::new(rig::PROGRAM);
+        let mut command = Command::new(rig::program());
         command.args(line.split_whitespace()).current_dir(self.0.dir.path()).env_remove("HUSHWIRE_SERVICE");
         command.output().unwrap_or_else(|e| panic!("{line}: {e}"))
     }
@@ -126,6 +126,7 @@ fn a_table_becomes_a_result_by_commands_alone() {
     shell.run(&format!("approve {proposal} --policy policy.toml --keys operator.keys --to operator.toml"));
     let explained = shell.run(&format!("explain {proposal} --to operator.toml"));
     assert!(explained.matches("approved").count() >= 3, "{explained}");
+    assert!(explained.contains("all learn the query"), "the plan in words: {explained}");
 
     // The analyst submits, waits, and the recipient opens three shares.
     let submit =
@@ -193,6 +194,27 @@ fn a_table_becomes_a_result_by_commands_alone() {
     shell.run(&format!("data delete {id} --to owner.toml"));
     let (_, error) = shell.fails("data describe 00 --to owner.toml");
     assert!(error.contains("64"), "{error}");
+    // Programs have the error on standard output as well, as the command's are.
+    for line in [
+        "data describe 00 --to owner.toml",
+        "status --config none.toml",
+        "join --config none.toml --party 1 --host h --pin x",
+    ] {
+        let output = shell.output(&format!("{line} --json"));
+        let told: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{line}: {e}"));
+        let error = &told["error"];
+        assert_eq!(error["exit_code"].as_i64(), output.status.code().map(i64::from), "{line}: {told}");
+        assert!(
+            word(&error["code"]).starts_with("HW") && !word(&error["cause"]).is_empty(),
+            "{line}: {told}"
+        );
+    }
+    // Another party joins a config.
+    shell.run("init alone --party 0 --group g --host one.example");
+    let pin = word(&rig.up["parties"][1]["pin"]);
+    let join = format!("join --config alone/party0.toml --party 1 --host two.example --pin {pin}");
+    assert_eq!(word(&shell.json(&join)["pin"]), pin);
+    assert!(shell.read("alone/party0.toml").contains("two.example:7400"));
 }
 
 /// All files below a directory.

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 /// A wrapper that sends `hushwire service` and its like to this program, as `hushwire` does.
 fn script(block: &str) -> String {
-    let program = rig::PROGRAM;
+    let program = rig::program();
     format!(
         "hushwire() {{ case \"$1\" in service) shift; {program} \"$@\";; *) {program} \"$@\";; esac; }}\n{block}"
     )

@@ -130,6 +130,15 @@ impl Agreement {
         self.fields.iter().skip(TAGS).map(AgreedField::ours).collect()
     }
 
+    /// The same for one shard: shards of other numbers, and runs on another number of them, are
+    /// refused.
+    #[must_use]
+    pub fn of_shard(mut self, shard: usize, shards: usize) -> Self {
+        // Few fields are named where members differ.
+        self.fields.insert(0, AgreedField::size("shard", format!("{shard} of {shards}")));
+        self
+    }
+
     /// The last lane between parties.
     #[must_use]
     pub fn control_lane(&self) -> u16 {

@@ -40,16 +40,16 @@ pub trait Decider: Send + Sync {
 /// stay open meanwhile, so that nothing still under way is lost.
 ///
 /// Clients do not meet each other. A party therefore hears its clients first, then the other
-/// parties, and answers clients last: whoever has heard all parties knows that every member is
-/// done. If there is a decider, its decision comes before, and holds whatever clients hear.
+/// parties, and answers clients last ([`tell_clients`]): whoever has heard all parties knows that
+/// every member is done. If there is a decider, its decision comes before, and holds whatever
+/// clients hear.
 pub(crate) fn all_done(
     plan: &Agreement,
     channels: &mut [Channel],
     decider: Option<&dyn Decider>,
 ) -> Result<(), Fault> {
     let word = word(plan);
-    let (mut clients, mut parties): (Vec<_>, Vec<_>) =
-        channels.iter_mut().partition(|c| c.to().or(c.from()).is_some_and(PartyId::is_client));
+    let (mut clients, mut parties) = sides(channels);
     for channel in clients.iter_mut().filter(|c| c.from().is_some()) {
         hear(plan, channel, &[], &word)?;
     }
@@ -60,24 +60,36 @@ pub(crate) fn all_done(
     for channel in &mut parties {
         hear(plan, channel, out(channel), &word)?;
     }
-    if let Some(decider) = decider
-        && decider.prepared()? == Decision::Abort
-    {
-        let cause = "the run was decided against after all parties had computed; no output is in place";
-        return Err(Fault::new(
-            code::ABORTED,
-            STEP,
-            cause,
-            "see why in the log of who decides, and start again",
-        ));
+    if let Some(decider) = decider {
+        follow(decider.prepared()?)?;
     }
-    for channel in clients.iter_mut().filter(|c| c.to().is_some()) {
+    Ok(())
+}
+
+/// Goes on after a commit alone.
+pub(crate) fn follow(decision: Decision) -> Result<(), Fault> {
+    if decision == Decision::Commit {
+        return Ok(());
+    }
+    let cause = "the run was decided against after all parties had computed; no output is in place";
+    Err(Fault::new(code::ABORTED, STEP, cause, "see why in the log of who decides, and start again"))
+}
+
+/// Tells clients that all is done. Where that was decided, it holds whatever they hear.
+pub(crate) fn tell_clients(plan: &Agreement, channels: &mut [Channel], decided: bool) -> Result<(), Fault> {
+    let word = word(plan);
+    for channel in sides(channels).0.iter_mut().filter(|c| c.to().is_some()) {
         let sent = channel.send(STEP, &word).map_err(|e| failed(plan, e));
-        if decider.is_none() {
+        if !decided {
             sent?;
         }
     }
     Ok(())
+}
+
+/// Channels to clients, and those to parties.
+fn sides(channels: &mut [Channel]) -> (Vec<&mut Channel>, Vec<&mut Channel>) {
+    channels.iter_mut().partition(|c| c.to().or(c.from()).is_some_and(PartyId::is_client))
 }
 
 /// Ends to send `out`, and takes the peer's word, if it sends here.

@@ -19,6 +19,7 @@
 //! | [`doors`] | how values go in and out at a party of three |
 //! | [`threads`] | the threads of a member that computes |
 //! | [`stored`], [`sealed`] | inputs and outputs that parties keep as shares |
+//! | [`shards`] | the shards of one member, and what they move between them |
 //! | [`shelves`] | preprocessing that waits on disk |
 //! | [`toml_file`] | TOML files, read strictly |
 //! | [`suggest`] | the known word that is nearest to an unknown one |
@@ -36,6 +37,7 @@ pub mod doors;
 pub mod engine;
 mod error;
 mod forecast;
+mod kept;
 mod keys;
 mod link;
 mod material;
@@ -47,6 +49,7 @@ pub mod run;
 mod run_files;
 pub mod sealed;
 mod seats;
+pub mod shards;
 pub mod shelves;
 pub mod size;
 pub mod stored;
@@ -65,6 +68,7 @@ pub use forecast::{Batching, Forecast};
 pub use hushwire_files::{
     DIALECT_OPTIONS, Dialect, NewFile, open_input, panic_is_caught, read_once, read_private_key, refuse_once,
 };
+pub use kept::KeptLinks;
 pub use keys::{Iv, KeyPlaces, Said, draw, share_path};
 pub use link::Link;
 pub use material::{Material, ShelfOwner};
@@ -77,10 +81,11 @@ pub use protocol::{
     Chosen, Linear, MOST_PARTIES, Protocol, ahead_or_auto, by_name, extension, extension_or_auto, extensions,
     private_scheme, words,
 };
-pub use run::{Outcome, Part, Stats, Task, excuse, first_error, open, run, run_part};
+pub use run::{Outcome, Part, Stats, Task, excuse, first_error, open, run, run_part, run_part_until};
 pub use run_files::{RunFiles, resolve};
 pub use sealed::{SealedOutput, SealedShare, SealedSink, open_shares};
 pub use seats::Seats;
+pub use shards::{Hosts, MOST_SHARDS, ShardPlace, Shards};
 pub use shelves::{FromDisk, Phase, Preparable, Preparation, PreparationPart, Wants};
 pub use stored::{StoredData, StoredInput, StoredParts};
 pub use suggest::nearest;

@@ -1,22 +1,20 @@
 //! One member's place in a run: its identity, its peers, its values, and the session they make.
 
 use crate::{
-    Allowed, Cancel, ClientFile, Decider, Fault, InputPlace, Material, Member, MemberFile, OutputPlace,
-    PartyFile, Peer, RunFiles, SealedSink, ShelfOwner, StoredData, Terms, TermsDigest, agreement::Agreement,
+    Allowed, Cancel, ClientFile, Decider, Fault, InputPlace, KeptLinks, Material, Member, MemberFile,
+    OutputPlace, PartyFile, Peer, RunFiles, SealedSink, ShardPlace, ShelfOwner, StoredData, Terms,
+    TermsDigest,
+    agreement::Agreement,
     keys::KeyPlaces,
+    party_file::{CONNECT, STALL},
 };
 use hushwire_aes::Backend;
 use hushwire_fault::{Text, code};
 use hushwire_machine::{Net, NetError, PartyId, Presented, Reason, SessionId};
-use hushwire_wire::{self as wire, Identity, Listener, PeerConfig, SessionConfig, Shape, TransportKind};
+use hushwire_wire::{
+    self as wire, Identity, LinkStock, Listener, PeerConfig, SessionConfig, Shape, TransportKind,
+};
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
-
-/// LOCAL: how long all peers together may take to come, by default.
-pub(crate) const CONNECT: Duration = Duration::from_secs(60);
-/// LOCAL: how long no byte may move while a step waits for a peer that is alive, where nothing else
-/// is set. Dead peers are noticed within seconds whatever this is; an owner may have to wait for a
-/// long computation to end.
-pub(crate) const STALL: Duration = Duration::from_secs(3600);
 
 /// An event of a run under way, for the program that waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,8 +78,14 @@ pub struct MemberConfig {
     pub stored: BTreeMap<String, StoredData>,
     /// At a party: takes its shares of outputs for recipients that are not connected.
     pub sealed: Option<Arc<dyn SealedSink>>,
-    /// Decides the end of a run all of whose parties are done; none: it ends well.
+    /// Decides the end of a run all of whose parties are done; none: it ends well. A client asks it
+    /// only where it did not hear from the parties how the run ended.
     pub decider: Option<Arc<dyn Decider>>,
+    /// Takes the links of the run before, and keeps those of a run that ended well; none: members
+    /// meet anew for each run.
+    pub kept: Option<KeptLinks>,
+    /// The place of this process among the member's shards, where the job runs on several.
+    pub shard: Option<ShardPlace>,
     /// Ends the run from another thread.
     pub cancel: Cancel,
     /// Settings for encryptions.
@@ -131,6 +135,8 @@ impl MemberConfig {
             stored: BTreeMap::new(),
             sealed: None,
             decider: None,
+            kept: None,
+            shard: None,
             cancel: Cancel::new(),
             keys: KeyPlaces::default(),
             shelf: None,
@@ -149,6 +155,40 @@ impl MemberConfig {
         let identity = file.member.identity()?;
         let listener = Listener::bind(&file.listen).map_err(|e| Fault::from(e).during("listening"))?;
         Ok(Self::of_file(file.member, identity, Some(Arc::new(listener)), label, backend))
+    }
+
+    /// The configuration of one shard of a party, which has this place among the others and listens
+    /// at `listen` for other members.
+    ///
+    /// # Errors
+    /// As [`MemberConfig::of_party`]; the file has no address of another party's shard.
+    pub fn of_party_shard(
+        file: &PartyFile,
+        (listen, place): (String, ShardPlace),
+        label: &str,
+        backend: Backend,
+    ) -> Result<Self, Fault> {
+        let member = file.member.of_shard(place.shard, place.shards)?;
+        let config = Self::of_party(PartyFile { listen, member }, label, backend)?;
+        Ok(Self { shard: Some(place), ..config })
+    }
+
+    /// The configurations of all shards of a client, which are threads of one process.
+    ///
+    /// # Errors
+    /// As [`MemberConfig::of_client`]; the file has no address of a party's shard.
+    pub fn of_client_shards(
+        file: &ClientFile,
+        shards: usize,
+        label: &str,
+        backend: Backend,
+    ) -> Result<Vec<Self>, Fault> {
+        let places = ShardPlace::threads(shards)?.into_iter();
+        let one = |place: ShardPlace| {
+            let file = ClientFile(file.0.of_shard(place.shard, shards)?);
+            Ok(Self { shard: Some(place), ..Self::of_client(file, label, backend)? })
+        };
+        places.map(one).collect()
     }
 
     /// The configuration of a client.
@@ -273,7 +313,11 @@ impl MemberConfig {
     }
 
     /// Finds everybody, and compares plans.
-    pub(crate) fn join(&self, plan: &Agreement, observer: &Observer) -> Result<Net, Fault> {
+    pub(crate) fn join(
+        &self,
+        plan: &Agreement,
+        observer: &Observer,
+    ) -> Result<(Net, Option<LinkStock>), Fault> {
         let config = self.config(plan)?;
         let hears = observer.clone();
         let agreed = plan.clone();
@@ -288,8 +332,14 @@ impl MemberConfig {
         });
         let listener = self.listener.as_deref();
         let stop = Some(self.cancel.flag());
-        let net = wire::connect_or_news(&config, &self.identity, listener, heard, stop);
-        let mut net = net.map_err(|(e, news)| {
+        // A model of a network sits on the links, and is of one run.
+        let met = if self.kept.is_some() && self.shape == Shape::NONE {
+            wire::connect_kept(&config, &self.identity, listener, heard, stop)
+                .map(|(net, stock)| (net, Some(stock)))
+        } else {
+            wire::connect_or_news(&config, &self.identity, listener, heard, stop).map(|net| (net, None))
+        };
+        let (mut net, stock) = met.map_err(|(e, news)| {
             if self.cancel.asked() {
                 return self.cancel.fault();
             }
@@ -303,7 +353,7 @@ impl MemberConfig {
         })?;
         self.shape.apply(&mut net);
         observer(Event::Connected);
-        Ok(net)
+        Ok((net, stock))
     }
 
     /// As [`explain`], and says whose key is where another should be.

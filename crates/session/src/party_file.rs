@@ -4,9 +4,9 @@
 use crate::{
     Allowed, Fault, Member, Warning, as_text,
     keys::KeyPlaces,
-    member_config::{CONNECT, STALL},
     protocol::by_name,
     read_private_key,
+    shards::{peer_shards, shard_address},
     toml_file::{Section, Source, TomlValue},
 };
 use hushwire_files::{DIALECT_OPTIONS, Dialect};
@@ -22,6 +22,13 @@ use std::{
     time::Duration,
 };
 use zeroize::Zeroizing;
+
+/// LOCAL: how long all peers together may take to come, by default.
+pub(crate) const CONNECT: Duration = Duration::from_secs(60);
+/// LOCAL: how long no byte may move while a step waits for a peer that is alive, where nothing else
+/// is set. Dead peers are noticed within seconds whatever this is; an owner may have to wait for a
+/// long computation to end.
+pub(crate) const STALL: Duration = Duration::from_secs(3600);
 
 /// The place of an input's value. No `Debug`: values may be in it.
 #[derive(Clone, Serialize, Deserialize)]
@@ -73,6 +80,17 @@ impl InputPlace {
             Self::Table(places, _) => places.iter().filter_map(Self::path).collect(),
             Self::Csv(place, _) => place.paths(),
             place => place.path().into_iter().collect(),
+        }
+    }
+
+    /// Whether each of a member's shards may read a part of it by itself: all of it is Parquet
+    /// files by name.
+    #[must_use]
+    pub fn is_read_in_parts(&self) -> bool {
+        match self {
+            Self::File(path) => hushwire_files::is_parquet(path),
+            Self::Table(places, _) => !places.is_empty() && places.iter().all(Self::is_read_in_parts),
+            _ => false,
         }
     }
 
@@ -138,6 +156,9 @@ pub struct MemberFile {
     pub stall: Duration,
     /// The others.
     pub peers: Vec<Peer>,
+    /// The addresses of other parties' shards, in order; one with the word for a number in it
+    /// stands for all.
+    pub shards: BTreeMap<Member, Vec<String>>,
     /// Values of inputs, by name.
     pub inputs: BTreeMap<String, InputPlace>,
     /// Places of outputs, by name.
@@ -277,9 +298,9 @@ impl MemberFile {
         let transport = top.parsed("transport", transport_named, "write \"tcp-tls\"")?;
         let connect_timeout = top.take("connect-timeout").map(|v| v.duration()).transpose()?;
         let stall = top.take("stall").map(|v| v.duration()).transpose()?;
-        let peers = match top.take("peers") {
+        let (peers, shards) = match top.take("peers") {
             Some(list) => peers(&me, list, transport.unwrap_or(TransportKind::TcpTls))?,
-            None if !needs_peers => vec![],
+            None if !needs_peers => Default::default(),
             None => {
                 return Err(top.error("no peers are listed", "add a [[peers]] table for each of the others"));
             }
@@ -301,6 +322,7 @@ impl MemberFile {
             connect_timeout: connect_timeout.unwrap_or(CONNECT),
             stall: stall.unwrap_or(STALL),
             peers,
+            shards,
             inputs,
             outputs,
             keys,
@@ -406,8 +428,11 @@ fn fits(value: &TomlValue<'_>, address: &str, transport: TransportKind) -> Resul
     }
 }
 
-fn peers(me: &Member, list: TomlValue<'_>, transport: TransportKind) -> Result<Vec<Peer>, Fault> {
-    let mut peers: Vec<Peer> = vec![];
+/// Peers, and the addresses of their shards.
+type Peers = (Vec<Peer>, BTreeMap<Member, Vec<String>>);
+
+fn peers(me: &Member, list: TomlValue<'_>, transport: TransportKind) -> Result<Peers, Fault> {
+    let (mut peers, mut shards): Peers = Default::default();
     for mut section in list.sections()? {
         let (index, client) = (section.take("index"), section.take("client"));
         let member = match (&index, &client) {
@@ -431,13 +456,25 @@ fn peers(me: &Member, list: TomlValue<'_>, transport: TransportKind) -> Result<V
         }
         let address = match &member {
             Member::Party(_) => {
-                let value = section.need("address", "address = \"10.0.0.2:7000\"")?;
-                let address = value.parsed(address, "write host:port, as \"10.0.0.2:7000\"")?;
-                fits(&value, &address, transport)?;
-                Some(address)
+                let of_shards = section.take("shards").map(peer_shards).transpose()?;
+                match (section.has("address"), of_shards) {
+                    // Where a job runs on one shard, it is the first.
+                    (false, Some(all)) => {
+                        let first = shard_address(&all[0], 0);
+                        shards.insert(member.clone(), all);
+                        Some(first)
+                    }
+                    (_, of_shards) => {
+                        shards.extend(of_shards.map(|all| (member.clone(), all)));
+                        let value = section.need("address", "address = \"10.0.0.2:7000\"")?;
+                        let address = value.parsed(address, "write host:port, as \"10.0.0.2:7000\"")?;
+                        fits(&value, &address, transport)?;
+                        Some(address)
+                    }
+                }
             }
             Member::Client(_) | Member::Data(_) | Member::Recipient(_) => {
-                if let Some(value) = section.take("address") {
+                if let Some(value) = section.take("address").or_else(|| section.take("shards")) {
                     return Err(value.error("is not used: clients dial", "leave it out"));
                 }
                 None
@@ -449,7 +486,7 @@ fn peers(me: &Member, list: TomlValue<'_>, transport: TransportKind) -> Result<V
         section.finish()?;
         peers.push(Peer { member, address, pin });
     }
-    Ok(peers)
+    Ok((peers, shards))
 }
 
 /// `[inputs]` or `[outputs]`: the keys are names of the job.

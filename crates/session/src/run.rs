@@ -9,14 +9,16 @@
 //! ```
 
 use crate::{
-    Fault, Forecast, Kind, MemberConfig, Protocol, Terms,
+    Decision, Fault, Forecast, KeptLinks, Kind, Member, MemberConfig, Protocol, Terms,
     agreement::Agreement,
-    confirm,
+    confirm, kept,
     member_config::{Event, Observer, explain},
+    shards::{Shards, as_many, limits},
     ticker::Ticker,
 };
-use hushwire_fault::Excuse;
+use hushwire_fault::{Excuse, code};
 use hushwire_machine::{Channel, Meter, Net, PartyId, Reason, SessionId, Turns};
+use hushwire_wire::LinkStock;
 use serde::{Deserialize, Serialize};
 use std::{path::PathBuf, sync::Arc, time::Instant};
 
@@ -50,6 +52,11 @@ pub trait Task {
     /// computes: a member that declines keeps them to itself.
     fn tells_of_files(&self) -> bool {
         false
+    }
+
+    /// The number of processes of each member among which rows are spread.
+    fn shards(&self) -> u16 {
+        1
     }
 
     /// Remarks for people on how the job was read.
@@ -90,6 +97,16 @@ pub trait Part {
     /// # Errors
     /// Something failed here or elsewhere.
     fn compute(&mut self, member: &mut MemberSession) -> Result<Links, Fault>;
+
+    /// Takes part in what this member's shards do among themselves before they meet the others, as
+    /// reading its tables.
+    ///
+    /// # Errors
+    /// A shard cannot take part; all shards of the member end with the same error.
+    fn among(&mut self, shards: &Shards) -> Result<(), Fault> {
+        let _ = shards;
+        Ok(())
+    }
 
     /// Puts all outputs on the disk, still without names.
     ///
@@ -191,7 +208,9 @@ fn excused(
 /// # Errors
 /// The member does not allow the job; a file cannot be used, a value is missing, or is nobody's.
 pub fn open<T: Task>(task: &T, config: &mut MemberConfig) -> Result<T::Part, Fault> {
+    let has = config.shard.as_ref().map_or(1, |place| place.shards);
     let admitted = task.agreement().admits(&config.me).and_then(|()| config.allows(&task.terms()));
+    let admitted = admitted.and_then(|()| as_many(task.shards().into(), has));
     let opened = admitted.and_then(|()| {
         config.protect_inputs();
         task.reads().into_iter().for_each(|(role, path)| config.files.reads(role, &path));
@@ -210,6 +229,35 @@ pub fn run_part<P: Part>(
     config: MemberConfig,
     observer: &Observer,
 ) -> Result<Outcome<P::Learnt>, Fault> {
+    ended(agreement, part, config, observer, None)
+}
+
+/// As [`run_part`] of a party, where clients hear that the run ended well only after `decide` gives
+/// [`Decision::Commit`]. It sees what this party learnt. Until then the links stay open, and
+/// clients wait.
+///
+/// # Errors
+/// As [`run_part`], or the decision is to abort: then no client has its output in place.
+pub fn run_part_until<P: Part>(
+    agreement: Agreement,
+    part: P,
+    config: MemberConfig,
+    observer: &Observer,
+    mut decide: impl FnMut(&Outcome<P::Learnt>) -> Result<Decision, Fault>,
+) -> Result<Outcome<P::Learnt>, Fault> {
+    ended(agreement, part, config, observer, Some(&mut decide))
+}
+
+/// Decides how a run ends, by what a party learnt.
+type Decides<'a, L> = &'a mut dyn FnMut(&Outcome<L>) -> Result<Decision, Fault>;
+
+fn ended<P: Part>(
+    agreement: Agreement,
+    mut part: P,
+    mut config: MemberConfig,
+    observer: &Observer,
+    decide: Option<Decides<'_, P::Learnt>>,
+) -> Result<Outcome<P::Learnt>, Fault> {
     let me = config.me.clone();
     let cancel = config.cancel.clone();
     if let Err(e) = cancel.check() {
@@ -218,8 +266,33 @@ pub fn run_part<P: Part>(
     if let Err(e) = config.check(&agreement) {
         return Err(excuse(&config, Some(&agreement), observer, e.telling(Excuse::Job)));
     }
-    let member = MemberSession::new(agreement, config, observer);
-    member.and_then(|member| member.run(part)).map_err(|e| e.by(&me))
+    let (agreement, shards) = match config.shard.take() {
+        None => (agreement, None),
+        Some(place) => {
+            let (shard, of) = (place.shard, place.shards);
+            let waits = [config.connect_timeout, config.stall];
+            let limits = limits(&me, &config.identity, config.session, waits, cancel.flag());
+            let met = place.meet(&agreement, limits);
+            let agreement = agreement.of_shard(shard, of);
+            let met = met.map_err(|e| e.telling(Excuse::Shard)).and_then(|shards| {
+                part.among(&shards).map_err(|e| shards.explains(e))?;
+                Ok(shards)
+            });
+            match met {
+                Ok(shards) => (agreement, Some(shards)),
+                Err(e) => return Err(excuse(&config, Some(&agreement), observer, e)),
+            }
+        }
+    };
+    let others = shards.clone();
+    let member = MemberSession::of_shard(agreement, config, observer, shards);
+    member.and_then(|member| member.run(part, decide)).map_err(|e| match &others {
+        None => e.by(&me),
+        Some(shards) => {
+            shards.end();
+            shards.explains(e).by(&me)
+        }
+    })
 }
 
 /// A member's channels once its own part is done. They stay open until the last word: closing one
@@ -242,6 +315,10 @@ pub struct MemberSession {
     pub net: Net,
     /// Who hears of its progress.
     pub observer: Observer,
+    /// Keeps the links, where they may serve another run.
+    stock: Option<LinkStock>,
+    /// The way to the member's other shards, where it has any.
+    pub shards: Option<Shards>,
     /// The meters of computing, and of everything else.
     meters: [Meter; 2],
     /// Rounds of computing.
@@ -262,29 +339,68 @@ impl MemberSession {
     /// # Errors
     /// They did not come, or have another agreement.
     pub fn new(agreement: Agreement, config: MemberConfig, observer: &Observer) -> Result<Self, Fault> {
+        Self::of_shard(agreement, config, observer, None)
+    }
+
+    /// The same for one of a member's shards, which have met.
+    fn of_shard(
+        agreement: Agreement,
+        config: MemberConfig,
+        observer: &Observer,
+        shards: Option<Shards>,
+    ) -> Result<Self, Fault> {
         config.cancel.enter(CONNECTING);
         observer(Event::Phase(CONNECTING.to_owned()));
-        let net = config.join(&agreement, observer)?;
+        let (net, stock) = match config.kept.as_ref().and_then(KeptLinks::take) {
+            Some(stock) => {
+                let net = kept::renew(&stock, &agreement, config.session, &|e| explain(&agreement, e))?;
+                observer(Event::Connected);
+                (net, Some(stock))
+            }
+            None => config.join(&agreement, observer)?,
+        };
         config.cancel.attend(net.watch(), net.me())?;
         let (meters, begun) = ([Meter::new(), Meter::new()], Instant::now());
         let (agreement, observer, turns) = (Arc::new(agreement), observer.clone(), Turns::default());
-        Ok(Self { agreement, config, net, observer, meters, turns, begun, phase: COMPUTING })
+        Ok(Self { agreement, config, net, stock, observer, shards, meters, turns, begun, phase: COMPUTING })
     }
 
-    fn run<P: Part>(mut self, mut part: P) -> Result<Outcome<P::Learnt>, Fault> {
+    fn run<P: Part>(
+        mut self,
+        mut part: P,
+        decide: Option<Decides<'_, P::Learnt>>,
+    ) -> Result<Outcome<P::Learnt>, Fault> {
         let (watch, me) = (self.net.watch(), self.net.me());
         let ticker = Ticker::start(&self.meters, &self.observer);
+        let shards = self.shards.clone();
+        let vigil = shards.as_ref().zip(watch.clone()).map(|(shards, watch)| shards.attend(watch, me));
         let finished = self.compute_and_confirm(&mut part).map_err(|e| self.config.cancel.explains(e));
         drop(ticker);
+        let finished = finished.map_err(|e| shards.iter().fold(e, |e, shards| shards.explains(e)));
+        drop(vigil);
         if let (Err(e), Some(watch)) = (&finished, watch) {
             // Others learn at once who failed, and not only that links closed.
-            if e.kind() != Kind::Network {
+            if e.kind() != Kind::Network || e.code() == code::SHARD {
                 watch.abort(me, Reason::Local(e.tells()), self.phase);
             }
         }
-        let rounds = finished?;
-        let learnt = part.commit()?;
-        Ok(Outcome { learnt, stats: Stats { rounds, ..self.stats() } })
+        let (rounds, mut links) = finished?;
+        let stats = Stats { rounds, ..self.stats() };
+        let decided = self.config.decider.is_some() || decide.is_some();
+        let outcome = if let Some(decide) = decide {
+            let outcome = Outcome { learnt: part.commit()?, stats };
+            confirm::follow(decide(&outcome)?)?;
+            confirm::tell_clients(&self.agreement, &mut links.word, decided)?;
+            outcome
+        } else {
+            confirm::tell_clients(&self.agreement, &mut links.word, decided)?;
+            Outcome { learnt: part.commit()?, stats }
+        };
+        drop((links, self.net));
+        if let Some((kept, stock)) = self.config.kept.zip(self.stock) {
+            kept.keep(stock);
+        }
+        Ok(outcome)
     }
 
     /// Measurements so far.
@@ -299,18 +415,30 @@ impl MemberSession {
     }
 
     /// The rounds of computing come back: the confirmation is not counted.
-    fn compute_and_confirm(&mut self, part: &mut impl Part) -> Result<u64, Fault> {
+    fn compute_and_confirm(&mut self, part: &mut impl Part) -> Result<(u64, Links), Fault> {
         self.enter(COMPUTING);
         let mut links = part.compute(self)?;
         let rounds = self.rounds();
         self.phase = WRITING;
         self.enter(WRITING);
         part.prepare()?;
+        // Whoever hears that this shard is done knows that all shards of this member are.
+        self.shards.as_ref().map_or(Ok(()), Shards::meet)?;
         self.enter(confirm::STEP);
         self.config.cancel.check()?;
-        confirm::all_done(&self.agreement, &mut links.word, self.config.decider.as_deref())?;
+        let decider = self.config.decider.as_deref();
+        let is_client = matches!(self.config.me, Member::Client(_));
+        let heard = confirm::all_done(&self.agreement, &mut links.word, decider.filter(|_| !is_client));
+        match (heard, decider) {
+            // The parties' outputs may be in place all the same.
+            (Err(e), Some(decider)) if is_client => match decider.prepared()? {
+                Decision::Commit => {}
+                Decision::Abort => return Err(e),
+            },
+            (heard, _) => heard?,
+        }
         self.config.cancel.decide();
-        Ok(rounds)
+        Ok((rounds, links))
     }
 
     /// Another part of the run is under way.

@@ -7,16 +7,18 @@
 //! ```text
 //! {"tables": [{"name": "t", "columns": ["k INTEGER NOT NULL"], "key": ["k"],
 //!              "parts": [[["1"], ["2"]], []]}],
-//!  "queries": [{"sql": "SELECT k FROM t", "join_bound": 4, "min_group": 0, "ordered": false}]}
+//!  "queries": [{"sql": "SELECT k FROM t", "join_bound": 4, "min_group": 0, "ordered": false,
+//!               "parameters": [["low", 1]]}]}
 //! [{"types": ["INTEGER"], "rows": [["1"], ["2"]]}]
 //! ```
 //!
 //! An answer has `refused` if the query is refused, and `broken` if a promise does not hold. Each
-//! query is evaluated row by row, and by the computation to which it is lowered, with joins by
-//! sorts and by tags; if these differ, its answer has `differ`. A query with `"plain": true` is
-//! evaluated row by row alone. A case without tables has those of the case before it.
+//! query is lowered. It is evaluated row by row, and by its computation with joins by sorts and
+//! with joins by tags. If the results differ, the answer has `differ`. The computation of a query
+//! with `"plain": true` is made, and not evaluated. A case without tables has those of the case
+//! before it.
 
-use hushwire_sql::{Catalog, Options, cell, relation, schema, test_support::World};
+use hushwire_sql::{Catalog, Options, Parameter, cell, relation_with, schema, test_support::World};
 use hushwire_tables::{
     Fault, Query,
     algebra::{ColumnType, Relation, Schema, Table, TablePart, Value},
@@ -72,10 +74,22 @@ fn answer(world: &World, catalog: &Catalog, asked: &Json) -> Made<Json> {
         min_group: asked["min_group"].as_u64().unwrap_or_default(),
         now: asked["now"].as_i64(),
     };
-    let plan = match relation(text(&asked["sql"])?, catalog, options) {
+    let parameter = |pair: &Json| -> Made<Parameter> {
+        let value = Value::Number(pair[1].as_i64().ok_or("a parameter is a whole number")?.into());
+        Ok(Parameter { name: text(&pair[0])?.into(), ty: ColumnType::Integer, value })
+    };
+    let parameters = asked["parameters"].as_array().map_or(&[][..], Vec::as_slice);
+    let parameters = parameters.iter().map(parameter).collect::<Made<Vec<_>>>()?;
+    let plan = match relation_with(text(&asked["sql"])?, catalog, options, &parameters) {
         Ok(plan) => plan,
         Err(e) => return Ok(json!({ "refused": format!("{} ({})", e, e.code()) })),
     };
+    let made = Query::new("query", &plan, &["analyst"]);
+    if let Err(e) = made.and_then(|query| world.inputs(&query, &plan).map(drop))
+        && e.field("promise").is_none()
+    {
+        return Ok(json!({ "refused": format!("{} ({})", e, e.code()) }));
+    }
     let mut ways = vec![evaluate(&plan, &world.read(&plan))];
     if asked["plain"] != json!(true) {
         ways.extend([false, true].map(|tags| lowered(world, &plan, tags)));

@@ -210,6 +210,11 @@ pub static CLAUSES: &[Clause] = &[
         "SELECT n FROM e UNION SELECT k FROM e",
     ),
     clause(
+        "query UNION BY NAME query",
+        "columns of one name under each other, and NULL where a side lacks a column",
+        "SELECT id, n FROM e WHERE id < 3 UNION ALL BY NAME SELECT team, id FROM e WHERE id = 3",
+    ),
+    clause(
         "WITH name AS (query)",
         "names of queries",
         "WITH w AS (SELECT team, SUM(n) AS s FROM e GROUP BY team) SELECT MAX(s) AS m FROM w",
@@ -221,7 +226,7 @@ pub static CLAUSES: &[Clause] = &[
     ),
     clause(
         "PIVOT (aggregate FOR column IN (…))",
-        "a column for each value of a list",
+        "a column for each value of a list; `IN (ANY)` takes the values of a column that one owner has, in `local query` and `job new query`",
         "SELECT * FROM (SELECT team, done, n FROM e) PIVOT (SUM(n) FOR done IN (TRUE, FALSE))",
     ),
     clause(
@@ -241,7 +246,7 @@ pub static CLAUSES: &[Clause] = &[
     ),
     clause(
         "RANGE BETWEEN … AND …",
-        "a frame by the distance of the order's key: SUM, COUNT, AVG and variances",
+        "a frame by the distance of the order's key",
         "SELECT id, SUM(n) OVER (ORDER BY day RANGE BETWEEN INTERVAL '31' DAY PRECEDING AND CURRENT ROW) AS s FROM e",
     ),
     clause(

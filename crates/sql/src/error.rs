@@ -1,5 +1,6 @@
 //! Errors of queries, as faults with their place in the query's text.
 
+use crate::bind::of_syntax;
 use hushwire_compute::TextPlace;
 use hushwire_fault::{Code, Fault, IntoText, code};
 use sqlparser::{
@@ -59,7 +60,11 @@ pub(crate) fn of_parser(e: ParserError, query: &str) -> Fault {
         let line = query.trim_end().lines().count().max(1);
         (&text, TextPlace { line, column: last.chars().count() + 1 })
     });
-    Fault::filled(code::SYNTAX, &[("cause", &cause)]).placed(Some(place))
+    let fault = Fault::filled(code::SYNTAX, &[("cause", &cause)]).placed(Some(place));
+    match of_syntax(query, cause) {
+        Some(remedy) => fault.remedied(remedy),
+        None => fault,
+    }
 }
 
 /// A place of a query's text, where one is known. All are equal, so that expressions that say the

@@ -22,6 +22,7 @@ pub mod clauses;
 mod dialect;
 mod error;
 mod logical;
+mod open_pivot;
 mod parameter;
 pub mod schema;
 #[doc(hidden)]
@@ -34,6 +35,7 @@ pub mod tpch;
 pub use catalog::Catalog;
 pub use hushwire_tables::Fault;
 pub use logical::Options;
+pub use open_pivot::{OpenPivot, open_pivots, with_values};
 pub use parameter::Parameter;
 
 use bind::{Binder, Written};
@@ -130,7 +132,7 @@ fn planned(
         _ => return no("there are several statements"),
     };
     let written = Written::default();
-    let mut binder = Binder::new(catalog, options.now.map(i128::from), &written);
+    let mut binder = Binder::new(catalog, options, &written);
     let bound = binder.whole(query)?;
     if options.min_group > 1 && !logical::shows_groups(&bound.plan) {
         return Err(Fault::of(code::GROUPS_ONLY, &[]));

@@ -21,37 +21,41 @@ pub struct Parameter {
     pub value: Value,
 }
 
-impl Parameter {
-    /// The literal that it is.
-    fn tokens(&self) -> Vec<Token> {
-        let text = cell::show(&self.value, self.ty);
-        match self.ty {
-            ColumnType::Boolean => vec![Token::make_keyword(&text.to_uppercase())],
-            ColumnType::Date => vec![Token::make_keyword("DATE"), Token::SingleQuotedString(text)],
-            ColumnType::Timestamp => vec![Token::make_keyword("TIMESTAMP"), Token::SingleQuotedString(text)],
-            ColumnType::Varchar(_) => vec![Token::SingleQuotedString(text)],
-            _ => match text.strip_prefix('-') {
-                None => vec![Token::Number(text, false)],
-                Some(digits) => {
-                    let digits = Token::Number(digits.to_owned(), false);
-                    vec![Token::LParen, Token::Minus, digits, Token::RParen]
-                }
-            },
-        }
+/// The literal of a value that is not NULL.
+fn tokens(value: &Value, ty: ColumnType) -> Vec<Token> {
+    let text = cell::show(value, ty);
+    match ty {
+        ColumnType::Boolean => vec![Token::make_keyword(&text.to_uppercase())],
+        ColumnType::Date => vec![Token::make_keyword("DATE"), Token::SingleQuotedString(text)],
+        ColumnType::Timestamp => vec![Token::make_keyword("TIMESTAMP"), Token::SingleQuotedString(text)],
+        ColumnType::Varchar(_) => vec![Token::SingleQuotedString(text)],
+        _ => match text.strip_prefix('-') {
+            None => vec![Token::Number(text, false)],
+            Some(digits) => {
+                let digits = Token::Number(digits.to_owned(), false);
+                vec![Token::LParen, Token::Minus, digits, Token::RParen]
+            }
+        },
     }
 }
 
+/// The text of a literal, in which quotes are doubled.
+pub(crate) fn literal(value: &Value, ty: ColumnType) -> String {
+    let text = |token: Token| match token {
+        Token::SingleQuotedString(text) => format!("'{}'", text.replace('\'', "''")),
+        other => other.to_string(),
+    };
+    tokens(value, ty).into_iter().map(text).collect::<Vec<_>>().join(" ")
+}
+
 /// The tokens of a query with literals in place of its parameters.
-pub(crate) fn filled(
-    tokens: Vec<TokenWithSpan>,
-    parameters: &[Parameter],
-) -> Result<Vec<TokenWithSpan>, Fault> {
+pub(crate) fn filled(all: Vec<TokenWithSpan>, parameters: &[Parameter]) -> Result<Vec<TokenWithSpan>, Fault> {
     let names: Vec<String> = parameters.iter().map(|parameter| format!(":{}", parameter.name)).collect();
-    let (mut made, mut turn) = (Vec::with_capacity(tokens.len()), 0);
-    let mut tokens = tokens.into_iter().peekable();
-    while let Some(token) = tokens.next() {
+    let (mut made, mut turn) = (Vec::with_capacity(all.len()), 0);
+    let mut rest = all.into_iter().peekable();
+    while let Some(token) = rest.next() {
         let span = token.span;
-        let found = match (&token.token, tokens.peek().map(|next| &next.token)) {
+        let found = match (&token.token, rest.peek().map(|next| &next.token)) {
             (Token::Colon, Some(Token::Word(word))) if word.quote_style.is_none() => {
                 let found = parameters.iter().find(|parameter| parameter.name == word.value);
                 let unknown = || {
@@ -63,7 +67,7 @@ pub(crate) fn filled(
                     )
                 };
                 let found = found.ok_or_else(unknown)?;
-                tokens.next();
+                rest.next();
                 found
             }
             (Token::Question, _) => next(parameters, &mut turn, At::from(span))?,
@@ -73,7 +77,7 @@ pub(crate) fn filled(
                 continue;
             }
         };
-        made.extend(found.tokens().into_iter().map(|token| TokenWithSpan { token, span }));
+        made.extend(tokens(&found.value, found.ty).into_iter().map(|token| TokenWithSpan { token, span }));
     }
     Ok(made)
 }

@@ -45,8 +45,9 @@ fn every_query_is_lowered_to_a_computation_with_these_rows() {
     }
 }
 
-/// Runs queries, by number, among three parties, and compares rows with SQLite's.
-fn oblivious(scale: f64, numbers: impl Iterator<Item = usize>) {
+/// Runs queries, by number, among three parties of several shards each, and compares rows with
+/// SQLite's.
+fn oblivious(scale: f64, shards: usize, numbers: impl Iterator<Item = usize>) {
     let world = world(scale);
     let Some(oracle) = world.sqlite(&tpch::QUERIES) else { return };
     for number in numbers {
@@ -54,7 +55,7 @@ fn oblivious(scale: f64, numbers: impl Iterator<Item = usize>) {
         let sql = tpch::QUERIES[number - 1];
         let theirs = oracle[number - 1].as_ref().unwrap_or_else(|e| panic!("query {number}: {e}"));
         let plan = world.plan(sql);
-        let rows = three::rows(&world, &plan);
+        let rows = three::rows(&world, &plan, shards);
         eprintln!("query {number}: {} rows, {:.2?}", rows.len(), begun.elapsed());
         compare(sql, &plan, &rows, theirs, true);
     }
@@ -62,17 +63,31 @@ fn oblivious(scale: f64, numbers: impl Iterator<Item = usize>) {
 
 #[test]
 fn queries_among_three_parties_have_the_rows_of_sqlite() {
-    oblivious(0.001, [1, 3, 4, 12, 13, 15, 16, 17, 22].into_iter());
+    oblivious(0.001, 1, [1, 3, 4, 12, 13, 15, 16, 17, 22].into_iter());
 }
 
 #[test]
 #[ignore = "half a minute: scripts/test --full"]
 fn every_query_among_three_parties_has_the_rows_of_sqlite() {
-    oblivious(0.001, 1..=22);
+    oblivious(0.001, 1, 1..=22);
 }
 
 #[test]
 #[ignore = "minutes, optimised: scripts/test --full"]
 fn every_query_among_three_parties_has_the_rows_of_sqlite_on_more_of_them() {
-    oblivious(0.01, 1..=22);
+    oblivious(0.01, 1, 1..=22);
+}
+
+/// Small queries: a join with a limit, groups, and a left join.
+#[test]
+fn queries_on_two_shards_of_each_party_have_the_rows_of_sqlite() {
+    oblivious(0.001, 2, [3, 13, 22].into_iter());
+}
+
+#[test]
+#[ignore = "a minute: scripts/test --full"]
+fn every_query_on_shards_of_each_party_has_the_rows_of_sqlite() {
+    for shards in [2, 3, 4] {
+        oblivious(0.001, shards, 1..=22);
+    }
 }

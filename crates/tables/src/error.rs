@@ -17,6 +17,8 @@ pub fn types_differ([left, right]: [ColumnType; 2], place: &dyn Display) -> Faul
         "cast one of them"
     } else if digests {
         "declare the column as VARCHAR(n): of a digest one knows whether it equals another, and not its string"
+    } else if [left, right].iter().any(|ty| matches!(ty, ColumnType::Varchar(_))) {
+        "CAST one of them: the text to a number or a DATE, as CAST(code AS INTEGER), which is NULL where it does not fit, or the other one to VARCHAR(n)"
     } else {
         "choose values of one kind; none of the two types can be cast to the other"
     };

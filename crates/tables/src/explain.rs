@@ -57,7 +57,7 @@ pub(crate) fn operator(relation: &Relation) -> String {
             };
             let figures = list(aggregates.iter().map(|a| {
                 let of = a.argument.as_ref().map_or("*".to_owned(), |e| e.shown(input.schema()).to_string());
-                format!("{}({}{of})", a.function, if a.distinct { "DISTINCT " } else { "" })
+                format!("{}({}{of})", a.figure, if a.distinct { "DISTINCT " } else { "" })
             }));
             let least = if *min_group > 1 { format!(", of {min_group} rows or more") } else { String::new() };
             format!("{by}{least}: {figures}")

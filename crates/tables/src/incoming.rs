@@ -15,7 +15,7 @@ use crate::{
     },
     plain::{self, Row},
 };
-use core::fmt::Display;
+use core::{cmp::Ordering, fmt::Display, ops::Range as Rows};
 use hushwire_compute::Tensor;
 use hushwire_fault::{Code, code};
 use std::collections::BTreeMap;
@@ -26,6 +26,8 @@ pub struct Incoming<'t> {
     /// Columns that the owner computes from each row.
     made: &'t [Made],
     part: usize,
+    /// The first row of the part that is taken, and the number of rows.
+    first: usize,
     rows: usize,
     taken: usize,
     columns: Vec<Records>,
@@ -110,14 +112,30 @@ impl<'t> Incoming<'t> {
     /// # Errors
     /// There is no such part.
     pub fn new(table: &'t Table, at: usize, part: usize) -> Result<Self, Fault> {
-        let Some(rows) = table.parts.get(part).map(|part| part.rows as usize) else {
+        let rows = Self::rows_of(table, part)?;
+        Self::within(table, [at, part], 0..rows)
+    }
+
+    fn rows_of(table: &Table, part: usize) -> Result<usize, Fault> {
+        table.parts.get(part).map(|part| part.rows as usize).ok_or_else(|| {
             let cause = format!("there is no part {part}");
-            return Err(unknown_part(&table.name, &cause, "count parts from 0"));
-        };
+            unknown_part(&table.name, &cause, "count parts from 0")
+        })
+    }
+
+    /// The converter of some rows of a part, whose other rows come elsewhere. Rows of the range
+    /// that the part lacks are padding.
+    pub(crate) fn within(
+        table: &'t Table,
+        [at, part]: [usize; 2],
+        range: Rows<usize>,
+    ) -> Result<Self, Fault> {
+        Self::rows_of(table, part)?;
+        let (first, rows) = (range.start, range.len());
         let columns = table.schema.columns().iter().enumerate();
         let columns = columns.map(|(k, column)| Records::new(column, [at, part, k], rows)).collect();
         let valid = table.padded.then(|| (valid_name(at, part), room(truth(), rows)));
-        Ok(Incoming { table, made: &[], part, rows, taken: 0, columns, valid })
+        Ok(Incoming { table, made: &[], part, first, rows, taken: 0, columns, valid })
     }
 
     /// The converter with columns that the owner computes.
@@ -145,12 +163,35 @@ impl<'t> Incoming<'t> {
         let remedy = if self.table.padded {
             "bring fewer, or agree on more".to_owned()
         } else {
-            format!("bring {} rows, or agree on a padded table", self.rows)
+            format!("bring {} rows, or agree on a padded table", self.agreed())
         };
         self.refuse(
             code::TOO_MANY_ROWS,
-            &[("part", &self.part), ("expected", &self.rows), ("remedy", &remedy)],
+            &[("part", &self.part), ("expected", &self.agreed()), ("remedy", &remedy)],
         )
+    }
+
+    /// Refuses a part that has too many rows or too few, before they are taken.
+    ///
+    /// # Errors
+    /// More rows than agreed, or fewer if the table is not padded.
+    pub fn counted(&self, found: usize) -> Result<(), Fault> {
+        match found.cmp(&self.agreed()) {
+            Ordering::Greater => Err(self.too_many()),
+            Ordering::Less if !self.table.padded => Err(self.too_few(found)),
+            Ordering::Less | Ordering::Equal => Ok(()),
+        }
+    }
+
+    /// Rows of the whole part.
+    fn agreed(&self) -> usize {
+        self.table.parts[self.part].rows as usize
+    }
+
+    fn too_few(&self, found: usize) -> Fault {
+        let places: [(_, &dyn Display); 3] =
+            [("part", &self.part), ("found", &found), ("expected", &self.agreed())];
+        self.refuse(code::TOO_FEW_ROWS, &places)
     }
 
     /// Takes the next rows.
@@ -163,7 +204,7 @@ impl<'t> Incoming<'t> {
             return Err(self.too_many());
         }
         let columns = self.table.schema.columns();
-        for (i, row) in (self.taken..).zip(rows) {
+        for (i, row) in (self.first + self.taken..).zip(rows) {
             if row.len() != columns.len() {
                 let places: [(_, &dyn Display); 3] =
                     [("row", &i), ("found", &row.len()), ("expected", &columns.len())];
@@ -175,7 +216,7 @@ impl<'t> Incoming<'t> {
         }
         let mut computed: Vec<Row> = vec![];
         if !self.made.is_empty() {
-            for (i, row) in (self.taken..).zip(rows) {
+            for (i, row) in (self.first + self.taken..).zip(rows) {
                 let values = self.made.iter().map(|(column, expr)| {
                     let value = plain::value(expr, &self.table.schema, row);
                     self.holds(i, &value, column, code::COMPUTED_VALUE)?;
@@ -234,9 +275,7 @@ impl<'t> Incoming<'t> {
     /// Fewer rows than agreed, if the table is not padded.
     pub fn finish(mut self) -> Result<BTreeMap<String, Vec<u8>>, Fault> {
         if !self.table.padded && self.taken < self.rows {
-            let places: [(_, &dyn Display); 3] =
-                [("part", &self.part), ("found", &self.taken), ("expected", &self.rows)];
-            return Err(self.refuse(code::TOO_FEW_ROWS, &places));
+            return Err(self.too_few(self.taken));
         }
         self.put(self.rows - self.taken, |_, _| &Value::Null, false);
         let flags = self.columns.iter_mut().filter_map(|column| column.nulls.take()).chain(self.valid.take());

@@ -25,12 +25,14 @@ mod lower;
 pub mod plain;
 mod promises;
 mod query;
+mod result;
 mod settle;
 
 pub use error::types_differ;
 pub use hushwire_fault::Fault;
 pub use incoming::{BitSlice, ColumnSlice, ColumnValues, Incoming, TableInput};
 pub use query::Query;
+pub use result::{ResultColumn, ResultColumns, ResultValues};
 
 #[cfg(test)]
 mod tests;

@@ -14,6 +14,7 @@ use crate::{
     },
     plain::Row,
     promises::broken,
+    result::{ResultColumn, ResultColumns},
     settle::{Order, order, settled},
 };
 use hushwire_compute::{Builder, Computation, Member, Node, Op, Shape, Tensor};
@@ -65,6 +66,13 @@ pub struct Query {
     tags: bool,
     /// The columns from which parties compute functions that take some letters alone.
     cut: Places,
+}
+
+/// Outputs of a query: which rows are rows of the result, and each column's type, values and NULL
+/// flags.
+struct QueryOutputs<'o> {
+    valid: &'o Tensor,
+    columns: Vec<(ColumnType, &'o Tensor, Option<&'o Tensor>)>,
 }
 
 /// How a query is lowered.
@@ -286,12 +294,32 @@ impl Query {
     /// # Errors
     /// The table or part does not exist.
     pub fn incoming(&self, table: &str, part: usize) -> Result<Incoming<'_>, Fault> {
-        let found = self.tables.iter().enumerate().find(|(_, known)| known.name == table);
-        let Some((at, table)) = found else {
-            let (cause, remedy) = ("the query does not read it", "bring the tables that it names");
-            return Err(unknown_part(table, cause, remedy));
-        };
+        let (at, table) = self.table(table)?;
         Ok(Incoming::new(table, at, part)?.with_made(at, &self.made[at]))
+    }
+
+    /// A converter of some rows of a table's part, for an owner whose rows are in several places.
+    /// It says nothing of how many rows the part has ([`Incoming::counted`] of the whole does);
+    /// rows of the range that it lacks are padding.
+    ///
+    /// # Errors
+    /// The table or part does not exist.
+    pub fn incoming_within(
+        &self,
+        table: &str,
+        part: usize,
+        rows: core::ops::Range<usize>,
+    ) -> Result<Incoming<'_>, Fault> {
+        let (at, table) = self.table(table)?;
+        Ok(Incoming::within(table, [at, part], rows)?.with_made(at, &self.made[at]))
+    }
+
+    fn table(&self, name: &str) -> Result<(usize, &Table), Fault> {
+        let found = self.tables.iter().enumerate().find(|(_, known)| known.name == name);
+        found.ok_or_else(|| {
+            let (cause, remedy) = ("the query does not read it", "bring the tables that it names");
+            unknown_part(name, cause, remedy)
+        })
     }
 
     /// The rows of a result.
@@ -299,6 +327,28 @@ impl Query {
     /// # Errors
     /// A promise does not hold; the outputs are not the computation's.
     pub fn rows(&self, outputs: &BTreeMap<String, Tensor>) -> Result<Vec<Row>, Fault> {
+        let QueryOutputs { valid, columns } = self.opened(outputs)?;
+        let cell = |i: usize, (ty, values, nulls): &(ColumnType, &Tensor, Option<&Tensor>)| {
+            if nulls.is_some_and(|nulls| nulls.truth(i)) { Value::Null } else { value(*ty, values, i) }
+        };
+        let rows = (0..valid.len()).filter(|i| valid.truth(*i));
+        Ok(rows.map(|i| columns.iter().map(|column| cell(i, column)).collect()).collect())
+    }
+
+    /// The columns of a result, in the order of [`Query::schema`], without a value for each field.
+    ///
+    /// # Errors
+    /// As [`Query::rows`].
+    pub fn result_columns(&self, outputs: &BTreeMap<String, Tensor>) -> Result<ResultColumns, Fault> {
+        let QueryOutputs { valid, columns } = self.opened(outputs)?;
+        let rows: Vec<usize> = (0..valid.len()).filter(|i| valid.truth(*i)).collect();
+        let columns =
+            columns.into_iter().map(|(ty, values, nulls)| ResultColumn::of(ty, values, nulls, &rows));
+        Ok(ResultColumns { rows: rows.len(), columns: columns.collect() })
+    }
+
+    /// The outputs that a result is made of, once its promises hold.
+    fn opened<'o>(&self, outputs: &'o BTreeMap<String, Tensor>) -> Result<QueryOutputs<'o>, Fault> {
         let output = |name: String| {
             outputs.get(&name).ok_or_else(|| {
                 let remedy = "bring all outputs of the computation";
@@ -316,11 +366,7 @@ impl Query {
             let nulls = if self.nulls[k] { Some(output(format!("null{k}"))?) } else { None };
             columns.push((column.ty, output(format!("column{k}"))?, nulls));
         }
-        let cell = |i: usize, (ty, values, nulls): &(ColumnType, &Tensor, Option<&Tensor>)| {
-            if nulls.is_some_and(|nulls| nulls.truth(i)) { Value::Null } else { value(*ty, values, i) }
-        };
-        let rows = (0..valid.len()).filter(|i| valid.truth(*i));
-        Ok(rows.map(|i| columns.iter().map(|column| cell(i, column)).collect()).collect())
+        Ok(QueryOutputs { valid, columns })
     }
 
     /// The plan: operators from the result down, with the rows that they process and the sorts that

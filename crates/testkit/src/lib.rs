@@ -17,7 +17,7 @@ pub use digests::Digests;
 pub use dirty::Dirty;
 pub use executable::executable;
 pub use mutated::mutated;
-pub use net::{Transport, run_three};
+pub use net::{LostMover, Transport, run_shards, run_shards_again, run_three};
 pub use page::page;
 pub use peak::{case, peak, took};
 pub use port::Port;

@@ -1,9 +1,13 @@
 //! Three parties on threads, over any transport.
 
 use hushwire_block::registry;
-use hushwire_machine::{Net, PartyId, SessionId, inproc};
-use hushwire_rep3::Role;
+use hushwire_machine::{Net, NetError, PartyId, SessionId, inproc};
+use hushwire_rep3::{MemoryMover, Mover, Role, gone, in_memory};
 use hushwire_wire::{LocalParties, SessionConfig, TransportKind};
+use std::sync::{
+    Arc, Mutex,
+    atomic::{AtomicU64, Ordering},
+};
 
 /// The transport between the parties of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +38,17 @@ pub fn run_three<T: Send>(
     socket_buffer: Option<usize>,
     party: impl Fn(Role, Net) -> T + Sync,
 ) -> [T; 3] {
+    let _watch = registry::watch();
+    parties(transport, lanes, socket_buffer, party)
+}
+
+/// The same in the record of this thread, if it has one.
+fn parties<T: Send>(
+    transport: Transport,
+    lanes: u16,
+    socket_buffer: Option<usize>,
+    party: impl Fn(Role, Net) -> T + Sync,
+) -> [T; 3] {
     let nets = match transport {
         Transport::Inproc => {
             inproc::mesh(&[PartyId(0), PartyId(1), PartyId(2)], lanes, SessionConfig::PATIENCE)
@@ -42,7 +57,6 @@ pub fn run_three<T: Send>(
         Transport::TcpInsecure => tcp(TransportKind::TcpInsecure, lanes, socket_buffer),
     };
     let party = &party;
-    let _watch = registry::watch();
     let results = std::thread::scope(|s| {
         let start = |(role, net): (Role, Net)| {
             let end = registry::here().end(role.index());
@@ -65,4 +79,89 @@ fn tcp(transport: TransportKind, lanes: u16, socket_buffer: Option<usize>) -> Ve
         (config.lanes, config.socket_buffer) = (lanes, socket_buffer);
     }
     parties.connect().into_iter().map(|net| net.expect("a session")).collect()
+}
+
+/// The movers of a shard's three parties, each of which its thread takes.
+type OfRoles = [Mutex<Option<Box<dyn Mover>>>; 3];
+
+/// Runs all shards of three parties, each on a thread of its own: the shards of one number have a
+/// network of their own, and those of one party a mover in memory, which `mover` may wrap, by party
+/// and shard. Gives results by shard, then by party. The uses of keys are recorded: no two shards
+/// of a party may use the same part of one.
+///
+/// # Panics
+/// As [`run_three`].
+pub fn run_shards<T: Send>(
+    lanes: u16,
+    shards: usize,
+    mover: impl Fn(Role, MemoryMover) -> Box<dyn Mover>,
+    party: impl Fn(Role, Net, Box<dyn Mover>) -> T + Sync,
+) -> Vec<[T; 3]> {
+    let _watch = registry::watch();
+    run_shards_again(lanes, shards, mover, party)
+}
+
+/// As [`run_shards`], in the record of this thread: tries of one run have one.
+///
+/// # Panics
+/// As [`run_three`].
+pub fn run_shards_again<T: Send>(
+    lanes: u16,
+    shards: usize,
+    mover: impl Fn(Role, MemoryMover) -> Box<dyn Mover>,
+    party: impl Fn(Role, Net, Box<dyn Mover>) -> T + Sync,
+) -> Vec<[T; 3]> {
+    let party = &party;
+    let of_role = |role: Role| in_memory(shards).into_iter().map(|m| mover(role, m)).collect::<Vec<_>>();
+    let mut movers = Role::ALL.map(of_role).map(Vec::into_iter);
+    let by_shard = (0..shards).map(|_| movers.each_mut().map(|movers| Mutex::new(movers.next())));
+    let by_shard: Vec<OfRoles> = by_shard.collect();
+    std::thread::scope(|scope| {
+        let start = |movers: OfRoles| {
+            let here = registry::here();
+            scope.spawn(move || {
+                let _here = here.enter();
+                parties(Transport::Inproc, lanes, None, |role, net| {
+                    let mover = movers[role.index()].lock().expect("taken once").take();
+                    party(role, net, mover.expect("a mover for each party"))
+                })
+            })
+        };
+        let threads: Vec<_> = by_shard.into_iter().map(start).collect();
+        threads.into_iter().map(|thread| thread.join().expect("the shard ends")).collect()
+    })
+}
+
+/// A mover whose shard is gone after a number of exchanges: from then on it fails, as that of a
+/// process does which was killed.
+pub struct LostMover {
+    mover: MemoryMover,
+    /// Exchanges that are left, and those that there were.
+    left: u64,
+    count: Arc<AtomicU64>,
+}
+
+impl LostMover {
+    /// A shard that is lost after this many exchanges; `count` counts those that there were.
+    #[must_use]
+    pub fn after(exchanges: u64, mover: MemoryMover, count: Arc<AtomicU64>) -> Self {
+        Self { mover, left: exchanges, count }
+    }
+}
+
+impl Mover for LostMover {
+    fn shard(&self) -> usize {
+        self.mover.shard()
+    }
+
+    fn shards(&self) -> usize {
+        self.mover.shards()
+    }
+
+    fn exchange(&mut self, to: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, NetError> {
+        let shard = self.mover.shard();
+        self.left = self.left.checked_sub(1).ok_or_else(|| gone(shard))?;
+        self.count.fetch_add(1, Ordering::Relaxed);
+        self.mover.exchange(to)
+    }
 }

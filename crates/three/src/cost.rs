@@ -1,6 +1,10 @@
 //! The cost of a plan, without anybody's data.
 
-use crate::{Cut, Plan, ThreeError, form::StepValue, prim::Three};
+use crate::{
+    Cut, Plan, ThreeError,
+    form::{StepValue, order},
+    prim::Three,
+};
 use hushwire_aes::Backend;
 use hushwire_compute::{Scalar, Tensor};
 use hushwire_machine::Cost;
@@ -27,9 +31,7 @@ pub(crate) fn zeros(size: Size, party: &mut Rep3Party) -> Result<StepValue, Thre
         Size::Known(width, rows) => StepValue::of_known(Tensor::zeros(Scalar::Bits(width as u16), &[rows])),
         Size::Bits(width, rows) => StepValue::of_bits(Three::zero_bits(width, rows)),
         Size::Words(ring, rows) => StepValue::Words(Three::zero_words(ring, rows)),
-        Size::Order(rows, _) => {
-            StepValue::Order((Permutation::random(&mut party.next_batch()?, rows)?, false))
-        }
+        Size::Order(rows, _) => order(Permutation::random(&mut party.next_batch()?, rows)?),
     })
 }
 
@@ -42,7 +44,7 @@ pub(crate) struct PriceTerms<'r> {
 
 /// The cost of a sort for a party, by rows, bits of keys, and the number of pairs from which on
 /// levels are wide.
-type OfSort = fn(Role, usize, usize, usize) -> Cost;
+pub(crate) type OfSort = fn(Role, usize, usize, usize) -> Cost;
 
 impl Plan {
     /// The cost of a run that is cut so, for the party of this number, 0 to 2: party 0 deals more
@@ -69,13 +71,13 @@ impl Plan {
         Ok(self.cost_by(party, cut, sort_expected)?.cost)
     }
 
-    fn cost_by(&self, party: usize, cut: Cut, of_sort: OfSort) -> Result<PlanCost, ThreeError> {
+    pub(crate) fn cost_by(&self, party: usize, cut: Cut, of_sort: OfSort) -> Result<PlanCost, ThreeError> {
         let [a, b, c] = Rep3Party::three(Backend::best());
         let mut party = [Some(a), Some(b), Some(c)][party].take().expect("party 0, 1 or 2");
         let mut terms = PriceTerms { party: &mut party, cut, of_sort };
         let mut sum = PlanCost { exact: true, ..PlanCost::default() };
         for wave in self.steps.waves() {
-            let one = self.wave_cost(&wave, &mut terms)?;
+            let one = self.wave_cost(&self.extents(&wave), &mut terms)?;
             sum.cost.rounds += one.rounds;
             sum.cost.bytes_sent += one.bytes_sent;
             sum.exact &= !wave.iter().any(|at| self.sorts(*at));
@@ -83,17 +85,25 @@ impl Plan {
         Ok(sum)
     }
 
-    fn wave_cost(&self, wave: &[Slot], terms: &mut PriceTerms<'_>) -> Result<Cost, ThreeError> {
-        let (cut, extents) = (terms.cut, self.extents(wave));
+    /// The cost of a wave's steps, each of which has these rows.
+    pub(crate) fn wave_cost(
+        &self,
+        extents: &[Extent],
+        terms: &mut PriceTerms<'_>,
+    ) -> Result<Cost, ThreeError> {
+        let cut = terms.cut;
+        let rows_of = |at: Slot| extents.iter().find(|of| of.at == at).map_or(0, |of| of.rows);
         // Pieces of one length cost the same.
         let mut known: HashMap<(Slot, usize), Cost> = HashMap::new();
         let (mut lanes, mut bytes_sent) = (vec![0; cut.lanes()], 0);
-        for (i, group) in cut.groups(&extents).into_iter().enumerate() {
+        for (i, group) in cut.groups(extents).into_iter().enumerate() {
             let mut rounds = 0;
             for (at, rows) in group {
                 let cost = match known.entry((at, rows.len())) {
                     Entry::Occupied(cost) => *cost.get(),
-                    Entry::Vacant(place) => *place.insert(self.piece_cost(at, rows.len(), terms)?),
+                    Entry::Vacant(place) => {
+                        *place.insert(self.piece_cost(at, rows.len(), rows_of(at), terms)?)
+                    }
                 };
                 rounds = cost.rounds.max(rounds);
                 bytes_sent += cost.bytes_sent;
@@ -109,10 +119,16 @@ impl Plan {
         matches!(sort, Some(Talk::Reorder(Reorder::Sort { rows, .. })) if *rows > 1)
     }
 
-    /// The cost of a piece of `rows` rows.
-    fn piece_cost(&self, at: Slot, rows: usize, terms: &mut PriceTerms<'_>) -> Result<Cost, ThreeError> {
+    /// The cost of a piece of `rows` rows of a step that has `of` of them here.
+    fn piece_cost(
+        &self,
+        at: Slot,
+        rows: usize,
+        of: usize,
+        terms: &mut PriceTerms<'_>,
+    ) -> Result<Cost, ThreeError> {
         let (reads, made) = self.steps.piece_sizes(at, rows);
-        let price = |talk: &Talk<Three>| Three::price(terms, talk, &reads, made, self.steps.rows_read(at));
+        let price = |talk: &Talk<Three>| Three::price(terms, talk, &reads, made, of);
         self.steps[at].talk().map_or(Ok(Cost::default()), price)
     }
 

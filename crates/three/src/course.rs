@@ -31,7 +31,9 @@ impl Legs<'_> {
             Talk::Own(own) => match own {
                 // An encryption.
                 OwnTalk::Meet { .. } => 5000,
+                OwnTalk::Better(better) => better.ripple.ands(),
                 OwnTalk::ToBits { .. }
+                | OwnTalk::Rectify { .. }
                 | OwnTalk::Conv2d(_)
                 | OwnTalk::Compact { .. }
                 | OwnTalk::Places { .. } => width,

@@ -5,12 +5,38 @@ use hushwire_compute::Tensor;
 use hushwire_plan::{Residue, Sharing, WordMap, misplaced};
 use hushwire_rep3::{
     Rep3, Role, ShareError, pool,
-    ring::{Bits, Column, Permutation, Word},
+    ring::{Bits, Column, Permutation, Word, sharded},
 };
 use std::{ops::Range, sync::Arc};
 
 /// A value in one form.
 pub(crate) type StepValue = hushwire_plan::StepValue<Three>;
+
+/// A party's part of an order of rows.
+#[derive(Clone)]
+pub(crate) enum Stages {
+    /// All rows are here.
+    Here(Arc<Permutation>),
+    /// Rows lie on all shards of the party: this shard's part.
+    Spread(Arc<sharded::Permutation>),
+}
+
+impl Stages {
+    /// The stages of an order whose rows are here.
+    pub(crate) fn here(&self) -> &Arc<Permutation> {
+        if let Stages::Here(order) = self { order } else { misplaced() }
+    }
+
+    /// This shard's part of the stages of an order of rows on all shards.
+    pub(crate) fn spread(&self) -> &Arc<sharded::Permutation> {
+        if let Stages::Spread(order) = self { order } else { misplaced() }
+    }
+}
+
+/// An order that is here.
+pub(crate) fn order(stages: Arc<Permutation>) -> StepValue {
+    StepValue::Order((Stages::Here(stages), false))
+}
 
 /// Shares of numbers in one of the rings.
 #[derive(Clone)]
@@ -118,7 +144,7 @@ impl Sharing for Three {
     type BitShares = Bits;
     type WordShares = RingWords;
     /// Row p(i) comes i-th, or the other way round where it is inverse.
-    type RowOrder = (Arc<Permutation>, bool);
+    type RowOrder = (Stages, bool);
 
     fn size_of_bits(bits: &Bits) -> [usize; 2] {
         [bits.width(), bits.rows()]
@@ -161,7 +187,7 @@ impl Sharing for Three {
         in_ring!(words.ring(), is_alone(words))
     }
 
-    fn inverted((order, inverse): &(Arc<Permutation>, bool)) -> (Arc<Permutation>, bool) {
+    fn inverted((order, inverse): &(Stages, bool)) -> (Stages, bool) {
         (order.clone(), !inverse)
     }
 }

@@ -32,6 +32,7 @@ mod plan;
 mod prim;
 mod run;
 mod runtime;
+mod sharded;
 #[doc(hidden)]
 pub mod test_support;
 #[cfg(test)]
@@ -47,3 +48,4 @@ pub use doors::Door;
 pub use error::ThreeError;
 pub use plan::Plan;
 pub use run::run;
+pub use sharded::{ShardCost, ShardMemory, run_sharded};

@@ -2,11 +2,11 @@
 
 use crate::{
     Door,
-    prim::{OwnLocal, OwnTalk, Three},
+    prim::{Better, OwnLocal, OwnTalk, Three},
 };
-use hushwire_circuit::{Builder, Circuit, Layered, Program};
+use hushwire_circuit::{Adder, Bit, Builder, Circuit, Layered, Program};
 use hushwire_compute::{ComputeError, Op, Scalar, Visibility};
-use hushwire_plan::{Backend, Forms, Local, Lowered, Pooling, Prim, Reorder, Size, Slot, Talk};
+use hushwire_plan::{Backend, Forms, Local, Lowered, Pooling, Prim, Reorder, Slot, Talk};
 use hushwire_rep3::ring::Geometry;
 use std::{ops::Range, sync::Arc};
 
@@ -22,6 +22,25 @@ pub(crate) fn ring(scalar: Scalar) -> Option<u32> {
 /// A primitive of three parties' own on words.
 fn to_bits(bits: Range<usize>, rectified: bool) -> Talk<Three> {
     Talk::Own(OwnTalk::ToBits { bits, rectified })
+}
+
+/// The words of rectified numbers, or of such numbers that were moved, whose bits there are.
+fn words_of_rectified(lower: &mut PlanLowering<'_>, bits: Slot) -> Option<Slot> {
+    let step = lower.made_by(bits);
+    let reads = step.reads.clone();
+    match &step.prim {
+        Prim::Talk(Talk::Own(OwnTalk::ToBits { bits, rectified: true })) => {
+            let bits = bits.clone();
+            Some(lower.step(Talk::Own(OwnTalk::Rectify { bits }), reads))
+        }
+        Prim::Local(Local::Pick(picks)) => {
+            let picks = picks.clone();
+            let words = reads.into_iter().map(|slot| words_of_rectified(lower, slot));
+            let words = words.collect::<Option<Vec<Slot>>>()?;
+            Some(lower.step(Local::Pick(picks), words))
+        }
+        _ => None,
+    }
 }
 
 /// An order of rows of which words say which comes.
@@ -105,8 +124,11 @@ impl Backend for Three {
         to_bits(bits, false)
     }
 
-    fn of_narrow(_: Size, ring: u32) -> Talk<Three> {
-        Talk::ToWords(ring)
+    /// Rectified numbers become words in one step, whether or not their bits are needed as well.
+    fn of_narrow(lower: &mut PlanLowering<'_>, narrow: Slot, ring: u32) -> Slot {
+        words_of_rectified(lower, narrow)
+            .filter(|slot| lower.size(*slot).ring() == ring)
+            .unwrap_or_else(|| lower.step(Talk::ToWords(ring), vec![narrow]))
     }
 
     fn factors(_: &PlanLowering<'_>, _: [Slot; 2]) {}
@@ -149,6 +171,13 @@ impl Backend for Three {
     /// Bits once, and comparisons of bits.
     fn comparable(_: &mut PlanLowering<'_>, _: usize) -> Lowered<Option<Slot>> {
         Ok(None)
+    }
+
+    fn better(lower: &mut PlanLowering<'_>, op: &Op, scalar: Scalar, pair: [Slot; 2]) -> Slot {
+        let key = (*op == Op::Min, scalar.is_signed(), scalar.bits());
+        let made = lower.backend.better.entry(key).or_insert_with(|| better(key));
+        let made = made.clone();
+        lower.step(Talk::Own(OwnTalk::Better(made)), pair.to_vec())
     }
 
     fn rectifies(lower: &PlanLowering<'_>, of: usize, _: bool) -> bool {
@@ -219,6 +248,24 @@ impl Backend for Three {
         let reads = vec![lower.words(args[0], 64)?, lower.words(args[1], ring)?];
         Ok(Some(Forms::words(lower.step(Talk::Own(OwnTalk::Compact { kept }), reads))))
     }
+}
+
+/// The circuits of the less or the greater of two numbers.
+fn better((is_least, signed, width): (bool, bool, usize)) -> Better {
+    let of = |adder: Adder| {
+        let mut b = Builder::new();
+        let (x, y) = (b.input(width), b.input(width));
+        let is_less = adder.less(&mut b, signed, &x, &y);
+        let choose = |(x, y): (&Bit, &Bit)| {
+            let (here, there) = if is_least { (y, x) } else { (x, y) };
+            let differ = b.xor(*here, *there);
+            let change = b.and(is_less, differ);
+            b.xor(*here, change)
+        };
+        let out = x.iter().zip(&y).map(choose).collect();
+        Arc::new(Program::of_block("better", Arc::new(Layered::new(&b.finish(&[out])))))
+    };
+    Better { ripple: of(Adder::Ripple), prefix: of(Adder::Prefix) }
 }
 
 /// A number of `width` bits if it is positive, else 0, without the sign.

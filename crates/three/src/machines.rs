@@ -2,10 +2,11 @@
 
 use crate::{
     Cut, ThreeError,
-    form::{Held, RingWords, StepValue, in_ring, lowered},
-    prim::{OwnTalk, Three},
+    form::{Held, RingWords, StepValue, in_ring, lowered, order},
+    prim::{Better, OwnTalk, Three},
     windows::convolved,
 };
+use hushwire_aes::Backend;
 use hushwire_circuit::{Adder, Planes};
 use hushwire_compute::{Scalar, Tensor};
 use hushwire_machine::{
@@ -16,10 +17,10 @@ use hushwire_plan::{
     KeyOrder, PickRun, Picks, Reorder, Sharing, Talk, flattened, gathered_bits, picked, some_planes, stacked,
 };
 use hushwire_rep3::{
-    Batch, Rep3, Role, pool,
+    Batch, Rep3, Role, ShareError, pool,
     ring::{
         Bits, Column, Compact, FromPlaces, Group, Inject, MatMul, Meet, OnBits, OnNumbers, Permute, Product,
-        Reveal, RevealBits, Select, Sort, SortKey, Sum, ToNumbers, Truncate, Xor,
+        Rectify, RectifyByBits, Reveal, RevealBits, Select, Sort, SortKey, Sum, ToNumbers, Truncate, Xor,
     },
 };
 use std::{ops::Range, sync::Arc};
@@ -70,7 +71,8 @@ pub(crate) fn begin<'p>(
         Talk::Open { scalar, lengths } => {
             // A piece is a vector.
             let rows = reads[0].rows();
-            let lengths = if rows == of { lengths.clone() } else { vec![rows] };
+            let is_all = rows == lengths.iter().product::<usize>();
+            let lengths = if is_all { lengths.clone() } else { vec![rows] };
             match &reads[0] {
                 StepValue::Words(words) => in_ring!(words.ring(), open_words(role, *scalar, lengths, words)),
                 other => open_bits(role, *scalar, lengths, other.bits()),
@@ -84,7 +86,7 @@ pub(crate) fn begin<'p>(
             };
             let keys: Vec<SortKey> = reads.iter().zip(keys).map(key).collect();
             let machine = Sort::wide_from(batch, *rows, &keys, few)?;
-            ready(machine, |sort: Sort| Ok(StepValue::Order((sort.finish(), false))))
+            ready(machine, |sort: Sort| Ok(order(sort.finish())))
         }
         // Flags need no adder.
         Talk::ToWords(ring) if reads[0].bits().width() == 1 => in_ring!(*ring, inject(&mut batch, &reads[0])),
@@ -97,9 +99,7 @@ pub(crate) fn begin<'p>(
                 RingWords::U32(places) => FromPlaces::of_narrow(&mut batch, places.clone())?,
                 places => FromPlaces::new(&mut batch, u64::column(places))?,
             };
-            ready(machine.in_pieces(cut.rows_of_message()), |made: FromPlaces| {
-                Ok(StepValue::Order((made.finish()?, false)))
-            })
+            ready(machine.in_pieces(cut.rows_of_message()), |made: FromPlaces| Ok(order(made.finish()?)))
         }
         Talk::Reorder(Reorder::Permute { inner }) => match &reads[0] {
             StepValue::Words(words) => {
@@ -116,6 +116,14 @@ pub(crate) fn begin<'p>(
         Talk::Own(OwnTalk::ToBits { bits, rectified }) => {
             in_ring!(ring(0), to_bits(&mut batch, &reads[0], bits, *rectified, adder))
         }
+        Talk::Own(OwnTalk::Better(Better { ripple, prefix })) => {
+            let program = if adder == Adder::Prefix { prefix } else { ripple };
+            let inputs: Vec<&Bits> = reads.iter().map(|form| &**form.bits()).collect();
+            strings(OnBits::run(&mut batch, program.clone(), &inputs)?, OnBits::finish)
+        }
+        Talk::Own(OwnTalk::Rectify { bits }) => {
+            in_ring!(ring(0), rectify(batch, &reads[0], bits, adder))
+        }
         Talk::Own(OwnTalk::Conv2d(geometry)) => {
             let [x, y] = [reads[0].words(), reads[1].words()];
             in_ring!(x.ring(), convolved(&mut batch, x, y, geometry))
@@ -123,7 +131,7 @@ pub(crate) fn begin<'p>(
         Talk::Own(OwnTalk::Meet { rows, first }) => {
             let keys: Vec<_> = reads.iter().map(|form| form.bits().clone()).collect();
             let machine = Meet::pieces_of(batch, *rows, &keys, *first, few.min(MEETING))?;
-            ready(machine, |meet: Meet| Ok(StepValue::Order((meet.finish(), false))))
+            ready(machine, |meet: Meet| Ok(order(meet.finish())))
         }
         Talk::Own(OwnTalk::Compact { kept }) => in_ring!(ring(1), compact(batch, reads, *kept)),
         Talk::Own(OwnTalk::Places { rows }) => {
@@ -164,7 +172,10 @@ where
 pub(crate) type Begun<'p> = Result<Box<dyn ReadyMachine + 'p>, ThreeError>;
 
 /// A machine and its end.
-fn ready<'p, M>(machine: M, finish: impl FnOnce(M) -> Result<StepValue, ThreeError> + Send + 'p) -> Begun<'p>
+pub(crate) fn ready<'p, M>(
+    machine: M,
+    finish: impl FnOnce(M) -> Result<StepValue, ThreeError> + Send + 'p,
+) -> Begun<'p>
 where
     M: Machine<Error = NetError> + Send + 'p,
 {
@@ -200,6 +211,15 @@ fn to_bits<'p, W: Held>(
         false => OnNumbers::<W>::some_bits(batch, x, bits, adder)?,
     };
     strings(machine, OnNumbers::finish)
+}
+
+/// Where rounds are worth more than bytes, few of them; else by bits.
+fn rectify<'p, W: Held>(mut batch: Batch, x: &StepValue, bits: &Range<usize>, adder: Adder) -> Begun<'p> {
+    let (x, bits) = (W::column(x.words()), bits.clone());
+    match adder {
+        Adder::Prefix => column(Rectify::<W>::new(&mut batch, x, bits)?, Rectify::finish),
+        Adder::Ripple => column(RectifyByBits::<W>::new(batch, x, bits)?, RectifyByBits::finish),
+    }
 }
 
 fn to_words<'p, W: Held>(batch: &mut Batch, x: &StepValue, adder: Adder) -> Begun<'p> {
@@ -258,19 +278,23 @@ fn permute<G: Group>(
 ) -> Result<Permute<G>, ThreeError> {
     let (order, inverse) = by.order();
     let machine =
-        Permute::<G>::new(batch.context(), order.clone(), columns)?.in_pieces(cut.rows_of_message());
+        Permute::<G>::new(batch.context(), order.here().clone(), columns)?.in_pieces(cut.rows_of_message());
     Ok(if *inverse { machine.inverse() } else { machine })
 }
 
 /// Rows of words in an order.
 fn permuted<'p, W: Held>(batch: &mut Batch, cut: Cut, x: &StepValue, by: &StepValue) -> Begun<'p> {
-    let columns = columns_of(W::column(x.words()), by.order().0.rows());
+    let columns = columns_of(W::column(x.words()), by.order().0.here().rows());
     column(permute::<Sum<W>>(batch, cut, columns, by)?, |m| interleaved(m.finish()))
 }
 
 /// A column for each place in a row.
 fn columns_of<W: Held>(all: &Arc<Column<W>>, rows: usize) -> Vec<Arc<Column<W>>> {
-    let inner = all.rows().checked_div(rows).unwrap_or(0);
+    columns_in(all, rows, all.rows().checked_div(rows).unwrap_or(0))
+}
+
+/// A column for each of `inner` places in a row.
+pub(crate) fn columns_in<W: Held>(all: &Arc<Column<W>>, rows: usize, inner: usize) -> Vec<Arc<Column<W>>> {
     if inner == 1 {
         return vec![all.clone()];
     }
@@ -282,7 +306,7 @@ fn columns_of<W: Held>(all: &Arc<Column<W>>, rows: usize) -> Vec<Arc<Column<W>>>
 }
 
 /// The reverse of [`columns_of`].
-fn interleaved<W: Held>(mut columns: Vec<Column<W>>) -> Column<W> {
+pub(crate) fn interleaved<W: Held>(mut columns: Vec<Column<W>>) -> Column<W> {
     if columns.len() == 1 {
         return columns.remove(0);
     }
@@ -314,43 +338,60 @@ fn permuted_strings<'p, W: Held>(
     inner: usize,
     by: &StepValue,
 ) -> Begun<'p> {
-    let (rows, width, backend) = (by.order().0.rows(), x.bits().width(), batch.backend());
+    let (rows, width, backend) = (by.order().0.here().rows(), x.bits().width(), batch.backend());
     if inner == 1 && width <= W::BITS {
         let (order, inverse) = by.order();
-        let machine = Permute::<Xor<W>>::of_bits(batch.context(), order.clone(), x.bits().clone())?
+        let machine = Permute::<Xor<W>>::of_bits(batch.context(), order.here().clone(), x.bits().clone())?
             .in_pieces(cut.rows_of_message());
         let machine = if *inverse { machine.inverse() } else { machine };
         return strings(machine, Permute::finish_bits);
     }
-    let limbs = width.div_ceil(W::BITS);
+    let columns = columns_of_strings::<W>(backend, x, inner, rows)?;
+    let machine = permute::<Xor<W>>(batch, cut, columns, by)?;
+    ready(machine, move |m| strings_of_columns(backend, &m.finish(), [width, rows, inner]))
+}
+
+/// A column for each limb of each of `inner` strings in a row.
+pub(crate) fn columns_of_strings<W: Held>(
+    backend: Backend,
+    x: &StepValue,
+    inner: usize,
+    rows: usize,
+) -> Result<Vec<Arc<Column<W>>>, ShareError> {
+    let width = x.bits().width();
     let mut columns = vec![];
     for k in 0..inner {
         let own = PickRun::Steps { from: k, step: inner as isize, len: rows };
         let one = picked(&[x], &Picks::of_runs([own]));
-        for limb in 0..limbs {
+        for limb in 0..width.div_ceil(W::BITS) {
             let planes = W::BITS * limb..width.min(W::BITS * (limb + 1));
             let planes = some_planes::<Three>(one.bits(), planes);
             columns.push(Arc::new(planes.to_words::<W>(backend)?));
         }
     }
-    let machine = permute::<Xor<W>>(batch, cut, columns, by)?;
-    ready(machine, move |m| {
-        let mut values = vec![];
-        for limbs in m.finish().chunks(limbs) {
-            let parts =
-                limbs.iter().map(|limb| Bits::of_words(backend, limb)).collect::<Result<Vec<_>, _>>()?;
-            let parts: Vec<&Bits> = parts.iter().collect();
-            values.push(StepValue::of_bits(stacked::<Three>(&parts, [width, rows])));
-        }
-        if values.is_empty() {
-            return Ok(StepValue::of_bits(Three::zero_bits(width, 0)));
-        }
-        let turns = (0..rows).flat_map(|r| (0..inner).map(move |k| k * rows + r));
-        let picks = if inner == 1 {
-            Picks::of_runs([PickRun::Steps { from: 0, step: 1, len: rows }])
-        } else {
-            Picks::of(&turns.collect::<Vec<_>>())
-        };
-        Ok(picked(&values.iter().collect::<Vec<_>>(), &picks))
-    })
+    Ok(columns)
+}
+
+/// The reverse of [`columns_of_strings`].
+pub(crate) fn strings_of_columns<W: Held>(
+    backend: Backend,
+    columns: &[Column<W>],
+    [width, rows, inner]: [usize; 3],
+) -> Result<StepValue, ThreeError> {
+    let mut values = vec![];
+    for limbs in columns.chunks(width.div_ceil(W::BITS).max(1)) {
+        let parts = limbs.iter().map(|limb| Bits::of_words(backend, limb)).collect::<Result<Vec<_>, _>>()?;
+        let parts: Vec<&Bits> = parts.iter().collect();
+        values.push(StepValue::of_bits(stacked::<Three>(&parts, [width, rows])));
+    }
+    if values.is_empty() {
+        return Ok(StepValue::of_bits(Three::zero_bits(width, 0)));
+    }
+    let turns = (0..rows).flat_map(|r| (0..inner).map(move |k| k * rows + r));
+    let picks = if inner == 1 {
+        Picks::of_runs([PickRun::Steps { from: 0, step: 1, len: rows }])
+    } else {
+        Picks::of(&turns.collect::<Vec<_>>())
+    };
+    Ok(picked(&values.iter().collect::<Vec<_>>(), &picks))
 }

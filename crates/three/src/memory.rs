@@ -1,11 +1,14 @@
 //! The memory of a run, from its plan and cut alone.
 
 use crate::{
-    Cut, Plan,
+    Cut, Plan, ShardMemory,
     machines::MEETING,
     prim::{OwnTalk, Three},
+    sharded::Spread,
 };
-use hushwire_plan::{Local, Prim, Reorder, Size, Slot, StepPiece, Talk, Watch, wires};
+use hushwire_compute::Value;
+use hushwire_plan::{Extent, Local, Prim, Reorder, Size, Slot, StepPiece, Talk, Watch, wires};
+use hushwire_rep3::ranges;
 
 impl Plan {
     /// Bytes that values and what works on them take at one party, at most: every value from its
@@ -14,12 +17,18 @@ impl Plan {
     /// estimated from what they hold, and rounded up.
     #[must_use]
     pub fn memory(&self, cut: Cut) -> u64 {
-        let mut live = Live { plan: self, cut, shares: 0, known: 0, kept: 0, most: 0 };
+        self.memory_at(cut, 0, 1).bytes
+    }
+
+    /// The memory of one shard of `shards`.
+    pub(crate) fn memory_at(&self, cut: Cut, shard: usize, shards: usize) -> ShardMemory {
+        let mut live =
+            Live { plan: self, cut, shard, shards, shares: 0, known: 0, kept: 0, most: 0, whole: None };
         // Inputs are there before, and those that nobody reads to the end.
-        live.shares = self.inputs.iter().map(|door| bytes(door.size())).sum();
+        live.shares = self.inputs.iter().map(|door| bytes(live.own(door.size()))).sum();
         live.beside(0);
         self.steps.walk(&mut live);
-        live.most
+        ShardMemory { bytes: live.most, whole: live.whole }
     }
 
     /// The cut with which a run takes at most `bytes` bytes, as [`Plan::memory`] counts: this one,
@@ -35,9 +44,9 @@ impl Plan {
     }
 
     /// Bytes that a wave's machines take: on each lane those of its largest group.
-    fn work(&self, wave: &[Slot], cut: Cut) -> u64 {
+    fn work(&self, wave: &[Extent], cut: Cut) -> u64 {
         let mut lanes = vec![0; cut.lanes()];
-        for (i, group) in cut.groups(&self.extents(wave)).into_iter().enumerate() {
+        for (i, group) in cut.groups(wave).into_iter().enumerate() {
             let of = |(at, rows): StepPiece| {
                 let (reads, made) = self.steps.piece_sizes(at, rows.len());
                 self.steps[at].talk().map_or(0, |talk| work(talk, &reads, made))
@@ -64,11 +73,15 @@ fn bytes(size: Size) -> u64 {
 struct Live<'p> {
     plan: &'p Plan,
     cut: Cut,
+    shard: usize,
+    shards: usize,
     shares: u64,
     known: u64,
     /// The most that shares and what works on them took so far.
     kept: u64,
     most: u64,
+    /// The most that a step takes that is here alone, where there are several shards.
+    whole: Option<(Value, u64)>,
 }
 
 impl Live<'_> {
@@ -76,10 +89,34 @@ impl Live<'_> {
         if let Size::Known(..) = size { &mut self.known } else { &mut self.shares }
     }
 
+    /// The part of a value that is here: all of what is known.
+    fn own(&self, size: Size) -> Size {
+        match size {
+            Size::Known(..) => size,
+            Size::Order(rows, _) | Size::Bits(_, rows) | Size::Words(_, rows) => {
+                let bounds = ranges(rows, self.shards);
+                size.with_rows(bounds[self.shard + 1] - bounds[self.shard])
+            }
+        }
+    }
+
     fn comes(&mut self, at: Slot) {
-        let size = self.plan.steps[at].size;
+        let size = self.own(self.plan.steps[at].size);
         *self.place(size) += bytes(size);
         self.beside(0);
+    }
+
+    /// A step whose values are whole on shard 0 while it runs, with what works on them.
+    fn alone(&mut self, at: Slot, work: u64) {
+        if self.shard > 0 {
+            return;
+        }
+        let (steps, step) = (&self.plan.steps, &self.plan.steps[at]);
+        let all = steps.sizes_read(at).into_iter().map(bytes).sum::<u64>() + bytes(step.size) + work;
+        if self.whole.is_none_or(|(_, most)| all > most) {
+            self.whole = Some((Value(step.node as u32), all));
+        }
+        self.beside(all);
     }
 
     fn beside(&mut self, bytes: u64) {
@@ -90,18 +127,39 @@ impl Live<'_> {
 
 impl Watch for Live<'_> {
     fn local(&mut self, at: Slot) {
-        if !matches!(self.plan.steps[at].prim, Prim::Local(Local::Input(..))) {
+        let prim = &self.plan.steps[at].prim;
+        if !matches!(prim, Prim::Local(Local::Input(..))) {
             self.comes(at);
+        }
+        if self.shards > 1 && matches!(Spread::of(prim), Spread::First) {
+            self.alone(at, 0);
         }
     }
 
     fn wave(&mut self, wave: &[Slot], _: usize) {
         wave.iter().for_each(|at| self.comes(*at));
-        self.beside(self.plan.work(wave, self.cut));
+        let (extents, one) = (self.plan.extents(wave), self.shards == 1);
+        let by_rows = |extent: &Extent| one || Spread::of(&self.plan.steps[extent.at].prim).is_by_rows();
+        let (by_rows, across): (Vec<Extent>, Vec<Extent>) = extents.into_iter().partition(by_rows);
+        let own = |extent: Extent| {
+            let bounds = ranges(extent.rows, self.shards);
+            Extent { rows: bounds[self.shard + 1] - bounds[self.shard], ..extent }
+        };
+        let by_rows: Vec<Extent> = by_rows.into_iter().map(own).collect();
+        self.beside(self.plan.work(&by_rows, self.cut));
+        for extent in across {
+            if let Spread::Across = Spread::of(&self.plan.steps[extent.at].prim) {
+                // As on one machine of these rows, with what is under way to the other shards.
+                let work = self.plan.work(&[extent], self.cut) / self.shards as u64;
+                self.beside(work + work / 2);
+            } else {
+                self.alone(extent.at, self.plan.work(&[extent], self.cut));
+            }
+        }
     }
 
     fn goes(&mut self, at: Slot) {
-        let size = self.plan.steps[at].size;
+        let size = self.own(self.plan.steps[at].size);
         *self.place(size) -= bytes(size);
     }
 }
@@ -111,10 +169,15 @@ fn work(talk: &Talk<Three>, reads: &[Size], made: Size) -> u64 {
     let (read, made) = (reads.iter().map(|size| bytes(*size)).sum::<u64>(), bytes(made));
     match talk {
         Talk::Block(program) => 2 * read + 3 * made + wires(program, reads[0].rows().div_ceil(8), 2),
+        Talk::Own(OwnTalk::Better(better)) => {
+            2 * read + 3 * made + wires(&better.prefix, reads[0].rows().div_ceil(8), 2)
+        }
         // A byte for every bit of an element.
         Talk::Flat(program, _) => 24 * (read + made) + wires(program, 1, 2),
         Talk::Truncate { .. } => 40 * read,
         Talk::Less { .. } | Talk::LessBounded | Talk::Equal | Talk::Own(OwnTalk::ToBits { .. }) => 16 * read,
+        // The dealing, its shares, and planes.
+        Talk::Own(OwnTalk::Rectify { .. }) => 24 * (read + made),
         // The tag of a row, twice, beside its place; and the encryption of some rows at a time, of
         // most where parties are far.
         Talk::Own(OwnTalk::Meet { rows, .. }) => {

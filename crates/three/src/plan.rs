@@ -3,6 +3,7 @@
 use crate::{Door, doors, lower::ring, prim::Three};
 use hushwire_compute::{Computation, ComputeError, Op};
 use hushwire_plan::{PlanLowering, PlanSteps};
+use std::collections::HashMap;
 
 /// The steps that compute a computation, the same at all parties.
 pub struct Plan {
@@ -45,7 +46,7 @@ impl Plan {
         let inputs = computation.nodes().iter().zip(&mut numbers);
         let inputs = inputs.filter(|(node, _)| matches!(node.op, Op::Input(_)));
         inputs.zip(planes).for_each(|((_, number), planes)| *number &= !planes);
-        let three = Three { rings, numbers, doors: vec![] };
+        let three = Three { rings, numbers, doors: vec![], better: HashMap::new() };
         let (steps, Three { doors: inputs, .. }) = PlanLowering::new(computation, three).plan()?;
         let outputs = computation.outputs().iter().zip(steps.outputs());
         let scalar = |output: &hushwire_compute::Output| computation.node(output.value).ty.scalar;

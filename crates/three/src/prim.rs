@@ -1,9 +1,10 @@
 //! The primitives that three parties alone have.
 
 use crate::Door;
+use hushwire_circuit::Program;
 use hushwire_plan::{Primitives, Size, StepRows};
 use hushwire_rep3::ring::Geometry;
-use std::ops::Range;
+use std::{collections::HashMap, ops::Range, sync::Arc};
 
 /// Three parties: what they keep while a computation is lowered.
 pub(crate) struct Three {
@@ -13,6 +14,15 @@ pub(crate) struct Three {
     pub(crate) numbers: Vec<bool>,
     /// The form of each input.
     pub(crate) doors: Vec<Door>,
+    /// Circuits of better elements: whether the less is better, whether there are signs, and bits.
+    pub(crate) better: HashMap<(bool, bool, usize), Better>,
+}
+
+/// A circuit of fewest ANDs, and one of fewest rounds.
+#[derive(Clone)]
+pub(crate) struct Better {
+    pub(crate) ripple: Arc<Program>,
+    pub(crate) prefix: Arc<Program>,
 }
 
 /// Without a message.
@@ -31,6 +41,11 @@ pub(crate) enum OwnTalk {
     /// Words → these of their bits. Rectified are numbers of as many bits in two's complement: they
     /// have 0 in place of what is below 0, and no sign.
     ToBits { bits: Range<usize>, rectified: bool },
+    /// Two values' bits → the bits of the better element of each row.
+    Better(Better),
+    /// Words → words: numbers of as many bits in two's complement without the lowest bits, and 0 in
+    /// place of those below 0.
+    Rectify { bits: Range<usize> },
     /// Pictures and filters as words, channels first as computations have them → words.
     Conv2d(Geometry),
     /// Bits of keys → an order that brings equal ones together, the first `first` rows before
@@ -63,6 +78,7 @@ impl Primitives for Three {
             OwnTalk::ToBits { bits, rectified } => {
                 (Size::Bits(bits.len() - usize::from(*rectified), reads[0].rows()), StepRows::Each)
             }
+            OwnTalk::Rectify { .. } | OwnTalk::Better(_) => (reads[0], StepRows::Each),
             OwnTalk::Conv2d(geometry) => whole(reads[0].with_rows(geometry.results().unwrap_or(0))),
             OwnTalk::Meet { rows, .. } => whole(Size::Order(*rows, 1)),
             OwnTalk::Compact { kept } => {

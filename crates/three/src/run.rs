@@ -70,19 +70,7 @@ pub(crate) struct PlanRun<'p> {
 
 impl<'p> PlanRun<'p> {
     pub(crate) fn new(role: Role, plan: &'p Plan, cut: Cut, inputs: Vec<Shares>) -> Result<Self, ThreeError> {
-        let wrong =
-            |expected, found| ShareError::Length { what: "the shares of all inputs", expected, found };
-        if inputs.len() != plan.inputs.len() {
-            return Err(wrong(plan.inputs.len(), inputs.len()).into());
-        }
-        for (input, door) in inputs.iter().zip(&plan.inputs) {
-            if let Some(found) = [input.own.len(), input.next.len()].into_iter().find(|n| *n != door.bytes())
-            {
-                return Err(wrong(door.bytes(), found).into());
-            }
-        }
-        let inputs = inputs.into_iter().zip(&plan.inputs);
-        let inputs = inputs.map(|(shares, door)| came(shares, *door).map(Some)).collect::<Result<_, _>>()?;
+        let inputs = came_all(inputs, &plan.inputs)?;
         Ok(PlanRun { role, plan, cut, values: LiveValues::new(&plan.steps), inputs })
     }
 
@@ -117,6 +105,21 @@ impl<'p> PlanRun<'p> {
     }
 }
 
+/// The forms of all inputs from their shares in bytes.
+pub(crate) fn came_all(inputs: Vec<Shares>, doors: &[Door]) -> Result<Vec<Option<StepValue>>, ThreeError> {
+    let wrong = |expected, found| ShareError::Length { what: "the shares of all inputs", expected, found };
+    if inputs.len() != doors.len() {
+        return Err(wrong(doors.len(), inputs.len()).into());
+    }
+    for (input, door) in inputs.iter().zip(doors) {
+        if let Some(found) = [input.own.len(), input.next.len()].into_iter().find(|n| *n != door.bytes()) {
+            return Err(wrong(door.bytes(), found).into());
+        }
+    }
+    let inputs = inputs.into_iter().zip(doors);
+    Ok(inputs.map(|(shares, door)| came(shares, *door).map(Some)).collect::<Result<_, _>>()?)
+}
+
 /// The form of an input from its shares in bytes, which are as long as they must be.
 fn came(shares: Shares, door: Door) -> Result<StepValue, ShareError> {
     fn words<W: Held>(shares: &Shares) -> RingWords {
@@ -130,7 +133,7 @@ fn came(shares: Shares, door: Door) -> Result<StepValue, ShareError> {
 }
 
 /// Shares of an output in bytes.
-fn goes(form: StepValue, door: Door) -> Shares {
+pub(crate) fn goes(form: StepValue, door: Door) -> Shares {
     fn words<W: Held>(words: &RingWords, bits: usize) -> Shares {
         let column = lowered(W::column(words), bits);
         let all = |share: &[W]| {

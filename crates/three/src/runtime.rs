@@ -74,11 +74,13 @@ impl Runtime for Three {
             }
             OwnLocal::Farther { ones_first } => {
                 let x = reads[0].words();
-                in_ring!(x.ring(), farther(party.role, x, *ones_first))
+                let counts = in_ring!(x.ring(), all_here(x));
+                in_ring!(x.ring(), farther(party.role, x, *ones_first, counts))
             }
             OwnLocal::Targets { ones_first } => {
                 let [x, y] = [reads[0].words(), reads[1].words()];
-                in_ring!(x.ring(), targets(party.role, [x, y], *ones_first))
+                let counts = in_ring!(x.ring(), all_here(x));
+                in_ring!(x.ring(), targets(party.role, [x, y], *ones_first, counts))
             }
         }))
     }
@@ -128,24 +130,45 @@ fn matmul<W: Held>(
     matmul_known(backend, shape, factors).map(W::words)
 }
 
-/// Where the rows of zeros and of ones begin, in a summand of the flags: of `T` ones among `n`
-/// rows.
-fn begins<W: Held>(flags: &[W], ones_first: bool, known: bool) -> [W; 2] {
-    let all = flags.iter().fold(W::default(), |sum, flag| sum.plus(*flag));
-    let rows = if known { W::of(flags.len() as u64) } else { W::default() };
-    if ones_first { [all, W::default()] } else { [W::default(), rows.minus(all)] }
+/// Sums of the summands of flags that a party has, `own` and `next`, and the number of their rows:
+/// of all rows, and of those before the first one here.
+#[derive(Clone, Copy)]
+pub(crate) struct Counts {
+    pub(crate) all: [u64; 2],
+    pub(crate) before: [u64; 2],
+    pub(crate) rows: usize,
+    pub(crate) rows_before: usize,
+}
+
+/// The counts of flags all of which are here.
+fn all_here<W: Held>(flags: &RingWords) -> Counts {
+    let flags = W::column(flags);
+    let sum = |share: &[W]| share.iter().fold(W::default(), |sum, flag| sum.plus(*flag)).number();
+    Counts { all: [sum(&flags.own), sum(&flags.next)], before: [0; 2], rows: flags.rows(), rows_before: 0 }
+}
+
+impl Counts {
+    /// Where the rows of zeros and of ones begin, in a summand of the flags: of `T` ones among `n`
+    /// rows.
+    fn begins<W: Held>(&self, held: usize, ones_first: bool, known: bool) -> [W; 2] {
+        let all = W::of(self.all[held]);
+        let rows = if known { W::of(self.rows as u64) } else { W::default() };
+        if ones_first { [all, W::default()] } else { [W::default(), rows.minus(all)] }
+    }
 }
 
 /// With `S` ones up to row `i` of flags, a zero goes to where zeros begin and `i − S` farther, a
 /// one to where ones begin and `S − 1` farther. What all know is in x_0 alone.
-fn farther<W: Held>(role: Role, flags: &RingWords, ones_first: bool) -> RingWords {
+pub(crate) fn farther<W: Held>(role: Role, flags: &RingWords, ones_first: bool, counts: Counts) -> RingWords {
     let flags = W::column(flags);
     let share = |held: usize, flags: &[W]| {
         let known = role.constant_slot() == Some(held);
         let step = if known { W::of(1) } else { W::default() };
-        let [zeros, ones] = begins(flags, ones_first, known);
+        let [zeros, ones] = counts.begins::<W>(held, ones_first, known);
+        let before = W::of(counts.before[held]);
+        let rows = step.times(W::of(counts.rows_before as u64));
         // Two more at each one, and one less at each row.
-        let mut more = ones.minus(zeros);
+        let mut more = ones.minus(zeros).plus(before).plus(before).minus(rows);
         pool::collect(flags.iter().map(|flag| {
             more = more.plus(*flag).plus(*flag).minus(step);
             more
@@ -155,12 +178,18 @@ fn farther<W: Held>(role: Role, flags: &RingWords, ones_first: bool) -> RingWord
 }
 
 /// Where rows go if they are zeros, and what they go farther besides.
-fn targets<W: Held>(role: Role, [flags, farther]: [&RingWords; 2], ones_first: bool) -> RingWords {
+pub(crate) fn targets<W: Held>(
+    role: Role,
+    [flags, farther]: [&RingWords; 2],
+    ones_first: bool,
+    counts: Counts,
+) -> RingWords {
     let (flags, farther) = (W::column(flags), W::column(farther));
     let share = |held: usize, flags: &[W], farther: &[W]| {
         let known = role.constant_slot() == Some(held);
         let step = if known { W::of(1) } else { W::default() };
-        let mut place = begins(flags, ones_first, known)[0].minus(step);
+        let before = step.times(W::of(counts.rows_before as u64)).minus(W::of(counts.before[held]));
+        let mut place = counts.begins::<W>(held, ones_first, known)[0].plus(before).minus(step);
         pool::collect(flags.iter().zip(farther).map(|(flag, farther)| {
             place = place.plus(step).minus(*flag);
             place.plus(*farther)

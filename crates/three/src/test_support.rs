@@ -2,9 +2,9 @@
 
 use crate::Door;
 use hushwire_circuit::Planes;
-use hushwire_compute::{Tensor, Type};
+use hushwire_compute::{Dim, Shape, Tensor, Type};
 use hushwire_prg::Prg;
-use hushwire_rep3::{Addition, Shares, share};
+use hushwire_rep3::{Addition, Shares, ranges, share};
 
 /// Shares of a value in the form in which it comes.
 ///
@@ -41,4 +41,43 @@ pub fn opened(shares: [&Shares; 3], door: Door, ty: &Type) -> Tensor {
     };
     let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |n, byte| n << 8 | u128::from(*byte));
     Tensor::from_words(ty.scalar, &lengths, sum.chunks_exact(bytes.into()).map(word))
+}
+
+/// Shares of each shard's elements of a value, by shard.
+///
+/// # Panics
+/// As [`shared`].
+#[must_use]
+pub fn shared_on_shards(prg: &mut Prg, value: &Tensor, door: Door, shards: usize) -> Vec<[Shares; 3]> {
+    let bounds = ranges(value.len(), shards);
+    let part = |shard: usize| {
+        let rows = bounds[shard]..bounds[shard + 1];
+        let mut part = Tensor::zeros(value.scalar(), &[rows.len()]);
+        rows.enumerate().for_each(|(i, at)| part.element_mut(i).copy_from_slice(value.element(at)));
+        shared(prg, &part, door.of_shard(shard, shards))
+    };
+    (0..shards).map(part).collect()
+}
+
+/// The value of which shards have elements, by shard.
+///
+/// # Panics
+/// As [`opened`], and if parties' shares do not fit together.
+#[must_use]
+pub fn opened_on_shards(shares: &[[&Shares; 3]], door: Door, ty: &Type) -> Tensor {
+    let mut all = Tensor::zeros(ty.scalar, &ty.shape.lengths().expect("values of that door"));
+    let mut at = 0;
+    let shards = shares.len();
+    for (shard, shares) in shares.iter().enumerate() {
+        (0..3).for_each(|p| assert_eq!(shares[p].next, shares[(p + 1) % 3].own, "shares fit"));
+        let door = door.of_shard(shard, shards);
+        let ty = Type { shape: Shape(vec![Dim::Known(door.elements as u64)]), ..ty.clone() };
+        let part = opened(*shares, door, &ty);
+        for i in 0..part.len() {
+            all.element_mut(at).copy_from_slice(part.element(i));
+            at += 1;
+        }
+    }
+    assert_eq!(at, all.len(), "all elements");
+    all
 }

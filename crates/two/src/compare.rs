@@ -6,8 +6,8 @@
 //!
 //! **Source.** D. Rathee et al., "CrypTFlow2", CCS 2020, section 3.1. Deviations: an OT of 16 comes
 //! from four correlated OTs by eight hashes at the sender and two at the receiver
-//! ([`crate::digits`]). An AND of one bit with two takes two correlated OTs. Half of the rows have
-//! the roles swapped, so that both parties work alike.
+//! ([`crate::digits`]). An AND of one bit with two takes two correlated OTs with random choices, as
+//! a triple, and a round. Half of the rows have the roles swapped, so that both parties work alike.
 //! **Cost of a row.** One OT for each bit; a digit of d bits d + 2·2^d bits; a join 2 OTs and 2 +
 //! 2·2 bits, or 2 + 2 where no equality is asked for.
 
@@ -127,7 +127,7 @@ impl Kit {
         parts.iter().map(|part| leaves.by_ref().take(part.digits().len()).collect()).collect()
     }
 
-    /// Neighbours join. Two rounds.
+    /// Neighbours join. One round.
     async fn level(&mut self, trees: Vec<Vec<ComparedPart>>) -> Vec<Vec<ComparedPart>> {
         let pairs = || trees.iter().flat_map(|tree| tree.chunks_exact(2));
         let rows = pairs().map(|two| two[1].greater.len()).sum();

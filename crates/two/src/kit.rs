@@ -65,6 +65,10 @@ impl SentOts {
     }
 }
 
+/// OTs whose choices the peer has: the OTs that this party sends, and the blocks t of those that it
+/// receives.
+pub(crate) type ChosenOts = (SentOts, BlocksPart);
+
 /// Everything that a protocol of one party needs besides shares.
 pub(crate) struct Kit {
     pub(crate) talk: Talk,
@@ -173,6 +177,13 @@ impl Kit {
         self.cots.t.part(from..from + n)
     }
 
+    /// Unused blocks that the sender holds.
+    fn send(&mut self, n: usize) -> BlocksPart {
+        let from = self.used[0];
+        self.used[0] += n;
+        self.cots.q.part(from..from + n)
+    }
+
     /// Words of bits of pads of some keys, as [`Backend::tccr_tables`] has them.
     pub(crate) fn tables(&self, side: OtSide, tweak: u128, x: &[Block], of: &[Taken], out: &mut [u32]) {
         self.backend.tccr_tables(&self.keys[self.key(side)], tweak, x, of, out);
@@ -180,16 +191,29 @@ impl Kit {
 
     /// The next OTs, for choices that each party brings as bits in bytes of their own: `sends` that
     /// it sends, and t. One round.
-    pub(crate) async fn choose(&mut self, choices: &[u8], sends: usize) -> (SentOts, BlocksPart) {
+    pub(crate) async fn choose(&mut self, choices: &[u8], sends: usize) -> ChosenOts {
         let t = self.receive(choices.len());
         registry::once("correlated OT", &t);
         let said: Vec<u8> = choices.iter().zip(t.iter()).map(|(c, t)| c ^ u8::from(t.lsb())).collect();
         let heard = self.talk.exchange("choices", pack_bits(&said), packed(sends, 1)).await;
-        let from = self.used[0];
-        self.used[0] += sends;
-        let q = self.cots.q.part(from..from + sends);
+        let q = self.send(sends);
         registry::once("correlated OT", &q);
         (SentOts { q, turned: unpack_bits(&heard, sends), delta: self.cots.delta }, t)
+    }
+
+    /// The next OTs for two uses, whose choices go in one message.
+    pub(crate) async fn choose_for_two(
+        &mut self,
+        [first, second]: [&[u8]; 2],
+        [sends, more]: [usize; 2],
+    ) -> [ChosenOts; 2] {
+        let choices = Wiped::new([first, second].concat());
+        let (mut sent, t) = self.choose(&choices, sends + more).await;
+        let turned = sent.turned.split_off(sends);
+        let rest = SentOts { q: sent.q.part(sends..sends + more), turned, delta: sent.delta };
+        sent.q = sent.q.part(0..sends);
+        let [of_first, of_second] = [0..first.len(), first.len()..choices.len()].map(|of| t.part(of));
+        [(sent, of_first), (rest, of_second)]
     }
 
     /// Products of choices with vectors of `each` numbers: `corr(g, vector)` writes the vector of
@@ -198,12 +222,25 @@ impl Kit {
     pub(crate) async fn products(
         &mut self,
         choices: &[u8],
+        runs: [&[OtRun]; 2],
+        each: usize,
+        corr: impl Fn(usize, &mut [u64]),
+        put: impl FnMut(OtSide, usize, &[u64]),
+    ) -> Result<(), TwoError> {
+        let chosen = self.choose(choices, count(runs[0])).await;
+        self.products_of(chosen, choices, runs, each, corr, put).await
+    }
+
+    /// [`Kit::products`] with OTs whose choices the peer has. A round for each message.
+    pub(crate) async fn products_of(
+        &mut self,
+        (q, t): ChosenOts,
+        choices: &[u8],
         [sent, received]: [&[OtRun]; 2],
         each: usize,
         corr: impl Fn(usize, &mut [u64]),
         mut put: impl FnMut(OtSide, usize, &[u64]),
     ) -> Result<(), TwoError> {
-        let (q, t) = self.choose(choices, count(sent)).await;
         let mut out = chunks(sent, each).into_iter();
         let mut into = chunks(received, each).into_iter();
         loop {
@@ -306,41 +343,60 @@ impl Kit {
         }
     }
 
-    /// Shares of u·v of shared bits u and shared strings v of `width` bits, 1 or 2, in bytes; runs
-    /// of as many rows have one width each. Two rounds, two OTs a row, one each way.
+    /// Shares of u·v for shared bits u and shared strings v of 1 or 2 bits, a byte each. All rows
+    /// of a run have one width. It takes one round and two OTs a row, one in each direction.
+    ///
+    /// An OT whose choice r is not corrected gives shares of r·s, where s = H(q) ⊕ H(q ⊕ Δ) is the
+    /// sender's: H(q) and H(t). Both parties' r are shares of a random bit a, and their s of a
+    /// random string b. With the shares of both OTs, each party has a share of a·b. Then d = u ⊕ a
+    /// and e = v ⊕ b are opened (D. Beaver, CRYPTO 1991), which are random to both.
     pub(crate) async fn and(&mut self, u: &[u8], v: &[u8], runs: &[OtRun]) -> Wiped<Vec<u8>> {
         let n = u.len();
-        let (q, t) = self.choose(u, n).await;
+        let t = self.receive(n);
+        registry::once("correlated OT", &t);
+        let q = self.send(n);
+        registry::once("correlated OT", &q);
         let [sent, received] = [OtSide::Sent, OtSide::Received].map(|side| self.tweaks(side, n));
-        let mut message = Vec::with_capacity(and_bytes(runs));
         let mut out = Wiped::new(vec![0; n]);
-        // The two lowest bits of H(q'), and the next ones of H(q' ⊕ Δ).
+        // The two lowest bits come from H(q), and the next two from H(q ⊕ Δ).
         let both = [(Block::ZERO, 3), (self.cots.delta, 3 << 2)];
         let room = n.min(STRIP);
-        let mut keys = WipedBlocks::zeros(room);
         let [mut pairs, mut pads] = [(); 2].map(|()| Wiped::new(vec![0u32; room]));
-        let mut said = Wiped::new(vec![0u8; room]);
+        // `random`: the first bit is the share of a, the next ones are the share of b. `opened`:
+        // the shares of d and e.
+        let [mut random, mut opened] = [(); 2].map(|()| Wiped::new(vec![0u8; n]));
         for (rows, width) in strips(runs) {
             let (at, most, count) = (rows.start as u128, mask(width) as u8, rows.len());
-            let (keys, pairs, pads) = (&mut keys[..count], &mut pairs[..count], &mut pads[..count]);
-            q.keys(rows.clone(), keys);
-            self.tables(OtSide::Sent, sent + at, keys, &both, pairs);
+            let (pairs, pads) = (&mut pairs[..count], &mut pads[..count]);
+            self.tables(OtSide::Sent, sent + at, &q[rows.clone()], &both, pairs);
             self.tables(OtSide::Received, received + at, &t[rows.clone()], &[(Block::ZERO, 15)], pads);
-            let (u, v, out, said) = (&u[rows.clone()], &v[rows.clone()], &mut out[rows], &mut said[..count]);
-            for i in 0..count {
-                let [zero, one, pad] = [pairs[i], pairs[i] >> 2, pads[i] >> (2 * u[i])].map(|x| x as u8);
-                said[i] = (zero ^ one ^ v[i]) & most;
-                out[i] = (zero ^ pad ^ (u[i].wrapping_neg() & v[i])) & most;
+            for (i, row) in rows.enumerate() {
+                let a = u8::from(t[row].lsb());
+                let [zero, one, pad] = [pairs[i], pairs[i] >> 2, pads[i] >> (2 * a)].map(|x| x as u8);
+                let b = (zero ^ one) & most;
+                random[row] = a | b << 1;
+                opened[row] = (u[row] ^ a) | (v[row] ^ b) << 1;
+                out[row] = (zero ^ pad) & most ^ (a.wrapping_neg() & b);
             }
-            pack_few(said, width, &mut message);
         }
-        let heard = self.talk.exchange("payload", message, and_bytes(runs)).await;
-        let (mut heard, mut at) = (&heard[..], 0);
+        let mut message = pack_bits(&opened.iter().map(|x| x & 1).collect::<Vec<u8>>());
+        let mut at = 0;
         for run in runs {
-            let (said, rest) = unpack_few(heard, run.count, run.width);
-            let rows = at..at + run.count;
-            for ((out, u), said) in out[rows.clone()].iter_mut().zip(&u[rows]).zip(&said) {
-                *out ^= said & u.wrapping_neg();
+            let of: Vec<u8> = opened[at..at + run.count].iter().map(|x| x >> 1).collect();
+            pack_few(&of, run.width, &mut message);
+            at += run.count;
+        }
+        let length = packed(n, 1) + and_bytes(runs);
+        let heard = self.talk.exchange("opened", message, length).await;
+        let (bits, mut heard) = heard.split_at(packed(n, 1));
+        let (bits, mut at) = (unpack_bits(bits, n), 0);
+        let first = u8::from(self.index == 0).wrapping_neg();
+        for run in runs {
+            let (strings, rest) = unpack_few(heard, run.count, run.width);
+            for (row, string) in (at..at + run.count).zip(&strings[..]) {
+                let (a, b) = (random[row] & 1, random[row] >> 1);
+                let (d, e) = ((opened[row] & 1 ^ bits[row]).wrapping_neg(), opened[row] >> 1 ^ string);
+                out[row] ^= d & b ^ a.wrapping_neg() & e ^ first & d & e;
             }
             (heard, at) = (rest, at + run.count);
         }

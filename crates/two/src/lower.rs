@@ -240,11 +240,12 @@ impl Backend for Two {
         Talk::Own(OwnTalk::ToBits(adder.clone()))
     }
 
-    fn of_narrow(narrow: Size, ring: u32) -> Talk<Two> {
-        match narrow {
+    fn of_narrow(lower: &mut PlanLowering<'_>, narrow: Slot, ring: u32) -> Slot {
+        let talk = match lower.size(narrow) {
             Size::Words(..) => Talk::Own(OwnTalk::Extend(ring)),
             Size::Bits(..) | Size::Known(..) | Size::Order(..) => Talk::ToWords(ring),
-        }
+        };
+        lower.step(talk, vec![narrow])
     }
 
     fn factors(lower: &PlanLowering<'_>, reads: [Slot; 2]) -> [Holders; 2] {

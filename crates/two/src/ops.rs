@@ -6,7 +6,7 @@
 use crate::{
     TwoError,
     compare::{ComparePart, half},
-    kit::{Kit, OtRun, OtSide},
+    kit::{ChosenOts, Kit, OtRun, OtSide},
     ring::{Holders, mask},
 };
 use hushwire_block::Wiped;
@@ -83,13 +83,25 @@ impl Kit {
 
     /// b·x of shared bits and numbers. Two OTs a row, one each way.
     pub(crate) async fn times_bit(&mut self, b: &[u8], x: &[u64], ring: u32) -> Operated<Wiped<Vec<u64>>> {
+        let chosen = self.choose(b, x.len()).await;
+        self.times_bit_of(chosen, b, x, ring).await
+    }
+
+    /// The same with OTs whose choices, the bits, the peer has.
+    pub(crate) async fn times_bit_of(
+        &mut self,
+        chosen: ChosenOts,
+        b: &[u8],
+        x: &[u64],
+        ring: u32,
+    ) -> Operated<Wiped<Vec<u64>>> {
         // b x_0 = b_0 x_0 + b_1 (1 − 2 b_0) x_0, and likewise x_1.
         let part = |bit: u8, x: u64| u64::from(bit).wrapping_neg() & x;
         let mut sum: Wiped<Vec<u64>> = Wiped::new(b.iter().zip(x).map(|(b, x)| part(*b, *x)).collect());
         let run = [OtRun { count: x.len(), width: ring }];
         let corr = |g: usize, vector: &mut [u64]| vector[0] = x[g].wrapping_sub(part(b[g], x[g]) << 1);
         let put = |_, g: usize, shares: &[u64]| sum[g] = sum[g].wrapping_add(shares[0]) & mask(ring);
-        self.products(b, [&run, &run], 1, corr, put).await?;
+        self.products_of(chosen, b, [&run, &run], 1, corr, put).await?;
         Ok(sum)
     }
 
@@ -122,14 +134,33 @@ impl Kit {
         bits: &[&[u8]],
         widths: &[u32],
     ) -> Operated<Vec<Wiped<Vec<u64>>>> {
+        let (choices, sends) = self.bit_choices(bits, widths);
+        let chosen = self.choose(&choices, sends).await;
+        self.bits_by_bits_of(chosen, &choices, bits, widths).await
+    }
+
+    /// The choices for [`Kit::bits_by_bits`], and how many OTs this party sends.
+    pub(crate) fn bit_choices(&self, bits: &[&[u8]], widths: &[u32]) -> (Wiped<Vec<u8>>, usize) {
+        let [sent, received] = self.turns(bits.first().map_or(0, |b| b.len()));
+        let used = || bits.iter().zip(widths).filter(|(_, width)| **width > 0);
+        let choices = used().flat_map(|(bits, _)| bits[received.clone()].iter().copied()).collect();
+        (Wiped::new(choices), used().count() * sent.len())
+    }
+
+    /// [`Kit::bits_by_bits`] with OTs whose choices the peer has.
+    pub(crate) async fn bits_by_bits_of(
+        &mut self,
+        chosen: ChosenOts,
+        choices: &[u8],
+        bits: &[&[u8]],
+        widths: &[u32],
+    ) -> Operated<Vec<Wiped<Vec<u64>>>> {
         let rows = bits.first().map_or(0, |b| b.len());
         let [sent, received] = self.turns(rows);
         let used: Vec<usize> = (0..bits.len()).filter(|k| widths[*k] > 0).collect();
         let runs = |count: usize| -> Vec<OtRun> {
             used.iter().map(|k| OtRun { count, width: widths[*k] }).collect()
         };
-        let choices: Vec<u8> = used.iter().flat_map(|k| bits[*k][received.clone()].iter().copied()).collect();
-        let choices = Wiped::new(choices);
         let mut out = vec![Wiped::new(vec![0; rows]); bits.len()];
         let corr = |g: usize, vector: &mut [u64]| {
             vector[0] = u64::from(bits[used[g / sent.len()]][sent.start + g % sent.len()]);
@@ -139,7 +170,7 @@ impl Kit {
             out[used[g / of.len()]][of.start + g % of.len()] = shares[0];
         };
         let (out_runs, in_runs) = (runs(sent.len()), runs(received.len()));
-        self.products(&choices, [&out_runs, &in_runs], 1, corr, put).await?;
+        self.products_of(chosen, choices, [&out_runs, &in_runs], 1, corr, put).await?;
         Ok(out)
     }
 

@@ -123,7 +123,7 @@ impl Plan {
         products: Products,
         most: u64,
     ) -> Result<Plan, TwoError> {
-        let mut hash = blake3::Hasher::new_derive_key("hushwire two plan v6");
+        let mut hash = blake3::Hasher::new_derive_key("hushwire two plan v7");
         hash.update(&computation.digest());
         hash.update(&[products as u8]);
         for owner in owners {
@@ -158,8 +158,13 @@ impl Plan {
         computation: &Computation,
         (mut steps, two): (PlanSteps<Two>, Two),
         learns: &[[bool; 2]],
-        digest: [u8; 32],
+        mut digest: [u8; 32],
     ) -> Plan {
+        // Such messages differ from those that earlier programs send for the same computation.
+        let shares = |step| matches!(way(step), StepWay::Encrypted(layer) if layer.linear.together() > 1);
+        if steps.iter().any(shares) {
+            digest = blake3::derive_key("hushwire two plan, images share ciphertexts v1", &digest);
+        }
         // Layers of the same parameters, ring and evaluator have one key.
         let mut keys = BTreeSet::new();
         steps.each_talk(|talk| {

@@ -61,7 +61,7 @@ pub(crate) enum OwnTalk {
     /// The same numbers, from 0 on, modulo more: words → words of a ring.
     Extend(u32),
     /// Images by the weights that one party has, under encryption: weights and images, as words.
-    Encrypted(EncryptedLayer),
+    Encrypted(Box<EncryptedLayer>),
 }
 
 impl Primitives for Two {

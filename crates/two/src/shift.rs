@@ -99,11 +99,13 @@ impl Kit {
         keep.iter_mut().zip(carries).for_each(|(keep, (g, t))| *keep ^= g ^ t ^ flip);
         // The wrap of all bits is 0 modulo 2^(ring − by).
         let left = ring - by;
-        let products = self.bits_by_bits(&[&low], &[left - 1]).await?;
+        let (choices, sends) = self.bit_choices(&[&low], &[left - 1]);
+        let [of_low, of_keep] = self.choose_for_two([&choices, &keep], [sends, x.len()]).await;
+        let products = self.bits_by_bits_of(of_low, &choices, &[&low], &[left - 1]).await?;
         let carry = low.iter().zip(&products[0][..]).map(|(b, p)| u64::from(*b).wrapping_sub(p << 1));
         let y = x.iter().zip(carry).map(|(x, c)| (x >> by).wrapping_add(c) & mask(left));
         let y: Wiped<Vec<u64>> = Wiped::new(y.collect());
-        self.times_bit(&keep, &y, left).await
+        self.times_bit_of(of_keep, &keep, &y, left).await
     }
 
     /// Numbers in [0, 2^(ring − 1)) in the ring of `to` bits: with a highest bit of 0 shares wrap

@@ -77,16 +77,25 @@ fn turns(rows: usize) -> [usize; 2] {
 
 /// Products of choices with vectors of `each` numbers; the runs are those that each party sends.
 pub(crate) fn products(runs: [&[OtRun]; 2], each: usize) -> Tally {
-    let cots = runs.map(|runs| runs.iter().map(|run| run.count).sum());
+    Tally::choices(ots(runs)).then(payload(runs, each))
+}
+
+/// The OTs that each party sends.
+fn ots(runs: [&[OtRun]; 2]) -> [usize; 2] {
+    runs.map(|runs| runs.iter().map(|run| run.count).sum())
+}
+
+/// The messages of products after their choices.
+fn payload(runs: [&[OtRun]; 2], each: usize) -> Tally {
     let parts = runs.map(|runs| chunks(runs, each));
     let bytes = [0, 1].map(|i| parts[i].iter().map(|chunk| chunk_bytes(chunk, each) as u64).sum());
     let rounds = parts[0].len().max(parts[1].len()) as u64;
-    Tally::choices(cots).then(Tally { rounds, bytes, ..Tally::default() })
+    Tally { rounds, bytes, ..Tally::default() }
 }
 
 fn and(runs: &[OtRun]) -> Tally {
     let count = runs.iter().map(|run| run.count).sum();
-    Tally::choices([count; 2]).then(Tally::message([and_bytes(runs); 2]))
+    Tally { cots: [count; 2], ..Tally::message([packed(count, 1) + and_bytes(runs); 2]) }
 }
 
 /// A comparison of numbers in parts.
@@ -152,8 +161,11 @@ pub(crate) fn truncate(rows: usize, ring: u32, by: u32, sign: Sign) -> Tally {
 pub(crate) fn rectify(rows: usize, ring: u32, by: u32) -> Tally {
     let parts = [ComparePart::order(by), ComparePart { from: by, bits: ring - 1 - by, equal: true }];
     let sign = compare(rows, &parts).then(and(&[OtRun { count: rows, width: 1 }]));
-    let carry = bits_by_bits(rows, [ring - by - 1].into_iter());
-    sign.then(carry).then(times_bit(rows, ring - by))
+    let run = |count, width| OtRun { count, width };
+    let carry = turns(rows).map(|count| Vec::from_iter((ring > by + 1).then(|| run(count, ring - by - 1))));
+    let (carry, keep) = ([&carry[0][..], &carry[1]], [run(rows, ring - by)]);
+    let choices = ots(carry).map(|count| count + rows);
+    sign.then(Tally::choices(choices)).then(payload(carry, 1)).then(payload([&keep, &keep], 1))
 }
 
 /// Numbers from 0 on in a larger ring.

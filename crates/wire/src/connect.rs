@@ -6,6 +6,7 @@
 
 use hushwire_fault::Text;
 use std::{
+    collections::BTreeMap,
     sync::{
         PoisonError,
         atomic::{AtomicBool, Ordering},
@@ -14,10 +15,10 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use hushwire_machine::{Net, NetError, PartyId, Presented, Reason, SessionId, out_of_descriptors};
+use hushwire_machine::{Net, NetError, PartyId, Presented, Reason, Rx, SessionId, Tx, out_of_descriptors};
 
 use crate::{
-    Event, Identity, Listener, Observer, PeerConfig, SessionConfig,
+    Event, Identity, LinkStock, Listener, Observer, PeerConfig, SessionConfig,
     bell::Bell,
     excuse::{News, step_of},
     joining::{BACKOFF, Joining, with_joining},
@@ -87,6 +88,27 @@ pub fn connect_or_news(
     join(cfg, identity, listener, Some(observer), stop)
 }
 
+/// [`connect_or_news`] with links that outlive the session: they come back to the [`LinkStock`],
+/// and serve another session of the same members.
+///
+/// # Errors
+/// As [`connect_or_news`].
+#[expect(clippy::type_complexity, reason = "as `connect_or_news` has it, with a stock")]
+pub fn connect_kept(
+    cfg: &SessionConfig,
+    identity: &Identity,
+    listener: Option<&Listener>,
+    observer: Observer,
+    stop: Option<&AtomicBool>,
+) -> Result<(Net, LinkStock), (NetError, Option<Box<News>>)> {
+    let met = meeting(cfg, identity, listener, Some(observer), stop, true)?;
+    // It is new, so that all links are there.
+    met.1.map(|stock| (met.0, stock)).ok_or_else(|| {
+        let what = "the links of the session cannot be kept".to_owned();
+        (NetError::Config { peer: None, what }, None)
+    })
+}
+
 fn join(
     cfg: &SessionConfig,
     identity: &Identity,
@@ -94,9 +116,21 @@ fn join(
     observer: Option<Observer>,
     stop: Option<&AtomicBool>,
 ) -> Result<Net, (NetError, Option<Box<News>>)> {
+    meeting(cfg, identity, listener, observer, stop, false).map(|(net, _)| net)
+}
+
+#[expect(clippy::type_complexity, reason = "of one module")]
+fn meeting(
+    cfg: &SessionConfig,
+    identity: &Identity,
+    listener: Option<&Listener>,
+    observer: Option<Observer>,
+    stop: Option<&AtomicBool>,
+    keeps: bool,
+) -> Result<(Net, Option<LinkStock>), (NetError, Option<Box<News>>)> {
     let mut news = None;
     let met = with_joining(cfg, identity, listener, observer, None, stop, |joining, registration, ear| {
-        joining.meet(listener, registration, ear, &mut news)
+        joining.meet(listener, registration, ear, keeps, &mut news)
     });
     met.map_err(|e| (e, news.map(Box::new)))
 }
@@ -109,8 +143,9 @@ impl Joining<'_> {
         listener: Option<&Listener>,
         registration: Option<&Registration<'_>>,
         ear: &Bell,
+        keeps: bool,
         news: &mut Option<News>,
-    ) -> Result<Net, NetError> {
+    ) -> Result<(Net, Option<LinkStock>), NetError> {
         let session = loop {
             self.run(listener, registration, ear);
             if let Some(e) = self.cause(listener) {
@@ -122,7 +157,7 @@ impl Joining<'_> {
             }
         };
         *news = session.as_ref().err().and_then(|e| self.news(e));
-        self.into_net(session)
+        self.into_net(session, keeps)
     }
 
     /// Dials and accepts until all connections are there or the time is over.
@@ -260,29 +295,51 @@ impl Joining<'_> {
     }
 
     /// The links of the session that was agreed on; tells the others of an error.
-    fn into_net(self, session: Result<SessionId, NetError>) -> Result<Net, NetError> {
+    fn into_net(
+        self,
+        session: Result<SessionId, NetError>,
+        keeps: bool,
+    ) -> Result<(Net, Option<LinkStock>), NetError> {
         let session = session.inspect_err(|e| {
             let (culprit, why) = self.blames(e);
             let step = if why.is_excuse() { step_of(why) } else { "connect" };
             self.watched.watch().abort(culprit, why, step);
         })?;
         let lanes = if self.cfg.me.is_client() { self.cfg.client_lanes } else { self.cfg.lanes };
-        let mut net = Net::new(self.cfg.me, lanes, self.cfg.stall);
+        let (mut tx, mut rx) = (BTreeMap::new(), BTreeMap::new());
         for (slot, link) in self.links.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            let at = (slot.peer, slot.lane);
             match link {
-                Some(link) if slot.sends => net.add_tx(slot.peer, slot.lane, link),
-                Some(link) => net.add_rx(slot.peer, slot.lane, link),
+                Some(link) if slot.sends => _ = tx.insert(at, link as Box<dyn Tx>),
+                Some(link) => _ = rx.insert(at, link as Box<dyn Rx>),
                 None => {}
             }
         }
         let certificates = self.certificates.into_inner().unwrap_or_else(PoisonError::into_inner);
-        net.attend(session, self.watched.into_hold());
+        let of = (self.cfg.me, lanes, self.cfg.stall);
+        let (net, stock) = if keeps {
+            let stock = LinkStock::new(of, session, self.watched.parts(), tx, rx);
+            match stock.lend() {
+                Some(net) => (net, Some(stock)),
+                // A peer has ended meanwhile.
+                None => {
+                    stock.watch().check("connect")?;
+                    (Net::new(of.0, of.1, of.2), None)
+                }
+            }
+        } else {
+            let mut net = Net::new(of.0, of.1, of.2);
+            tx.into_iter().for_each(|((peer, lane), link)| net.add_tx(peer, lane, link));
+            rx.into_iter().for_each(|((peer, lane), link)| net.add_rx(peer, lane, link));
+            net.attend(session, self.watched.into_hold());
+            (net, None)
+        };
         if let Some(observer) = &self.observer {
             let now = SystemTime::now();
             for (party, validity) in certificates.into_iter().filter(|(_, v)| v.expires_soon(now)) {
                 observer(&Event::Expiring { party, validity });
             }
         }
-        Ok(net)
+        Ok((net, stock))
     }
 }

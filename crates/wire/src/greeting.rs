@@ -179,8 +179,13 @@ impl Joining<'_> {
             Ok(Hello { from, .. }) | Err(BadHello::Version { from, .. }) => Some(*from),
             Err(_) => None,
         };
-        // Without TLS, a peer's claim of its number is believed.
-        let peer = if shown.is_some() { pinned } else { claimed };
+        let peer = match (shown.is_some(), self.cfg.kin) {
+            (true, false) => pinned,
+            // It has the key that all of them have, and says which of them it is.
+            (true, true) => pinned.and(claimed),
+            // Without TLS, a peer's claim of its number is believed.
+            (false, _) => claimed,
+        };
         let Some(peer) = self.cfg.peers.iter().find(|p| Some(p.id) == peer) else {
             let presented = Presented::Other(Text::peer(claimed, "a connection without a hello"));
             return Err((

@@ -49,6 +49,7 @@ mod shaped;
 mod shm_link;
 mod sight;
 mod slot;
+mod stock;
 mod subject;
 mod tcp;
 mod tls;
@@ -65,7 +66,7 @@ mod watcher;
 
 pub use hushwire_machine::{Channel, Net, NetError, PartyId, Reason, SessionId, Watch};
 
-pub use connect::{connect, connect_observed, connect_or_news};
+pub use connect::{connect, connect_kept, connect_observed, connect_or_news};
 pub use excuse::{News, excuse, retell};
 #[cfg(target_os = "linux")]
 pub use handed::HandOver;
@@ -80,6 +81,7 @@ pub use probe::{DialledPeer, Incoming, Prober, Visit};
 pub use reception::{Reception, ReceptionCounts};
 pub use session::{PeerConfig, SessionConfig, TransportKind};
 pub use shape::Shape;
+pub use stock::LinkStock;
 pub use tcp::resolve;
 pub use tls::pinned_client;
 pub use validity::Validity;

@@ -29,7 +29,7 @@ const COMES_BYTES: usize = 16;
 const NOBODY: u8 = 0xff;
 
 /// AGREEMENT: a reason's index is its code.
-const REASONS: [Reason; 17] = [
+const REASONS: [Reason; 18] = [
     Reason::Failed,
     Reason::Interrupted,
     Reason::Died,
@@ -47,6 +47,7 @@ const REASONS: [Reason; 17] = [
     Reason::Local(Excuse::Job),
     Reason::Local(Excuse::Unsafe),
     Reason::Local(Excuse::Other),
+    Reason::Local(Excuse::Shard),
 ];
 
 /// The code of a reason.
@@ -218,7 +219,7 @@ mod tests {
             (0, 6),
             (0, 2),
             (1, NOBODY),
-            (2, 17),
+            (2, 18),
             (3, 6),
             (3, 8),
             (3, 61),

@@ -127,6 +127,9 @@ pub struct SessionConfig {
     /// apart before they are read; `None` sends none. Only TLS has it, and anybody on the way can
     /// read it.
     pub server_name: Option<String>,
+    /// Whether all members are processes of one member, which have its key alone: the hello says
+    /// which of them it is.
+    pub kin: bool,
 }
 
 impl SessionConfig {
@@ -158,6 +161,7 @@ impl SessionConfig {
             still: Self::STILL,
             socket_buffer: None,
             server_name: None,
+            kin: false,
         }
     }
 
@@ -193,7 +197,8 @@ impl SessionConfig {
             if self.peers[..i].iter().any(|p| p.id == peer.id) {
                 return bad(id, "a peer is listed twice");
             }
-            if self.transport == TransportKind::TcpTls && self.peers[..i].iter().any(|p| p.pin == peer.pin) {
+            let repeats = !self.kin && self.peers[..i].iter().any(|p| p.pin == peer.pin);
+            if self.transport == TransportKind::TcpTls && repeats {
                 return bad(id, "two peers have the same pin, so that one could speak for the other");
             }
             if peer.address.is_none() && !listens {

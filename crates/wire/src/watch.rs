@@ -7,6 +7,7 @@
 //! from a peer's notice. It does not change, and every later error of the session names it.
 
 use std::{
+    any::Any,
     collections::{BTreeMap, BTreeSet},
     io::{self, Write},
     sync::{
@@ -36,6 +37,7 @@ const TELL: Duration = Duration::from_secs(5);
 /// The watch over a session that is being opened, with the first hold on it.
 pub(crate) struct Watching {
     shared: Arc<SessionWatch>,
+    running: Arc<Running>,
     hold: Hold,
 }
 
@@ -63,8 +65,8 @@ impl Watching {
         });
         let mut watcher = Watcher::new(shared.clone(), wake, still);
         let thread = thread::Builder::new().name("watcher".to_owned()).spawn(move || watcher.run())?;
-        let running = Running { shared: shared.clone(), thread: Some(thread) };
-        Ok(Self { hold: Hold::new(shared.clone(), Arc::new(running)), shared })
+        let running = Arc::new(Running { shared: shared.clone(), thread: Some(thread) });
+        Ok(Self { hold: Hold::new(shared.clone(), running.clone()), running, shared })
     }
 
     pub(crate) fn shared(&self) -> &SessionWatch {
@@ -73,6 +75,11 @@ impl Watching {
 
     pub(crate) fn watch(&self) -> Watch {
         self.hold.watch()
+    }
+
+    /// The parts of holds, for links that outlive a net.
+    pub(crate) fn parts(&self) -> (Arc<dyn Overseer>, Arc<dyn Any + Send + Sync>) {
+        (self.shared.clone(), self.running.clone())
     }
 
     /// The hold for the finished net.

@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! test   formatting, lints and tests of one crate, and which crates depend on it
+//! tests  all tests, several programs at a time
 //! words  the check of house style, which scripts/test runs
 //! wrap   comments of files at 100 columns
 //! unify  the manifest that lets `test` use what tests of the whole workspace have built
@@ -13,6 +14,7 @@ mod circles;
 mod floors;
 mod links;
 mod names;
+mod programs;
 mod prose;
 mod source;
 mod test;
@@ -28,6 +30,7 @@ const HELP: &str = "\
 usage: cargo xtask COMMAND
 
   test CRATE [FILTER]   formatting, lints and tests of one crate, and the crates that depend on it
+  tests                 all tests of the workspace, several programs at a time
   words [PLACE...]      the check of house style: of crates, `docs`, `scripts`, or everything
   words --count         the number of findings in each place
   wrap FILE...          wraps comments, and paragraphs of Markdown (.md), at 100 columns
@@ -45,6 +48,7 @@ fn main() -> ExitCode {
     let done = match args.as_slice() {
         ["test", name] => test::run(name, None),
         ["test", name, filter] => test::run(name, Some(filter)),
+        ["tests"] => programs::run(),
         ["words", "--count"] => words::count(),
         ["words", names @ ..] => words::check(names),
         ["wrap", "--all"] => wrap::all(),

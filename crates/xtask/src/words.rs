@@ -14,11 +14,11 @@ const PAGES: &str = "docs";
 /// The pseudo-crate of scripts, manifests and simulators.
 const OTHERS: &str = "scripts";
 
-/// The most words of a sentence on the pages that people read first.
+/// The most words of a sentence on the pages for users.
 const SENTENCE: usize = 25;
 
-/// The pages that people read first. A folder is all of its pages.
-const FIRST_PAGES: [&str; 7] = [
+/// The pages for users. A folder is all of its pages.
+const USER_PAGES: [&str; 15] = [
     "README.md",
     "SECURITY.md",
     "docs/README.md",
@@ -26,6 +26,14 @@ const FIRST_PAGES: [&str; 7] = [
     "docs/concepts.md",
     "docs/choosing.md",
     "docs/guide/",
+    "docs/files.md",
+    "docs/jobs.md",
+    "docs/models.md",
+    "docs/operating.md",
+    "docs/psi.md",
+    "docs/python.md",
+    "docs/service.md",
+    "docs/sql.md",
 ];
 
 /// Words that made sentences hard to read, each with the plain word.
@@ -195,9 +203,9 @@ fn of_page(path: &Path, text: &str) -> Vec<(usize, String)> {
     let dead = links::dead(path, &lines).into_iter();
     let dead = dead.map(|(line, target)| (line, format!("the link to {target} leads nowhere")));
     let short = tree::short(path);
-    let is_first =
-        FIRST_PAGES.iter().any(|page| short == *page || page.ends_with('/') && short.starts_with(page));
-    let long = if is_first { long_sentences(&lines) } else { Vec::new() };
+    let is_for_users =
+        USER_PAGES.iter().any(|page| short == *page || page.ends_with('/') && short.starts_with(page));
+    let long = if is_for_users { long_sentences(&lines) } else { Vec::new() };
     let found = words(&lines, &mut None).into_iter().chain(long).chain(dead);
     found.map(|(line, what)| (line + 1, what)).collect()
 }

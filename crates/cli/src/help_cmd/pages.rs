@@ -14,7 +14,7 @@ macro_rules! pages {
     };
 }
 
-pub(super) static PAGES: [Page; 32] = pages![
+pub(super) static PAGES: [Page; 35] = pages![
     "start",
     "concepts",
     "choosing",
@@ -32,6 +32,8 @@ pub(super) static PAGES: [Page; 32] = pages![
     "authorise-jobs",
     "run-unattended",
     "operate-service",
+    "shards",
+    "shards-on-clusters",
     "jobs",
     "sql",
     "sql-reference",
@@ -42,6 +44,7 @@ pub(super) static PAGES: [Page; 32] = pages![
     "operations",
     "operators",
     "reports",
+    "fields",
     "service",
     "operating",
     "security",

@@ -57,7 +57,11 @@ fn counted(text: &str) -> Option<(&str, u64, &str)> {
 
 impl QueryArgs {
     /// All tables with their parts.
-    fn query_tables(&self, schema: &[QueryTable], run: &mut RunFiles) -> Result<QueryTables, Error> {
+    fn query_tables(
+        &self,
+        schema: &[QueryTable],
+        run: &mut RunFiles,
+    ) -> Result<(QueryTables, Vec<Given>), Error> {
         let of_files: Vec<String> =
             self.tables.iter().filter(|text| counted(text).is_none()).cloned().collect();
         let mut given: Vec<Given> = parts(&of_files, &self.read, schema)?;
@@ -86,7 +90,7 @@ impl QueryArgs {
             found.tables.push(QueryTable { parts: vec![part], padded, ..declared.clone() });
         }
         found.set_keys(&self.key)?;
-        Ok(found)
+        Ok((found, given))
     }
 }
 
@@ -105,7 +109,8 @@ pub(super) fn run(args: &QueryArgs) -> Result<(), Error> {
     let schema =
         args.schema.iter().map(|path| QueryTable::schema(path)).collect::<Result<Vec<_>, _>>()?.concat();
     let to = args.to.iter().map(|name| member("--to", name)).collect::<Result<Vec<_>, _>>()?;
-    let mut found = args.query_tables(&schema, &mut run)?;
+    let (mut found, given) = args.query_tables(&schema, &mut run)?;
+    let sql = found.listed(&sql, &given)?;
     found.take_partners(&sql);
     let job = QueryJob {
         now: hushwire_kinds::query_now(&sql),
@@ -114,6 +119,7 @@ pub(super) fn run(args: &QueryArgs) -> Result<(), Error> {
         min_group: args.bounds.min_group,
         join_bound: args.bounds.join_bound,
         tag_joins: args.bounds.tag_join,
+        shards: 1,
         tables: std::mem::take(&mut found.tables),
         parameters: vec![],
         values: RunValues::default(),

@@ -3,7 +3,9 @@
 
 use crate::common::{Place, Ran};
 use std::{
+    fs,
     io::{BufRead, BufReader},
+    path::Path,
     process::{Command, Stdio},
 };
 
@@ -187,6 +189,24 @@ fn manual_pages_and_completions_come_from_the_command_line() {
     for option in ["--inputs", "--dir", "man"] {
         assert!(script.contains(option), "{option}");
     }
+}
+
+/// The repository has every file that an example of a command names.
+#[test]
+fn files_that_helps_name_are_there() {
+    let place = Place::new();
+    good_bytes(&place, "man --dir pages");
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+    let mut named = 0;
+    for page in fs::read_dir(place.at("pages")).expect("pages").flatten() {
+        let text = fs::read_to_string(page.path()).expect("a page").replace("\\-", "-");
+        for word in text.split_whitespace().filter(|word| word.starts_with("examples/")) {
+            let file = word.trim_end_matches(['.', ',', ':', ')']);
+            assert!(root.join(file).exists(), "{}: {file}", page.path().display());
+            named += 1;
+        }
+    }
+    assert!(named > 5, "{named}");
 }
 
 fn good_bytes(place: &Place, args: &str) -> Ran {

@@ -103,7 +103,10 @@ fn small_weights_count_or_are_told() {
 #[test]
 fn bits_of_a_job_are_those_of_its_network() {
     let (place, _) = place();
-    good(&place, "model plan m.onnx --out network.hwc --bits 40");
+    let told = good(&place, "model plan m.onnx --out network.hwc --bits 40").err;
+    for words in ["network.hwc is the network of m.onnx", "numbers of 40 bits", "network = \"network.hwc\""] {
+        assert!(told.contains(words), "no {words} in {told}");
+    }
     let job = |bits: &str| {
         let text = format!(
             "kind = \"infer\"\nnetwork = \"network.hwc\"\nowner = \"client:lab\"\nclient = \"client:ann\"\n{bits}"

@@ -27,11 +27,13 @@ pub(crate) fn world(members: &[&str], terms: &str) -> (Rehearsal, Array) {
     let ran = place.ran("model plan m.onnx --out network.hwc");
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     let who = if members.len() == 2 {
-        "protocol = \"two\"\nowner = \"party0\"\nclient = \"party1\"\n"
+        "--protocol two --owner party0 --client party1"
     } else {
-        "owner = \"client:lab\"\nclient = \"client:ann\"\n"
+        "--owner lab --client ann"
     };
-    let job = format!("kind = \"infer\"\nnetwork = \"network.hwc\"\n{terms}{who}");
+    let ran = place.ran(&format!("job new infer network.hwc {who}"));
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let job = ran.out + terms;
     let world = Rehearsal::within(place, &job);
     world.place.put("r/model.onnx", &made.to_bytes());
     world.place.put("r/input.npy", &npy::write(&input));

@@ -49,6 +49,8 @@ mod schemas;
 mod serve;
 #[cfg(feature = "sql")]
 mod set_up;
+#[cfg(feature = "sql")]
+mod shards;
 mod stdout;
 mod texts;
 mod trust;

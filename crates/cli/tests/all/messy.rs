@@ -150,6 +150,106 @@ fn files_of_arrow_are_tables() {
 }
 
 #[test]
+fn an_option_that_is_not_there_is_refused_without_odd_advice() {
+    let place = Place::new();
+    place.put("t.csv", b"id,n\n1,2\n");
+    let ran = place.ran("table describe t.csv --type t.n=INTEGER");
+    assert_eq!(ran.code, Some(2), "{}", ran.err);
+    assert!(ran.err.contains("unexpected argument '--type'") && !ran.err.contains("'-- "), "{}", ran.err);
+    ended_badly(&place, "table describe t.csv --heade no", 2, &["a similar argument exists: '--header'"]);
+}
+
+#[test]
+fn a_join_of_many_rows_with_many_names_the_options() {
+    let place = Place::new();
+    let rows = |name: &str| (0..1100).fold(format!("{name}\n"), |all, i| format!("{all}{}\n", i / 2));
+    place.put("a.csv", rows("x").as_bytes());
+    place.put("b.csv", rows("y").as_bytes());
+    let tables = "--table a=a.csv@ann --table b=b.csv@bob";
+    let sql = "SELECT COUNT(*) AS n FROM a JOIN b ON x = y";
+    refused(
+        &place,
+        tables,
+        sql,
+        &["on x = y may have many rows of a key", "--key TABLE=COLUMN", "--join-bound"],
+    );
+}
+
+/// Files as people have them, one in each line, with the words of `table describe` about them.
+#[test]
+fn notes_and_remedies_of_files() {
+    let place = Place::new();
+    let long = format!("id,s\n1,{}\n2,y\n", "x".repeat(70_000));
+    let files: [(&str, &[u8], &[&str]); 12] = [
+        (
+            "long.csv",
+            long.as_bytes(),
+            &["DIGEST", "text of 70000 bytes (long.csv, line 2), and VARCHAR has 512"],
+        ),
+        (
+            "latin1.csv",
+            b"id;name\n1;Z\xfcrich\n",
+            &["note: latin1.csv, line 2: column name is not UTF-8; set --encoding latin1, or windows-1252"],
+        ),
+        (
+            "plus.csv",
+            b"id,n\n1,+5\n2,-6\n",
+            &["set the type in the schema, or in a query by --type TABLE.n=INTEGER"],
+        ),
+        (
+            "total.csv",
+            b"region,n\nnorth,5\nsouth,7\nTotal,12\n",
+            &["note: total.csv, line 4: this last row begins with a word for a total"],
+        ),
+        ("caret.csv", b"id^n\n1^2\n3^4\n", &["2 rows of 1 column;", "set --separator \"^\""]),
+        (
+            "words.csv",
+            b"n\nNULL\nN/A\n-\n7\n8\n9\n",
+            &["numbers but for 3 of 6: those values are not", "add --null NULL,N/A,-"],
+        ),
+        ("inf.csv", b"x\n1.5\nNaN\ninf\n-Infinity\n2.5\n3.5\n", &["try it with --null NaN,inf,-Infinity"]),
+        ("rows.csv", b"id,n\n1,2\n", &["1 row of 2 columns"]),
+        ("zero.csv", b"d\n0000-00-00\n2024-01-05\n2024-02-05\n", &["line 2, of the form 9999-99-99"]),
+        ("swiss.csv", b"n\n1'234.50\n99.00\n", &["2 of 2 values are numbers with --thousands \"'\""]),
+        ("ampm.csv", b"t\n02/29/2024 1:45 PM\n", &["--date-format \"%m/%d/%Y %I:%M %p\""]),
+        ("nbsp.csv", "n;m\n1\u{a0}234;1\n2\u{202f}345;2\n".as_bytes(), &["--thousands space"]),
+    ];
+    for (name, bytes, words) in files {
+        place.put(name, bytes);
+        let told = ended_well(&place, &format!("table describe {name}")).out;
+        words.iter().for_each(|words| assert!(told.contains(words), "{name}: no {words:?} in {told}"));
+    }
+    let refused: [(&str, &[u8], &str); 6] = [
+        (
+            "quotes.csv",
+            b"id,name\n1,'Smith, Ann'\n",
+            "line 2: it has 3 fields where the first line has 2; if its fields have ' around them",
+        ),
+        ("blank.csv", b"id, \"name\"\n1, \"Lee\"\n", "line 1, character 5: a quote stands in a field"),
+        ("cr.csv", b"id,n\r1,2\r", "a carriage return stands alone; end lines with LF or CR LF"),
+        (
+            "comment.csv",
+            b"# by erp\nid,n\n1,2\n",
+            "line 2: it has 2 fields where the first line has 1; if the lines before it",
+        ),
+        ("end.csv", b"id,n\r\n1,2\r\n\x1a", "delete the last character of the file, which marks its end"),
+        ("nul.csv", b"id,s\n1,a\0b\n", "line 2: column s: a field has a zero byte"),
+    ];
+    for (name, bytes, words) in refused {
+        place.put(name, bytes);
+        ended_badly(&place, &format!("table describe {name}"), 4, &[words]);
+    }
+    // The rest of a file with a long text is there; numbers that a query means have a way out.
+    assert_eq!(
+        good(&place, "--table t=long.csv@a", "SELECT SUM(id) AS s, COUNT(DISTINCT s) AS d FROM t"),
+        "s,d\n3,2\n"
+    );
+    let sum = "SELECT SUM(n) AS s FROM t";
+    self::refused(&place, "--table t=plus.csv@a", sum, &["if they are no codes, add --type t.n=INTEGER"]);
+    assert_eq!(good(&place, "--table t=plus.csv@a --type t.n=INTEGER", sum), "s\n-1\n");
+}
+
+#[test]
 fn several_files_of_an_owner_are_one_part() {
     let place = Place::new();
     place.put("a-1.csv", b"id,n\n1,2\n");

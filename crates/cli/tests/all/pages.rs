@@ -81,7 +81,7 @@ fn assert_shown(page: &str, shown: &str, found: &str) {
 /// Runs the commands of a page; the number of its blocks that were run, and of outputs compared.
 fn run(page: &str) -> (usize, usize) {
     let text = fs::read_to_string(root().join(page)).unwrap_or_else(|e| panic!("{page}: {e}"));
-    let (place, ports) = (Place::new(), Port::row::<3>());
+    let (place, ports) = (Place::new(), Port::row::<12>());
     let examples = fs::canonicalize(root().join("examples")).unwrap_or_else(|e| panic!("examples: {e}"));
     std::os::unix::fs::symlink(examples, place.at("examples")).unwrap_or_else(|e| panic!("{e}"));
     let port = ports[0].number();
@@ -168,6 +168,11 @@ fn the_pages_of_concepts_and_protocols() {
 }
 
 #[test]
+fn the_page_of_shards() {
+    assert_eq!(run("docs/shards.md"), (5, 3));
+}
+
+#[test]
 fn the_page_of_files() {
     assert_eq!(run("docs/files.md"), (2, 2));
 }
@@ -187,6 +192,9 @@ const QUICK: [&str; 9] = [
 
 /// The pages of tasks whose commands take longer, with the least numbers of blocks and outputs.
 const SLOW: [(&str, usize, usize); 2] = [("private-inference", 5, 2), ("serve-model", 2, 0)];
+
+/// The pages whose commands need clusters: tests of the Python package check what they apply.
+const OF_CLUSTERS: [&str; 1] = ["shards-on-clusters"];
 
 /// The pages of tasks in Python, which the tests of the Python package run.
 const PYTHON: [&str; 1] = ["arrays-in-python"];
@@ -218,7 +226,8 @@ fn every_page_of_a_task_is_run() {
         .filter_map(|entry| Some(entry.file_name().to_str()?.strip_suffix(".md")?.to_owned()))
         .collect();
     found.sort();
-    let known = QUICK.into_iter().chain(SLOW.map(|(name, ..)| name)).chain(PYTHON).chain(OF_THE_SERVICE);
+    let known = QUICK.into_iter().chain(SLOW.map(|(name, ..)| name)).chain(PYTHON);
+    let known = known.chain(OF_THE_SERVICE).chain(OF_CLUSTERS);
     let mut known: Vec<&str> = known.collect();
     known.sort_unstable();
     assert_eq!(found, known);

@@ -53,7 +53,7 @@ fn the_report_has_its_fields() {
 fn every_process_stays_within_the_memory() {
     // The program that tests run is hardly optimised, and its pages count: it is larger than the
     // one whose memory was measured.
-    let program = 15 << 20;
+    let program = 16 << 20;
     let place = Place::new();
     place.put("a", &bytes(1_500_000, 1));
     for (memory, options) in [(20, "--threads 2"), (18, "--sbox bp32"), (40, "--sbox gf256 --threads 2")] {

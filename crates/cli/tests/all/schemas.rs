@@ -1,9 +1,9 @@
-//! Reports for programs, beside the JSON Schemas in `docs/reference/reports`.
+//! Compares reports for programs with the JSON Schemas in `docs/reference/reports`.
 //!
 //! Every report that any test of this program sees is compared: each field is in its schema, with
-//! its type, and no field that the schema requires is missing. With `HUSHWIRE_WRITE_SCHEMAS=1`
-//! schemas are widened to what the tests see, and take the meanings of fields from the tables of
-//! the pages; delete a schema's file first to have it made anew.
+//! its type, and no field that the schema requires is missing. With `HUSHWIRE_WRITE_SCHEMAS=1`,
+//! schemas are widened to what the tests see. They take the meanings of fields from the tables of
+//! the pages and of `docs/reference/fields.md`. Delete a schema's file first to have it made anew.
 
 use crate::common::Place;
 use serde_json::{Map, Value, json};
@@ -19,7 +19,7 @@ use std::{
 const FREE: [&str; 4] = ["symbols", "outputs", "public", "lengths"];
 
 /// The reports that have schemas.
-const REPORTS: [&str; 35] = [
+const REPORTS: [&str; 36] = [
     "circuit-info",
     "circuit-make-microcode",
     "client-aes-ctr",
@@ -53,6 +53,7 @@ const REPORTS: [&str; 35] = [
     "party-psi",
     "party-query",
     "party-run",
+    "plan-size",
     "serve-model",
     "table-describe",
 ];
@@ -206,6 +207,35 @@ fn misfits(schema: &Value, value: &Value, at: &str) -> Vec<String> {
     all
 }
 
+/// Gives a field its meaning: the meaning of its whole path in the report, or of the path's end.
+fn describe(schema: &mut Value, at: &str, meanings: &BTreeMap<String, String>) {
+    let place = at.trim_start_matches('.').replace("clients[]", "parties[]");
+    let ends = place.match_indices('.').map(|(dot, _)| &place[dot + 1..]);
+    if let Some(meaning) = std::iter::once(&*place).chain(ends).find_map(|end| meanings.get(end)) {
+        schema["description"] = json!(meaning);
+    }
+}
+
+/// Gives all fields of a schema their meanings, and returns those that have none.
+fn described(schema: &mut Value, at: &str, meanings: &BTreeMap<String, String>) -> Vec<String> {
+    let mut without = vec![];
+    let fields = schema.get_mut("properties").and_then(Value::as_object_mut);
+    for (key, field) in fields.into_iter().flatten() {
+        let at = format!("{at}.{key}");
+        // A meaning that no page has any more is removed.
+        field.as_object_mut().map(|field| field.remove("description"));
+        describe(field, &at, meanings);
+        if field["description"].is_null() {
+            without.push(at.clone());
+        }
+        without.extend(described(field, &at, meanings));
+    }
+    if schema["items"].is_object() {
+        without.extend(described(&mut schema["items"], &format!("{at}[]"), meanings));
+    }
+    without
+}
+
 /// Lets a schema allow a value, too.
 fn widen(schema: &mut Value, value: &Value, at: &str, meanings: &BTreeMap<String, String>) {
     let mut all = types(schema);
@@ -219,9 +249,7 @@ fn widen(schema: &mut Value, value: &Value, at: &str, meanings: &BTreeMap<String
     }
     all.sort();
     schema["type"] = if all.len() == 1 { json!(all[0]) } else { json!(all) };
-    if let Some(meaning) = meanings.get(&at.trim_start_matches('.').replace("clients[]", "parties[]")) {
-        schema["description"] = json!(meaning);
-    }
+    describe(schema, at, meanings);
     match value {
         Value::Object(fields) if is_free(at) => {
             let mut more = if schema["additionalProperties"].is_object() {
@@ -269,37 +297,74 @@ fn sorted(value: Value) -> Value {
     }
 }
 
-/// The meanings of fields, from the tables of the pages: `` | `field` | commands | unit | meaning |
-/// ``.
+/// The rows of a page's tables, without the marks of code.
+fn rows(page: &str) -> Vec<Vec<String>> {
+    let text = fs::read_to_string(root().join(page)).unwrap_or_default();
+    let cells = |line: &str| {
+        let line = line.replace("\\|", "\u{1}");
+        line.split('|').map(|cell| cell.trim().replace('\u{1}', "|").replace('`', "")).collect()
+    };
+    text.lines().filter(|line| line.starts_with("| `")).map(cells).collect()
+}
+
+/// The meanings of fields, from the tables of the pages (`` | `field` | commands | unit | meaning |
+/// ``, or without the unit), and from the page of all fields.
 fn meanings(name: &str) -> BTreeMap<String, String> {
     let page = match name {
         name if name.contains("psi") => "docs/psi.md",
         name if name.contains("query") => "docs/sql.md",
         name if name.contains("infer") || name.contains("model") => "docs/models.md",
         name if name.contains("table") => "docs/files.md",
+        "plan-size" => "docs/shards.md",
         name if name.contains("doctor") || name.contains("keys") || name == "init" => "docs/operating.md",
         _ => "docs/jobs.md",
     };
-    let text = fs::read_to_string(root().join(page)).unwrap_or_default();
-    let rows = text.lines().filter(|line| line.starts_with("| `")).map(|line| {
-        let line = line.replace("\\|", "\u{1}");
-        line.split('|').map(|cell| cell.trim().replace('\u{1}', "|")).collect::<Vec<_>>()
-    });
-    let rows = rows.filter(|cells| [5, 6].contains(&cells.len()));
-    let one = |cells: Vec<String>| {
-        if cells.len() == 5 {
-            return (cells[1].trim_matches('`').to_owned(), cells[3].replace('`', ""));
-        }
-        let unit =
-            if ["–", ""].contains(&cells[3].as_str()) { String::new() } else { format!(" ({})", cells[3]) };
-        (cells[1].trim_matches('`').to_owned(), format!("{}{unit}", cells[4]).replace('`', ""))
-    };
     let mut all = BTreeMap::new();
-    // The first table of a page that names a field is the one of reports.
-    for (field, meaning) in rows.map(one) {
-        all.entry(field).or_insert(meaning);
+    for cells in rows("docs/reference/fields.md") {
+        let (report, field) = cells[1].split_once('.').unwrap_or(("", &cells[1]));
+        match REPORTS.iter().any(|name| !report.is_empty() && name.contains(report)) {
+            true if name.contains(report) => all.insert(field.to_owned(), cells[2].clone()),
+            true => None,
+            false => all.insert(cells[1].clone(), cells[2].clone()),
+        };
+    }
+    // A table of reports names commands in its second column.
+    let commands =
+        ["local", "party", "client", "check", "plan", "plan-size", "serve-model", "explain", "cost"];
+    let is_field = |cells: &Vec<String>| {
+        [5, 6].contains(&cells.len()) && cells[2].split(", ").any(|command| commands.contains(&command))
+    };
+    for cells in rows(page).into_iter().filter(is_field) {
+        let unit = if cells.len() == 6 && !["–", ""].contains(&cells[3].as_str()) {
+            format!(" ({})", cells[3])
+        } else {
+            String::new()
+        };
+        let meaning = format!("{}{unit}", cells[cells.len() - 2]);
+        for field in cells[1].split(", ") {
+            all.entry(field.to_owned()).or_insert_with(|| meaning.clone());
+        }
     }
     all
+}
+
+/// Each field says what it is, in the words of the pages.
+#[test]
+fn every_field_of_a_schema_has_the_meaning_of_its_page() {
+    let mut missing = vec![];
+    for name in REPORTS {
+        let schema = read(&file_of(name)).unwrap_or_else(|| panic!("{name}"));
+        let mut new = schema.clone();
+        let without = described(&mut new, "", &meanings(name));
+        missing.extend(without.iter().map(|at| format!("{name}{at}")));
+        if std::env::var_os("HUSHWIRE_WRITE_SCHEMAS").is_some() {
+            let text = serde_json::to_string_pretty(&sorted(new)).unwrap_or_else(|e| panic!("{e}"));
+            fs::write(file_of(name), text + "\n").unwrap_or_else(|e| panic!("{name}: {e}"));
+        } else {
+            assert!(new == schema, "{name}: run the tests with HUSHWIRE_WRITE_SCHEMAS=1");
+        }
+    }
+    assert!(missing.is_empty(), "no page says what {missing:?} are; docs/reference/fields.md may");
 }
 
 #[test]

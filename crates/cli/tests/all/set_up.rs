@@ -173,3 +173,36 @@ fn jobs_are_written_from_computations_and_keys() {
     bad(&place, again, 5, &["bill.toml"]);
     good(&place, &format!("{again} --force"));
 }
+
+/// Each job file is read again and says who learns what. A job that can run on one machine gives
+/// the result.
+#[test]
+fn jobs_of_other_kinds_are_written() {
+    let place = Place::new();
+    let less = "job new circuit less:32 --input a=party0 --input b=ann --output less=party1,bob";
+    good(&place, &format!("{less} --out less.toml"));
+    let shown = good(&place, "job show less.toml").out;
+    assert!(shown.contains("ann") && shown.contains("bob"), "{shown}");
+    let ran = good(&place, "local run -q less.toml --inputs a=00000002,b=00000003");
+    assert_eq!(ran.out.trim(), "less=1");
+    // Without names: the circuit's own, from one party each, to all.
+    good(&place, "job new circuit add:8 --protocol authgarble:4 --out add.toml");
+    assert!(good(&place, "job show add.toml").out.contains("party3"));
+    good(&place, "job new draw --parties 2 --numbers 3 --from 7 --to 9 --out draw.toml");
+    assert!(good(&place, "job show draw.toml").out.contains('9'));
+    good(&place, "job new aes-ctr --owner ann --decrypt --out file.toml");
+    let text = String::from_utf8_lossy(&place.get("file.toml")).into_owned();
+    assert!(
+        text.contains("owner = \"client:ann\"\ndirection = \"decrypt\"") && text.contains("key = \"kept\"")
+    );
+    good(&place, "job show file.toml");
+    for (args, code, words) in [
+        ("job new circuit less:32 --input a=party0", 2, "the circuit has 2"),
+        ("job new circuit less:32 --input a=party0 --input b=party7", 4, "party7"),
+        ("job new circuit less:32 --protocol yao --input a=party0 --input b=ann", 2, "has no clients"),
+        ("job new draw --numbers 3 --to 2", 4, "numbers"),
+        ("job new aes-ctr --owner party0", 4, "owner"),
+    ] {
+        bad(&place, args, code, &[words]);
+    }
+}

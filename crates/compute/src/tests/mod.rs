@@ -1,6 +1,7 @@
 //! Tests of the whole crate: random graphs through every form, and the evaluator against
 //! independent formulas.
 
+mod by_rows;
 mod circuits;
 mod cost;
 mod cut;

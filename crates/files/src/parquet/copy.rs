@@ -4,7 +4,7 @@ use super::{Rows, rows::guarded, write::refused};
 use crate::FileError;
 use parquet::{
     basic::{Compression, LogicalType, Repetition, Type as Physical},
-    column::reader::{ColumnReader, ColumnReaderImpl},
+    column::reader::ColumnReaderImpl,
     data_type::{BoolType, ByteArray, ByteArrayType, DataType},
     errors::ParquetError as Codec,
     file::{
@@ -128,23 +128,7 @@ impl Rows {
             let mut reader = guarded(self.path(), || group.get_column_reader(column))?;
             let mut writer = to.next_column().map_err(|e| refused(&e))?.ok_or_else(missing)?;
             let path = self.path();
-            macro_rules! of {
-                ($($reader:ident),+) => {
-                    match &mut reader {
-                        $(ColumnReader::$reader(reader) => copy_column(path, reader, descriptor, kept, &mut writer),)+
-                    }
-                };
-            }
-            of!(
-                BoolColumnReader,
-                Int32ColumnReader,
-                Int64ColumnReader,
-                Int96ColumnReader,
-                FloatColumnReader,
-                DoubleColumnReader,
-                ByteArrayColumnReader,
-                FixedLenByteArrayColumnReader
-            )?;
+            of_any_type!(&mut reader, reader => copy_column(path, reader, descriptor, kept, &mut writer))?;
             writer.close().map_err(|e| refused(&e))?;
         }
         for column in 0..copied.names().len() {

@@ -4,6 +4,7 @@
 //! ```text
 //! kind     ParquetType  the type of a column; nested columns and times of day have none
 //! rows     Rows         the chosen columns of a file, a row at a time, decoded in batches
+//! table    Footers      the files of a table of which several read a part each
 //! fields                values as text: 2026-11-23, 14.50, true
 //! write    Writer       a table as one file, compressed by Snappy, a group of rows at a time
 //! copy     Copied       rows of a file as another file, with all columns unchanged
@@ -39,10 +40,28 @@
 //! Files are the owner's own, and may still be broken in any way: the result is then an error that
 //! names the file, whatever the decoder does. Decoded values are not wiped from memory.
 
+/// Does the same with a column's reader, of whatever type the column is.
+macro_rules! of_any_type {
+    ($column:expr, $reader:ident => $do:expr) => {{
+        use ::parquet::column::reader::ColumnReader;
+        match $column {
+            ColumnReader::BoolColumnReader($reader) => $do,
+            ColumnReader::Int32ColumnReader($reader) => $do,
+            ColumnReader::Int64ColumnReader($reader) => $do,
+            ColumnReader::Int96ColumnReader($reader) => $do,
+            ColumnReader::FloatColumnReader($reader) => $do,
+            ColumnReader::DoubleColumnReader($reader) => $do,
+            ColumnReader::ByteArrayColumnReader($reader) => $do,
+            ColumnReader::FixedLenByteArrayColumnReader($reader) => $do,
+        }
+    }};
+}
+
 mod copy;
 pub(crate) mod fields;
 mod kind;
 mod rows;
+mod table;
 #[cfg(test)]
 mod tests;
 mod write;
@@ -53,4 +72,5 @@ pub(crate) use kind::TextForm;
 pub use kind::{ParquetColumn, ParquetType};
 pub(crate) use rows::place;
 pub use rows::{Record, Rows, is_decoding};
+pub use table::Footers;
 pub use write::{ParquetField, Writer, write};

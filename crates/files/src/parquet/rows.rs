@@ -16,6 +16,7 @@ use std::{
     cell::Cell,
     fs::File,
     io,
+    ops::Range,
     os::unix::fs::FileExt,
     panic::{AssertUnwindSafe, catch_unwind},
     path::{Path, PathBuf},
@@ -163,6 +164,11 @@ impl Chunk {
         Ok(())
     }
 
+    /// Passes over rows that nobody reads; gives how many there were.
+    fn skip(&mut self, rows: usize) -> Result<usize, Decoder> {
+        of_any_type!(&mut self.reader, reader => reader.skip_records(rows))
+    }
+
     /// The next field's text; `false` for NULL. `None` is behind the end.
     fn next(&mut self, out: &mut Vec<u8>) -> Result<Option<bool>, Fault> {
         if self.row == self.rows {
@@ -216,7 +222,11 @@ pub struct Rows {
     group: usize,
     left: u64,
     count: u64,
+    /// Rows that were read or passed over, and the row that is no longer read.
     read: u64,
+    end: u64,
+    /// Rows of the next row group that are passed over.
+    skip: u64,
     record: Record,
 }
 
@@ -296,7 +306,21 @@ impl Rows {
         let chosen = (0..columns.len()).filter(|at| forms[*at].is_some()).collect();
         let path = path.to_owned();
         let (chunks, record) = (vec![], Record::default());
-        Ok(Self { path, reader, columns, forms, chosen, chunks, group: 0, left: 0, count, read: 0, record })
+        Ok(Self {
+            path,
+            reader,
+            columns,
+            forms,
+            chosen,
+            chunks,
+            group: 0,
+            left: 0,
+            count,
+            read: 0,
+            end: count,
+            skip: 0,
+            record,
+        })
     }
 
     /// Columns of the file.
@@ -343,11 +367,31 @@ impl Rows {
         Ok(())
     }
 
+    /// Reads these rows alone, of those from 0 on, before the first is read. Row groups without any
+    /// of them are not touched, and of the first one no row before them is decoded.
+    pub fn within(&mut self, rows: Range<u64>) {
+        let begin = rows.start.min(self.count);
+        (self.read, self.end, self.skip) = (begin, rows.end.clamp(begin, self.count), begin);
+        let groups = self.reader.metadata().row_groups();
+        (self.group, self.left) = (0, 0);
+        self.chunks.clear();
+        while let Some(group) = groups.get(self.group) {
+            let rows = u64::try_from(group.num_rows()).unwrap_or(0);
+            if rows > self.skip {
+                break;
+            }
+            (self.group, self.skip) = (self.group + 1, self.skip - rows);
+        }
+    }
+
     /// The next row, and its number from 1 on.
     ///
     /// # Errors
     /// The file cannot be decoded, or a value of it has no text: the row is named.
     pub fn read(&mut self) -> Result<Option<(&Record, u64)>, FileError> {
+        if self.read == self.end {
+            return Ok(None);
+        }
         while self.left == 0 {
             if self.group == self.reader.num_row_groups() {
                 return Ok(None);
@@ -374,8 +418,7 @@ impl Rows {
                 return Err(FileError::new(&self.path, place, cause, remedy));
             }
             let Some(there) = next? else {
-                let cause = format!("it is no good Parquet: column {name} ends before the others");
-                return Err(FileError::new(&self.path, None, cause, "write it anew from its source"));
+                return Err(short(&self.path, &self.columns[*at].name));
             };
             record.ends.push((record.bytes.len(), there));
         }
@@ -397,7 +440,21 @@ impl Rows {
         })?;
         self.chunks = chunks;
         self.group += 1;
-        self.left = u64::try_from(rows).unwrap_or(0);
+        let skip = std::mem::take(&mut self.skip);
+        if skip > 0 {
+            for (chunk, at) in self.chunks.iter_mut().zip(&self.chosen) {
+                if guarded(&self.path, || chunk.skip(skip as usize))? as u64 != skip {
+                    return Err(short(&self.path, &self.columns[*at].name));
+                }
+            }
+        }
+        self.left = u64::try_from(rows).unwrap_or(0).saturating_sub(skip);
         Ok(())
     }
+}
+
+/// The error of a column that has fewer rows than its row group.
+fn short(path: &Path, column: &str) -> FileError {
+    let cause = format!("it is no good Parquet: column {column} ends before the others");
+    FileError::new(path, None, cause, "write it anew from its source")
 }

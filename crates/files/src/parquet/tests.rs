@@ -1,5 +1,9 @@
-use super::{Copied, ParquetColumn, ParquetField, ParquetType, Rows, is_decoding, write};
-use std::{fs, path::Path};
+use super::{Copied, Footers, ParquetColumn, ParquetField, ParquetType, Rows, Writer, is_decoding, write};
+use crate::Dialect;
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 fn kinds() -> Vec<ParquetColumn> {
     [
@@ -313,4 +317,90 @@ fn copies_of_broken_files_are_errors() {
         }
     }
     assert!(refused > good.len() / 20, "{refused} of {} were refused", good.len());
+}
+
+/// A table of numbers and texts in two files, of row groups of these lengths.
+fn in_groups(dir: &Path, files: [&[usize]; 2]) -> Vec<PathBuf> {
+    let columns = [
+        ParquetColumn::new("n", ParquetType::Integer { bits: 64 }, false),
+        ParquetColumn::new("text", ParquetType::Text, true),
+    ];
+    let (texts, mut begin): (Vec<String>, _) = ((0..20_000).map(|n| format!("t{n}")).collect(), 0);
+    let mut paths = vec![];
+    for (k, groups) in files.into_iter().enumerate() {
+        let path = dir.join(format!("{k}.parquet"));
+        let mut writer = Writer::new(fs::File::create(&path).expect("a file"), &columns).expect("a writer");
+        for rows in groups {
+            let field = |row: usize, column| match (column, (begin + row) % 3) {
+                (0, _) => ParquetField::Number((begin + row) as i128),
+                (_, 2) => ParquetField::Null,
+                _ => ParquetField::Text(texts[begin + row].as_bytes()),
+            };
+            writer.group(*rows, field).expect("written");
+            begin += rows;
+        }
+        writer.finish().expect("written");
+        paths.push(path);
+    }
+    paths
+}
+
+/// The rows of any range, whatever row groups and files it straddles, are those rows, and errors
+/// would name them by their numbers in their files.
+#[test]
+fn ranges_of_rows_are_read_alone() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let paths = in_groups(dir.path(), [&[3, 5, 5000, 1], &[4100, 2]]);
+    let footers = Footers::read(&paths, &["text", "n"]).expect("footers");
+    let (all, first) = (9111, 5009);
+    assert_eq!(footers.count(), all);
+    let ranges =
+        [0..0, 0..all, 0..3, 2..4, 3..8, 7..5008, 4103..4104, 5008..5009, 5009..5010, 5000..5100, 9110..9111]
+            .into_iter()
+            .chain([all..all, 9000..20_000, 4099..4112]);
+    for range in ranges {
+        let mut rows = footers.rows(range.clone(), &Dialect::default()).expect("open");
+        rows.select(["text", "n"]).expect("both");
+        for n in range.start..range.end.min(all) {
+            let record = rows.read().expect("read").unwrap_or_else(|| panic!("row {n} of {range:?}"));
+            assert_eq!(record[1], *n.to_string().as_bytes(), "{range:?}");
+            let text = if n % 3 == 2 { String::new() } else { format!("t{n}") };
+            assert_eq!(record[0], *text.as_bytes());
+            assert_eq!(rows.is_null(0), n % 3 == 2);
+            let (path, number) = footers.place(n);
+            assert_eq!((rows.path(), rows.place()), (path, Some(crate::FilePlace::Row(number))));
+            assert_eq!(number, if n < first { n + 1 } else { n - first + 1 });
+        }
+        assert!(rows.read().expect("read").is_none(), "{range:?}");
+    }
+}
+
+/// Footers tell files apart by what they say, not by where they lie; a file that changed behind
+/// them is refused.
+#[test]
+fn footers_tell_files_apart() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let paths = in_groups(dir.path(), [&[30], &[20]]);
+    let footers = Footers::read(&paths, &["n"]).expect("footers");
+    let other = dir.path().join("other");
+    fs::create_dir(&other).expect("a directory");
+    let again = in_groups(&other, [&[30], &[20]]);
+    assert_eq!(Footers::read(&again, &["n"]).expect("footers").digest(), footers.digest());
+    for lengths in [[&[15, 15][..], &[20]], [&[30], &[21]], [&[31], &[20]]] {
+        let differs = in_groups(&other, lengths);
+        assert_ne!(Footers::read(&differs, &["n"]).expect("footers").digest(), footers.digest());
+    }
+    let swapped = [paths[1].clone(), paths[0].clone()];
+    assert_ne!(Footers::read(&swapped, &["n"]).expect("footers").digest(), footers.digest());
+    let e = Footers::read(&paths, &["m"]).expect_err("no m").to_string();
+    assert!(e.contains("no column is called m"), "{e}");
+    fs::copy(&paths[0], &paths[1]).expect("copied");
+    assert!(footers.rows(0..30, &Dialect::default()).is_ok());
+    let e = footers.rows(20..40, &Dialect::default()).err().expect("it changed").to_string();
+    assert!(e.contains("1.parquet") && e.contains("changed while it was read"), "{e}");
+    let columns = [ParquetColumn::new("n", ParquetType::Boolean, false)];
+    write(fs::File::create(&paths[1]).expect("a file"), &columns, 1, |_, _| ParquetField::Boolean(true))
+        .expect("written");
+    let e = Footers::read(&paths, &["n"]).expect_err("no text").to_string();
+    assert!(e.contains("column text is not in all files"), "{e}");
 }

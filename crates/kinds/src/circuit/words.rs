@@ -24,7 +24,8 @@ impl JobKind for CircuitJob {
     fn lines_for(&self, me: &Member) -> Vec<String> {
         let own = self.inputs.iter().filter(|input| input.from == *me).map(|input| match &input.sample {
             Some(sample) if self.instances == 1 => {
-                format!("{} = {{ hex = \"{sample}\" }}", quoted(&input.name))
+                let place = format!("{} = {{ hex = \"{sample}\" }}", quoted(&input.name));
+                format!("# The job's sample: put your own value here.\n{place}")
             }
             _ => format!("{} = {{ file = \"{}.bin\" }}", quoted(&input.name), input.name),
         });

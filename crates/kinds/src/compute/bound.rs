@@ -27,7 +27,7 @@ pub(super) const ROOM: &str = "bring fewer rows, or agree on their number under 
 const BIT_BYTES: u64 = 32;
 /// AGREEMENT: bytes of a plan's lists that are made whatever memory was agreed on.
 const PLAN_BYTES: u64 = 512 << 20;
-/// LOCAL: no value of a computation has more bits.
+/// LOCAL: no value of a computation has more bits on one machine.
 const MOST_BITS: usize = 1 << 33;
 
 /// A value's elements.
@@ -46,7 +46,12 @@ pub(crate) struct Extent {
 /// # Errors
 /// The first that is not.
 pub fn fits(computation: &Computation) -> Result<(), Fault> {
-    computation.nodes().iter().try_for_each(|node| Extent::new(&node.ty).map(drop))
+    fits_shards(computation, 1)
+}
+
+/// The same where each party has this number of machines.
+pub(super) fn fits_shards(computation: &Computation, shards: u16) -> Result<(), Fault> {
+    computation.nodes().iter().try_for_each(|node| Extent::new(&node.ty, shards).map(drop))
 }
 
 /// Refuses a computation whose values take more than `most` bytes at a party, in their
@@ -96,10 +101,11 @@ fn held(
 }
 
 impl Extent {
-    fn new(ty: &Type) -> Result<Self, Fault> {
+    fn new(ty: &Type, shards: u16) -> Result<Self, Fault> {
         // In the open an element takes a word, however few bits it has.
         let bits = ty.shape.elements().and_then(|n| n.checked_mul(ty.scalar.bits().max(64)));
-        let lengths = ty.shape.lengths().filter(|_| bits.is_some_and(|bits| bits <= MOST_BITS));
+        let lengths =
+            ty.shape.lengths().filter(|_| bits.is_some_and(|bits| bits <= MOST_BITS * usize::from(shards)));
         let lengths = lengths.ok_or_else(|| {
             let cause = format!("a value is {ty}, more than this machine takes");
             Fault::new(code::COMPUTATION, "the computation", cause, "bring fewer rows, or split the job")
@@ -234,10 +240,11 @@ impl BoundComputation {
         public: Arc<Public>,
         recipients: Vec<Vec<Member>>,
         columns: BTreeMap<String, String>,
+        shards: u16,
     ) -> Result<Self, Fault> {
         let rest = cut.shared();
-        let inputs = rest.inputs().map(|(_, ty)| Extent::new(ty)).collect::<Result<_, _>>()?;
-        let outputs = rest.outputs().iter().map(|output| Extent::new(&rest.node(output.value).ty));
+        let inputs = rest.inputs().map(|(_, ty)| Extent::new(ty, shards)).collect::<Result<_, _>>()?;
+        let outputs = rest.outputs().iter().map(|output| Extent::new(&rest.node(output.value).ty, shards));
         let outputs = outputs.collect::<Result<_, _>>()?;
         let owners = cut.brought().iter().map(|(owner, _)| owner.clone()).collect();
         let (computation, cut) = (Arc::new(computation), Arc::new(cut));
@@ -290,25 +297,81 @@ impl BoundComputation {
         me: &Member,
         own: BTreeMap<String, Values>,
     ) -> Result<Vec<Zeroizing<Vec<u8>>>, Fault> {
-        let mine = self.cut.brought().iter().filter(|(owner, _)| owner == me);
-        let input = |(_, value): &(Member, _)| match &self.computation.node(*value).op {
+        self.alone(&self.brought_by(me), own, None)
+    }
+
+    /// The values that a member brings, in order.
+    pub(super) fn brought_by(&self, me: &Member) -> Vec<Value> {
+        self.cut.brought().iter().filter(|(owner, _)| owner == me).map(|(_, value)| *value).collect()
+    }
+
+    /// The records of values that a member computes alone, of inputs that it has; or of some rows
+    /// of theirs, as many as `rows` says of all.
+    pub(super) fn alone(
+        &self,
+        values: &[Value],
+        mut own: BTreeMap<String, Values>,
+        rows: Option<&dyn Fn(usize) -> usize>,
+    ) -> Result<Vec<Zeroizing<Vec<u8>>>, Fault> {
+        let input = |value: &Value| match &self.computation.node(*value).op {
             Op::Input(name) => Some(name.clone()),
             _ => None,
         };
-        let names: Option<Vec<String>> = mine.map(input).collect();
-        if let Some(names) = names {
-            // Nothing is done alone.
-            let mut own = own;
-            let missing = || Fault::internal("reading inputs", "an input was not opened");
-            let of = |name: String| own.remove(&name).map(|values| values.records).ok_or_else(missing);
-            return names.into_iter().map(of).collect();
+        let computed: Vec<Value> = values.iter().copied().filter(|value| input(value).is_none()).collect();
+        let needs = self.inputs_behind(&computed);
+        let tensors: BTreeMap<&str, Tensor> = own
+            .iter()
+            .filter(|(name, _)| needs.contains(name.as_str()))
+            .map(|(name, values)| (name.as_str(), values.tensor()))
+            .collect();
+        let known = |name: &str| tensors.get(name).or_else(|| self.public.values.get(name));
+        let made = match rows {
+            None => self.computation.alone(&computed, known),
+            Some(rows) => self.computation.some_rows(&computed, known, rows),
+        };
+        let made = made.map_err(|e| e.fault().coded(code::COMPUTATION).during("computing alone"))?;
+        drop(tensors);
+        let mut made = made.into_iter();
+        let missing = || Fault::internal("reading inputs", "an input was not opened");
+        let records = values.iter().map(|value| match input(value) {
+            // An input that is brought as it is was read for that.
+            Some(name) => own.remove(&name).map(|values| values.records).ok_or_else(missing),
+            None => Ok(Zeroizing::new(made.next().ok_or_else(missing)?.records())),
+        });
+        records.collect()
+    }
+
+    /// The inputs of the computation that values follow from.
+    pub(super) fn inputs_behind(&self, values: &[Value]) -> BTreeSet<&str> {
+        let (mut open, mut seen, mut inputs) = (values.to_vec(), BTreeSet::new(), BTreeSet::new());
+        while let Some(value) = open.pop() {
+            if seen.insert(value) {
+                let node = self.computation.node(value);
+                if let Op::Input(name) = &node.op {
+                    inputs.insert(name.as_str());
+                }
+                open.extend(&node.arguments);
+            }
         }
-        let own: BTreeMap<String, Tensor> =
-            own.into_iter().map(|(name, values)| (name, values.tensor())).collect();
-        let input = |name: &str| own.get(name).or_else(|| self.public.values.get(name));
-        let brought = self.cut.bring(&self.computation, me, input);
-        let brought = brought.map_err(|e| e.fault().coded(code::COMPUTATION).during("computing alone"))?;
-        Ok(brought.iter().map(|tensor| Zeroizing::new(tensor.records())).collect())
+        inputs
+    }
+
+    /// Whether each of these values follows by rows from inputs that are in `parts`, and from
+    /// single elements that all know.
+    pub(super) fn are_by_rows(&self, values: &[Value], parts: &BTreeSet<&str>) -> Vec<bool> {
+        let known = |name: &str| self.public.values.get(name).is_some_and(|value| value.lengths().is_empty());
+        let by_rows = |value: &Value| {
+            let inputs = self.computation.by_rows(*value);
+            inputs.is_some_and(|inputs| inputs.iter().all(|name| parts.contains(name) || known(name)))
+        };
+        values.iter().map(by_rows).collect()
+    }
+
+    /// The extent of one of the computation's inputs.
+    pub(super) fn extent_of(&self, input: &str, shards: u16) -> Result<Extent, Fault> {
+        let found = self.computation.inputs().find(|(name, _)| *name == input);
+        let (_, ty) = found.ok_or_else(|| Fault::internal("reading inputs", "an input is not there"))?;
+        Extent::new(ty, shards)
     }
 
     /// The form in which the protocol's parties run it, which follows from the computation alone: a
@@ -401,8 +464,12 @@ impl BoundComputation {
     /// The course of a run in this form, as [`BoundComputation::course`] has it.
     pub(super) fn course_of(&self, form: &RunForm) -> Vec<(u64, Value)> {
         let RunForm::Steps(plan) = form else { return vec![] };
-        let of = |node: Value| self.cut.origins()[node.0 as usize];
-        plan.course().iter().map(|leg| (leg.done as u64, of(leg.node))).collect()
+        plan.course().iter().map(|leg| (leg.done as u64, self.origin(leg.node))).collect()
+    }
+
+    /// The node of the computation that one of the rest comes from.
+    pub(super) fn origin(&self, node: Value) -> Value {
+        self.cut.origins()[node.0 as usize]
     }
 
     /// The inputs of the rest that a member brings, by place.

@@ -7,7 +7,7 @@ use hushwire_fault::{Excuse, code};
 use hushwire_garble::Scheme;
 use hushwire_ot::Protocol as Extension;
 use hushwire_session::{
-    Fault, Linear, Member, Protocol, open_input,
+    Fault, Linear, MOST_SHARDS, Member, Protocol, open_input,
     protocol::{self, by_name},
     toml_file::{Section, TomlValue},
 };
@@ -124,12 +124,26 @@ pub struct ComputeJob {
     /// 2 GiB where owners say lengths that nobody bounds.
     #[serde(default)]
     pub memory: Option<u64>,
+    /// Processes of each party among which rows are spread, each with a session of its own; of
+    /// three parties.
+    #[serde(default = "one_shard")]
+    pub shards: u16,
     /// Public inputs whose type and range are terms, and whose value belongs to a run.
     #[serde(default)]
     pub parameters: JobParameters,
     /// The values of a run: those of parameters, and which data sets are its own.
     #[serde(default)]
     pub values: RunValues,
+}
+
+/// Where nobody says, a party is one process.
+pub(crate) fn one_shard() -> u16 {
+    1
+}
+
+/// The key `shards` of a job file.
+pub(crate) fn shards(top: &mut Section<'_>) -> Result<u16, Fault> {
+    Ok(top.number("shards", 1..=MOST_SHARDS as u64)?.map_or_else(one_shard, |shards| shards as u16))
 }
 
 impl ComputeJob {
@@ -151,6 +165,7 @@ impl ComputeJob {
             learns: BTreeMap::new(),
             threads: None,
             memory: None,
+            shards: one_shard(),
             parameters: vec![],
             values: RunValues::default(),
         }
@@ -174,6 +189,7 @@ impl ComputeJob {
                 Length::AtMost(n) => bounds.insert(name, n),
             };
         }
+        let shards = shards(&mut top)?;
         let public = table(&mut top, "public", PublicPlace::of)?;
         let owners = table(&mut top, "owners", who)?;
         let (threads, memory, parameters) =
@@ -195,6 +211,7 @@ impl ComputeJob {
             learns: BTreeMap::new(),
             threads,
             memory,
+            shards,
             parameters,
             values: RunValues::default(),
         })

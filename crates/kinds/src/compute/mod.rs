@@ -11,7 +11,8 @@
 //! part     ComputePart   reads inputs, computes, writes outputs
 //! engine   Engine        a member's links, set up once; computations run on them one after the
 //!                        other: three, pair, circuits, client
-//! stored   inputs as columns of data sets, which parties keep as shares
+//! shards   rows of values at the shards of a member
+//! stored   inputs as columns of data sets, which parties keep as shares; data_set: all of a member
 //! served   ServedComputation   one client's run after the other, on inputs of an owner that stay
 //! session  ComputeSession   the same for programs, parties and clients
 //! ```
@@ -29,9 +30,10 @@
 mod bound;
 mod circuits;
 mod client;
+mod data_set;
 mod delay;
 mod engine;
-mod file;
+pub(crate) mod file;
 mod lengths;
 mod outputs;
 #[cfg(feature = "two")]
@@ -43,6 +45,7 @@ mod run;
 #[cfg(feature = "nn")]
 pub(crate) mod served;
 mod session;
+mod shards;
 mod stored;
 mod task;
 mod threads;
@@ -60,6 +63,9 @@ pub use public::PublicPlace;
 #[cfg(feature = "sql")]
 pub(crate) use session::Instead;
 pub use session::{ComputeSession, Value};
+pub use shards::ShardPrice;
+#[cfg(feature = "sql")]
+pub(crate) use shards::is_first;
 #[cfg(feature = "nn")]
 pub(crate) use stored::column;
 pub use stored::{ColumnInParts, stored_input};

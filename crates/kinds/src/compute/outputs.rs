@@ -3,7 +3,7 @@
 use super::{ComputeTask, bound::Extent};
 use hushwire_compute::Scalar;
 use hushwire_fault::code;
-use hushwire_session::{Fault, FromDisk, MemberConfig, NewFile, OutputPlace, as_text, suggest};
+use hushwire_session::{Fault, FromDisk, Member, MemberConfig, NewFile, OutputPlace, as_text, suggest};
 use serde::{Deserialize, Serialize};
 use std::{
     collections::BTreeMap,
@@ -187,10 +187,11 @@ pub(super) fn sinks(task: &ComputeTask, config: &mut MemberConfig) -> Result<Vec
 }
 
 impl Sink {
-    /// One whose records stay in memory, for whoever takes them.
-    #[cfg(any(feature = "nn", feature = "sql"))]
-    pub(super) fn kept() -> Self {
-        Self { name: String::new(), to: To::Nowhere, value: None }
+    /// A sink for each output that a member learns, whose records stay in memory, for whoever takes
+    /// them.
+    pub(super) fn none(task: &ComputeTask, me: &Member) -> Vec<(usize, Self)> {
+        let kept = || Self { name: String::new(), to: To::Nowhere, value: None };
+        task.outputs_of(me).map(|j| (j, kept())).collect()
     }
 
     pub(super) fn put(&mut self, extent: &Extent, records: Zeroizing<Vec<u8>>) {

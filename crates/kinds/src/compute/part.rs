@@ -5,6 +5,7 @@ use super::{
     bound::BoundComputation,
     outputs::{Sink, sinks},
     run,
+    shards::{OwnInputs, is_first},
     values::Values,
 };
 use hushwire_compute::{Type, Value};
@@ -24,7 +25,7 @@ const READING: &str = "reading inputs";
 /// The inputs of one member, read, and its outputs, begun.
 pub struct ComputePart {
     task: ComputeTask,
-    inputs: BTreeMap<String, Values>,
+    inputs: OwnInputs,
     sinks: Vec<(usize, Sink)>,
     /// The numbers that its inputs, and the job, give symbols.
     symbols: BTreeMap<String, u64>,
@@ -53,6 +54,20 @@ pub(super) struct Brought {
 }
 
 impl Brought {
+    /// The same at the first of a member's shards; the others bring nothing.
+    fn at(
+        first: bool,
+        task: &ComputeTask,
+        me: &Member,
+        remedy: impl Fn(&str) -> String,
+        value: impl FnMut(&str, &Type, &BTreeMap<String, u64>) -> Option<Result<Values, Fault>>,
+    ) -> Result<Self, Fault> {
+        if first {
+            return Self::new(task, me, remedy, value);
+        }
+        Ok(Self { inputs: BTreeMap::new(), symbols: task.known().clone(), remarks: vec![] })
+    }
+
     /// The inputs of `me`, of which `value` has each by its name and type, with symbols that are
     /// known before.
     pub(super) fn new(
@@ -97,9 +112,10 @@ impl ComputePart {
     pub(super) fn open(task: &ComputeTask, config: &mut MemberConfig) -> Result<Self, Fault> {
         let me = config.me.clone();
         task.complete()?;
+        let first = is_first(config);
         Brought::check(task, &me, config.inputs.keys())?;
         let remedy = |name: &str| format!("add {name} = {{ csv = \"…\", column = \"…\" }} under [inputs]");
-        let brought = Brought::new(task, &me, remedy, |name, ty, symbols| {
+        let brought = Brought::at(first, task, &me, remedy, |name, ty, symbols| {
             Some(match config.inputs.get_mut(name)? {
                 // The only copy, where nobody else has one.
                 InputPlace::Memory(bytes) => Values::taken(name, ty, std::mem::take(bytes), symbols),
@@ -108,7 +124,8 @@ impl ComputePart {
         })?;
         let symbols = task.keeps(config, brought.symbols)?;
         let sink = config.sealed.clone();
-        let part = Self::new(task, &me, Brought { symbols, ..brought }, |_| sinks(task, config))?;
+        let sinks = |_: &ComputeTask| if first { sinks(task, config) } else { Ok(Sink::none(task, &me)) };
+        let part = Self::new(task, &me, Brought { symbols, ..brought }, sinks)?;
         Ok(Self { sink, ..part })
     }
 
@@ -130,6 +147,7 @@ impl ComputePart {
         }
         let task = task.clone();
         let (from_disk, sink, sealed, words) = (None, None, vec![], None);
+        let inputs = OwnInputs { whole: inputs, ..OwnInputs::default() };
         Ok(Self { task, inputs, sinks, symbols, bound, ands: 0, from_disk, remarks, sink, sealed, words })
     }
 }
@@ -144,7 +162,8 @@ impl ComputePart {
         mut records: BTreeMap<String, Zeroizing<Vec<u8>>>,
     ) -> Result<Self, Fault> {
         let me = &config.me;
-        let brought = Brought::new(
+        let brought = Brought::at(
+            is_first(config),
             task,
             me,
             |_| "bring them".to_owned(),
@@ -155,8 +174,44 @@ impl ComputePart {
         )?;
         let symbols = task.keeps(config, brought.symbols)?;
         let brought = Brought { symbols, ..brought };
-        let kept = |task: &ComputeTask| Ok(task.outputs_of(me).map(|j| (j, Sink::kept())).collect());
+        let kept = |task: &ComputeTask| Ok(Sink::none(task, me));
         Ok(Self { sink: config.sealed.clone(), ..Self::new(task, me, brought, kept)? })
+    }
+
+    /// The same of a member on several shards, whose records come later, by
+    /// [`ComputePart::bring`].
+    #[cfg(feature = "sql")]
+    pub(crate) fn of_shard(task: &ComputeTask, config: &MemberConfig) -> Result<Self, Fault> {
+        let brought = Brought { inputs: BTreeMap::new(), symbols: task.known().clone(), remarks: vec![] };
+        let symbols = task.keeps(config, brought.symbols)?;
+        let kept = |task: &ComputeTask| Ok(Sink::none(task, &config.me));
+        let part = Self::new(task, &config.me, Brought { symbols, ..brought }, kept)?;
+        Ok(Self { sink: config.sealed.clone(), ..part })
+    }
+
+    /// Takes the records of inputs that the first shard has whole, which others have not, and those
+    /// of which each shard has its rows.
+    #[cfg(feature = "sql")]
+    pub(crate) fn bring(
+        &mut self,
+        me: &Member,
+        mut whole: BTreeMap<String, Zeroizing<Vec<u8>>>,
+        mut rows: BTreeMap<String, Zeroizing<Vec<u8>>>,
+    ) -> Result<(), Fault> {
+        for (_, name, ty) in self.task.inputs_of(me) {
+            let values = |records: Zeroizing<Vec<u8>>, lengths| {
+                let values = Values { scalar: ty.scalar, lengths, records, remark: None };
+                self.task.promised(name, &values)?;
+                Ok::<_, Fault>((name.to_owned(), values))
+            };
+            if let (Some(records), Some(lengths)) = (whole.remove(name), ty.shape.lengths()) {
+                self.inputs.whole.extend([values(records, lengths)?]);
+            } else if let Some(records) = rows.remove(name) {
+                let lengths = vec![records.len() / ty.scalar.record()];
+                self.inputs.rows.extend([values(records, lengths)?]);
+            }
+        }
+        Ok(())
     }
 
     /// The same with words of its kind for what is under way.

@@ -2,11 +2,11 @@
 
 use super::{
     BoundComputation, ComputationSource, ComputeJob, PublicPlace,
-    bound::{fits, plannable, within},
+    bound::{fits_shards, plannable, within},
     file::{self, refused},
     lengths::{Open, Told, says},
     public::Public,
-    stored,
+    shards, stored,
     threads::{lanes, threads},
     values::Values,
 };
@@ -25,7 +25,7 @@ use std::{
 const UNAGREED: u64 = 2 << 30;
 /// AGREEMENT: the meaning of the fields, the cut, the way in which computations become circuits,
 /// and the bytes that a run sends.
-const PLAN_VERSION: u32 = 12;
+const PLAN_VERSION: u32 = 13;
 
 /// A computation's job, read and planned.
 #[derive(Clone)]
@@ -112,6 +112,8 @@ impl ComputeTask {
             let remedy = "let a recipient learn its outputs, as \"recipient:anna\"";
             return Err(wrong(format!("{odd} is no person, and learns outputs"), remedy));
         }
+        let all = owners.iter().flatten().chain(recipients.iter().flatten());
+        shards::check(job.shards, job.protocol, all)?;
         let learns = recipients.iter().flatten();
         let takes_part =
             |member: &&Member| owners.iter().flatten().chain(learns.clone()).any(|other| other == *member);
@@ -402,7 +404,7 @@ impl ComputeTask {
         let computation = self.computation.bind(symbols).map_err(|e| refused(&e))?;
         // What follows from public values may have had no length before.
         computation.check_promises(&self.public.values).map_err(|e| refused(&e))?;
-        fits(&computation).map_err(|e| says(told, e))?;
+        fits_shards(&computation, self.job.shards).map_err(|e| says(told, e))?;
         // Three parties' plans know better what they take, and shorten pieces; by default this
         // is the more generous.
         let planned = self.job.protocol == Protocol::Rep3 && self.job.memory.is_some();
@@ -419,7 +421,7 @@ impl ComputeTask {
         let cut = computation.cut_among(&owners, &self.public.values, numbers, computes);
         let cut = cut.map_err(|e| self.refused(&e))?;
         let (recipients, columns) = (self.recipients.clone(), self.columns.clone());
-        BoundComputation::new(computation, cut, self.public.clone(), recipients, columns)
+        BoundComputation::new(computation, cut, self.public.clone(), recipients, columns, self.job.shards)
     }
 
     /// Names the runs that may replace each other's file of output `name`: those of the same
@@ -498,6 +500,9 @@ impl ComputeTask {
         };
         agreement.fields.splice(1..1, first);
         agreement.fields.extend(more);
+        if self.job.shards > 1 {
+            agreement.fields.insert(0, AgreedField::new("shards", self.job.shards.to_string()));
+        }
         agreement
     }
 }

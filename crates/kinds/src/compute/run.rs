@@ -9,11 +9,11 @@ use super::{
     client::Client,
     engine::{Engine, GoOn, Records, cancelled},
     lengths::{Lengths, Told, says},
+    shards::{self, OwnInputs},
     three::Three,
-    values::Values,
 };
 use hushwire_compute::Value;
-use hushwire_session::{Chosen, Fault, Member, Protocol, run::MemberSession};
+use hushwire_session::{Chosen, Fault, Member, Protocol, Shards, run::MemberSession, shards::as_many};
 use std::collections::BTreeMap;
 
 /// A computation's outputs at a member: lengths, and the records of those that it learns.
@@ -54,11 +54,16 @@ pub(super) fn run(
     member: &MemberSession,
     task: &ComputeTask,
     (mut symbols, ready): (BTreeMap<String, u64>, Option<BoundComputation>),
-    own: BTreeMap<String, Values>,
+    own: OwnInputs,
     names: Option<Names<'_>>,
     go_on: GoOn<'_>,
 ) -> Result<Ran, Fault> {
     let me = &member.config.me;
+    let of = member.shards.as_ref();
+    as_many(task.job().shards.into(), of.map_or(1, Shards::shards))?;
+    if let Some(of) = of {
+        symbols = shards::symbols(of, &symbols)?;
+    }
     let lengths = Lengths::new(task.open_symbols(), &symbols, me);
     let mut told = Told::new();
     if !lengths.is_empty() {
@@ -66,10 +71,23 @@ pub(super) fn run(
         symbols.extend(told.iter().map(|(symbol, (n, _))| (symbol.clone(), *n)));
     }
     let bound = ready.map_or_else(|| task.bound_within(&symbols, &told), Ok)?;
-    let own = bound.brought(me, own)?;
+    // One machine computes what it does alone before anything that takes long.
+    let (mut own, mut alone) = (Some(own), None);
+    if of.is_none() {
+        alone = own.take().map(|own| bound.brought(me, own.whole)).transpose()?;
+    }
     // Clients take it for the form in which values come and go.
     let form = bound.form_within(task.chosen(), task.most_memory(&told)).map_err(|e| says(&told, e))?;
     let bound = bound.through(&form);
+    // On several shards it runs on this one's rows.
+    let (own, part) = match of {
+        None => (alone.unwrap_or_default(), None),
+        Some(of) => {
+            shards::fits(&bound, &form, task, of.shards())?;
+            let own = shards::bring(of, &bound, me, own.unwrap_or_default())?;
+            (own, Some(bound.of_shard(of.shard(), of.shards())))
+        }
+    };
     let ands = if matches!(me, Member::Party(_)) { form.ands() } else { 0 };
     engine.fit(&form, task, &told)?;
     if !go_on(0, ands) {
@@ -90,7 +108,11 @@ pub(super) fn run(
         }
         go_on(done, whole)
     };
-    let learnt = engine.run(member, &bound, &form, own, &mut steps)?;
+    let learnt = engine.run(member, part.as_ref().unwrap_or(&bound), &form, own, &mut steps)?;
+    let learnt = match of {
+        None => learnt,
+        Some(of) => shards::take(of, &bound.outputs_of(me).collect::<Vec<_>>(), &learnt)?,
+    };
     if ands > 0 {
         go_on(ands, ands);
     }

@@ -4,7 +4,9 @@ use super::{
     ComputationSource, ComputeJob, ComputeTask, PublicPlace,
     engine::{Engine, Links, cancelled},
     part::Brought,
-    run, threads as cut,
+    run,
+    shards::OwnInputs,
+    threads as cut,
     values::Values,
 };
 use hushwire_compute::{Computation, Scalar, Tensor, Visibility};
@@ -170,7 +172,43 @@ fn agreement(chosen: Chosen, threads: u16, clients: &[String]) -> Agreement {
     }
 }
 
+/// The job that a session runs a computation as, whose members are those named, or else the parties
+/// or the clients of their names, or the parties in their order.
+fn job_of(
+    chosen: Chosen,
+    computation: &Computation,
+    members: &BTreeMap<String, Member>,
+    clients: &[String],
+) -> ComputeJob {
+    let mut job = ComputeJob::new(chosen.protocol, ComputationSource::Text(String::new()));
+    (job.scheme, job.ot, job.ahead) = (chosen.scheme, chosen.ot, chosen.ahead);
+    job.linear = (job.protocol == Protocol::Two).then_some(chosen.linear);
+    let known = |name: &String| members.get(name).cloned();
+    let turn = |i: usize, name: &String| {
+        let client = clients.contains(name).then(|| Member::Client(name.clone()));
+        let named = name.parse().ok().filter(is_party).or(client);
+        named.or(Some(Member::Party(u8::try_from(i).ok()?)))
+    };
+    let names = computation.members().iter().enumerate();
+    job.members =
+        names.filter_map(|(i, name)| Some((name.clone(), known(name).or_else(|| turn(i, name))?))).collect();
+    job
+}
+
 impl ComputeSession {
+    /// The terms on which parties run a computation on a session of theirs, before there is one:
+    /// an operator allows their digest. Its members are the parties of their names, or the parties
+    /// in their order.
+    ///
+    /// # Errors
+    /// The protocol does not run it; it has inputs that are public, or secret and nobody's.
+    pub fn terms(chosen: Chosen, computation: &Computation) -> Result<Terms, Fault> {
+        let job = job_of(chosen, computation, &BTreeMap::new(), &[]);
+        let task = ComputeTask::of(&job, Arc::new(computation.clone()))?;
+        task.complete()?;
+        Ok(task.terms())
+    }
+
     /// Meets the other members, parties to compute on this number of threads each (none: a default,
     /// the same everywhere), and these clients, in an order that all have alike. `observer` hears
     /// who is missing, and the progress of each run.
@@ -297,21 +335,9 @@ impl ComputeSession {
         inputs: &BTreeMap<String, Value>,
         instead: Option<Instead<'_>>,
     ) -> Result<BTreeMap<String, Tensor>, Fault> {
-        let mut job = ComputeJob::new(self.chosen.protocol, ComputationSource::Text(String::new()));
-        (job.scheme, job.ot, job.memory) = (self.chosen.scheme, self.chosen.ot, self.memory);
-        job.linear = (job.protocol == Protocol::Two).then_some(self.chosen.linear);
-        job.ahead = self.chosen.ahead;
-        let known = |name: &String| self.members.get(name).cloned();
         let clients = self.member.agreement.clients.clone();
-        let turn = |i: usize, name: &String| {
-            let client = clients.contains(name).then(|| Member::Client(name.clone()));
-            let named = name.parse().ok().filter(is_party).or(client);
-            named.or(Some(Member::Party(u8::try_from(i).ok()?)))
-        };
-        let names = computation.members().iter().enumerate();
-        job.members = names
-            .filter_map(|(i, name)| Some((name.clone(), known(name).or_else(|| turn(i, name))?)))
-            .collect();
+        let mut job = job_of(self.chosen, computation, &self.members, &clients);
+        job.memory = self.memory;
         for (name, ty) in computation.inputs() {
             match (ty.visibility, inputs.get(name), self.owners.get(name)) {
                 (Visibility::Public, Some(value), _) => {
@@ -353,7 +379,8 @@ impl ComputeSession {
             !cancel.asked()
         };
         let ready = (brought.symbols, None);
-        let ran = run::run(&mut *self.engine, &self.member, &task, ready, brought.inputs, None, &mut hears)?;
+        let own = OwnInputs { whole: brought.inputs, ..OwnInputs::default() };
+        let ran = run::run(&mut *self.engine, &self.member, &task, ready, own, None, &mut hears)?;
         let learns = task.outputs_of(&me).zip(ran.learnt);
         let tensor = |(j, records): (usize, Zeroizing<Vec<u8>>)| {
             let extent = &ran.bound.outputs[j];

@@ -17,6 +17,10 @@ impl Task for ComputeTask {
         self.agreed()
     }
 
+    fn shards(&self) -> u16 {
+        self.job().shards
+    }
+
     fn tells_of_files(&self) -> bool {
         self.job().public.values().any(|place| place.path().is_some())
     }

@@ -1,5 +1,6 @@
 //! Threads, lanes and memory of three parties' computations.
 
+use hushwire_compute::Value;
 use hushwire_fault::code;
 use hushwire_session::{Fault, Protocol};
 use hushwire_three::{Cut, Plan};
@@ -45,13 +46,45 @@ pub(super) fn within(plan: &Plan, cut: Cut, memory: Option<u64>) -> Result<Cut, 
     if let Some(cut) = plan.cut_within(cut, most) {
         return Ok(cut);
     }
-    let takes = plan.memory(cut);
-    // In bytes where both would round to the same.
-    let (takes, most) = match [takes, most].map(|bytes| bytes.div_ceil(1 << 20)) {
-        [a, b] if a > b => (format!("{a} MiB"), format!("{b} MiB")),
-        _ => (format!("{takes} bytes"), format!("{most} bytes")),
-    };
+    let [takes, most] = apart(plan.memory(cut), most);
     let cause = format!("it takes up to {takes} of memory at each party, and may take {most}");
     let remedy = "allow more memory, take fewer threads, or bring fewer rows";
     Err(Fault::new(code::COMPUTATION, "planning the job", cause, remedy))
+}
+
+/// The same for a party's shards, each of which may take so much. `operation` says what a node of
+/// the rest is a part of.
+pub(super) fn within_shards(
+    plan: &Plan,
+    cut: Cut,
+    shards: usize,
+    memory: Option<u64>,
+    operation: impl Fn(Value) -> String,
+) -> Result<Cut, Fault> {
+    let Some(most) = memory.filter(|most| *most < u64::MAX) else { return Ok(cut) };
+    plan.cut_within_shards(cut, shards, most).map_err(|memory| {
+        let [takes, may] = apart(memory.bytes, most);
+        let (cause, remedy) = match memory.whole {
+            Some((node, bytes)) if bytes > most => (
+                format!(
+                    "{} runs on the first shard of each party alone, takes up to {takes} of memory there, and may take {may}",
+                    operation(node)
+                ),
+                "allow more memory, or bring fewer rows: more shards are of no help",
+            ),
+            _ => (
+                format!("it takes up to {takes} of memory at a shard, and may take {may}"),
+                "allow more memory, or take more shards",
+            ),
+        };
+        Fault::new(code::COMPUTATION, "planning the job", cause, remedy)
+    })
+}
+
+/// Sizes in MiB, or in bytes where both would round to the same.
+fn apart(takes: u64, most: u64) -> [String; 2] {
+    match [takes, most].map(|bytes| bytes.div_ceil(1 << 20)) {
+        [a, b] if a > b => [format!("{a} MiB"), format!("{b} MiB")],
+        _ => [format!("{takes} bytes"), format!("{most} bytes")],
+    }
 }

@@ -6,7 +6,7 @@ use super::{
     delay,
     engine::{Engine, GoOn, Links, Records, cancelled},
     lengths::{Lengths, Told},
-    threads::within,
+    threads::{within, within_shards},
 };
 use hushwire_circuit::planes::plane_bytes;
 use hushwire_fault::code;
@@ -14,7 +14,7 @@ use hushwire_machine::{Channel, drive::Driver};
 use hushwire_prg::Seed;
 use hushwire_rep3::{Addition, CircuitBatch, CircuitWorkspace, Rep3Error, Rep3Party, Role, Shares};
 use hushwire_session::{
-    Fault, Member, SealedOutput, SealedShare, StoredInput,
+    Fault, Member, SealedOutput, SealedShare, Shards, StoredInput,
     doors::{Doors, SharedValue, Stored, channels_of_clients, receive_seeds},
     explain,
     run::{self, MemberSession},
@@ -22,7 +22,7 @@ use hushwire_session::{
     stored::STORED,
     threads::{COMPUTE, Failed},
 };
-use hushwire_three::{Cut, ThreeError};
+use hushwire_three::{Cut, ThreeError, run_sharded};
 use std::{collections::BTreeMap, sync::Arc};
 use zeroize::Zeroizing;
 
@@ -49,6 +49,8 @@ pub(super) struct Three {
     kept: Option<Arc<KeptInputs>>,
     /// The shares that the last run sealed.
     sealed: Vec<(String, SealedShare)>,
+    /// The way to this party's other shards.
+    shards: Option<Shards>,
 }
 
 /// Shares of all inputs of one owner, which serve any number of runs.
@@ -113,8 +115,22 @@ impl Three {
             lanes.push([member.channel(0, lane, left, right)?, member.channel(1, lane, right, left)?]);
         }
         let (me, ws) = (Member::Party(index), CircuitWorkspace::default());
-        let (kept, sealed) = (None, vec![]);
-        Ok(Self { me, party, control, ring, doors, lanes, usual: cut, cut, ws, turn: 0, kept, sealed })
+        let (kept, sealed, shards) = (None, vec![], member.shards.clone());
+        Ok(Self {
+            me,
+            party,
+            control,
+            ring,
+            doors,
+            lanes,
+            usual: cut,
+            cut,
+            ws,
+            turn: 0,
+            kept,
+            sealed,
+            shards,
+        })
     }
 
     /// The same with shares of inputs from before the session.
@@ -193,8 +209,14 @@ impl Three {
                     clients.iter().for_each(|watch| watch.comes(done as u64, whole as u64));
                     go_on(done as u64, whole as u64)
                 };
-                let (party, lanes) = (&mut self.party, lanes.collect());
-                let outputs = hushwire_three::run(party, lanes, plan, self.cut, inputs, &mut go_on);
+                let (party, lanes, cut) = (&mut self.party, lanes.collect(), self.cut);
+                let outputs = match &self.shards {
+                    None => hushwire_three::run(party, lanes, plan, cut, inputs, &mut go_on),
+                    Some(shards) => {
+                        let mut mover = shards.mover();
+                        run_sharded(party, lanes, plan, cut, &mut **mover, inputs, &mut go_on)
+                    }
+                };
                 all(&outputs.map_err(of_steps)?)
             }
             #[cfg(feature = "two")]
@@ -270,7 +292,14 @@ impl Engine for Three {
 
     fn fit(&mut self, form: &RunForm, task: &ComputeTask, _: &Told) -> Result<(), Fault> {
         self.cut = match form {
-            RunForm::Steps(plan) => within(plan, self.usual, task.job().memory)?,
+            RunForm::Steps(plan) => match &self.shards {
+                None => within(plan, self.usual, task.job().memory)?,
+                Some(shards) => {
+                    // An operation that fits in no pieces was refused by its name before.
+                    let operation = |_| "an operation".to_owned();
+                    within_shards(plan, self.usual, shards.shards(), task.job().memory, operation)?
+                }
+            },
             _ => self.cut,
         };
         Ok(())

@@ -1,6 +1,6 @@
 //! A computation in words and in figures.
 
-use super::{ComputeJob, ComputeTask, Computed, Shown};
+use super::{ColumnInParts, ComputeJob, ComputeTask, Computed, Shown, data_set::stored_inputs};
 use crate::{
     JobParameters, RunValues,
     kind::{JobKind, Opened, Runs, Words, inputs},
@@ -9,7 +9,7 @@ use crate::{
 use hushwire_fault::code;
 use hushwire_garble::Scheme;
 use hushwire_session::{
-    Fault, FromDisk, Member, Preparation, Protocol, Task,
+    Fault, FromDisk, InputPlace, Member, Preparation, Protocol, Task,
     sealed::{OPENING, SealedValue},
     toml_file::Section,
 };
@@ -61,6 +61,14 @@ impl Runs for ComputeJob {
 
     fn absent(task: &ComputeTask) -> Vec<Member> {
         task.absent()
+    }
+
+    fn stored(
+        &self,
+        data: &Member,
+        inputs: &BTreeMap<String, InputPlace>,
+    ) -> Result<Vec<ColumnInParts>, Fault> {
+        stored_inputs(&self.task()?, data, inputs)
     }
 
     fn opened(task: &ComputeTask, outputs: &[SealedValue]) -> Result<Opened<ComputeTask>, Fault> {

@@ -297,6 +297,25 @@ pub(super) fn client_tensors(
     client_inputs(task).map(|(name, _)| one(name)).collect()
 }
 
+/// Whether all places are of inputs that a member brings.
+fn known(task: &InferTask, me: &Member, inputs: &BTreeMap<String, InputPlace>) -> Result<(), Fault> {
+    let known: Vec<String> = if *me == task.job().owner {
+        calibrations(task).chain([MODEL, RANGE, PUBLIC].map(str::to_owned)).collect()
+    } else if *me == task.job().client {
+        client_inputs(task).map(|(name, _)| name.to_owned()).collect()
+    } else {
+        vec![]
+    };
+    let known: Vec<&str> = known.iter().map(String::as_str).collect();
+    match inputs.keys().find(|name| !known.contains(&name.as_str())) {
+        None => Ok(()),
+        Some(odd) => {
+            let cause = format!("{me} does not bring an input called `{odd}`");
+            Err(Fault::new(code::MODEL, "reading inputs", cause, suggest::remedy(odd, &known)))
+        }
+    }
+}
+
 /// Reads what a member of an inference brings as columns of a data set, in parts: a model, or an
 /// input, at the places that the member has under `[inputs]`.
 ///
@@ -308,6 +327,7 @@ pub fn stored_inference(
     inputs: &BTreeMap<String, InputPlace>,
 ) -> Result<Vec<ColumnInParts>, Fault> {
     let task = InferTask::new(job)?;
+    known(&task, me, inputs)?;
     let tensors = if *me == job.owner {
         weights(&task, me, inputs)?
     } else if *me == job.client {
@@ -328,16 +348,7 @@ impl InferPart {
         let (me, job) = (config.me.clone(), task.job());
         let (owns, brings) = (me == job.owner, me == job.client);
         let learns = me == *job.to.as_ref().unwrap_or(&job.client);
-        let known: Vec<String> = match (owns, brings) {
-            (true, _) => calibrations(task).chain([MODEL, RANGE, PUBLIC].map(str::to_owned)).collect(),
-            (_, true) => client_inputs(task).map(|(name, _)| name.to_owned()).collect(),
-            _ => vec![],
-        };
-        let known: Vec<&str> = known.iter().map(String::as_str).collect();
-        if let Some(odd) = config.inputs.keys().find(|name| !known.contains(&name.as_str())) {
-            let cause = format!("{me} does not bring an input called `{odd}`");
-            return Err(Fault::new(code::MODEL, "reading inputs", cause, suggest::remedy(odd, &known)));
-        }
+        known(task, &me, &config.inputs)?;
         let mut inputs = BTreeMap::new();
         if owns {
             inputs = weights(task, &me, &config.inputs)?;

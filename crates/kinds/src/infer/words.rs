@@ -1,7 +1,8 @@
 //! An inference in words and in figures.
 
-use super::{InferJob, InferTask, Inferred};
+use super::{InferJob, InferTask, Inferred, stored_inference};
 use crate::{
+    ColumnInParts,
     kind::{Opened, Runs, Words},
     sealed::tensors,
 };
@@ -9,7 +10,7 @@ use hushwire_compute::{Output, Scalar};
 use hushwire_fault::code;
 use hushwire_nn::{Array, Labels, decode};
 use hushwire_session::{
-    Fault, FromDisk, Member, Preparation, Protocol,
+    Fault, FromDisk, InputPlace, Member, Preparation, Protocol,
     sealed::{OPENING, SealedValue},
 };
 use serde::Serialize;
@@ -24,6 +25,14 @@ impl Runs for InferJob {
 
     fn absent(task: &InferTask) -> Vec<Member> {
         task.compute().absent()
+    }
+
+    fn stored(
+        &self,
+        data: &Member,
+        inputs: &BTreeMap<String, InputPlace>,
+    ) -> Result<Vec<ColumnInParts>, Fault> {
+        stored_inference(self, data, inputs)
     }
 
     fn opened(task: &InferTask, outputs: &[SealedValue]) -> Result<Opened<InferTask>, Fault> {

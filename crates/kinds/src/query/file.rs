@@ -2,6 +2,7 @@
 
 use crate::{
     JobParameters, RunValues,
+    compute::file::{one_shard, shards},
     kind::{JobKind, inputs, quoted},
     parameter::read_parameters,
 };
@@ -42,6 +43,9 @@ pub struct QueryJob {
     /// The time that NOW and CURRENT_DATE mean, in UTC, as `2026-11-28 12:00:00`.
     #[serde(default)]
     pub now: Option<String>,
+    /// Processes of each party among which rows are spread, each with a session of its own.
+    #[serde(default = "one_shard")]
+    pub shards: u16,
     /// The tables that it may name.
     pub tables: Vec<QueryTable>,
     /// Its parameters, `:name` and `?` in the query, in order.
@@ -167,6 +171,7 @@ impl JobKind for QueryJob {
         let join_bound = top.number("join-bound", 1..=1 << 40)?;
         let tag_joins = top.flag("tag-joins")?;
         let now = top.take("now").map(|v| v.text().map(str::to_owned)).transpose()?;
+        let shards = shards(&mut top)?;
         let mut tables = vec![];
         for mut table in top.need("tables", "[[tables]] with name, columns and parts")?.sections()? {
             let declared = QueryTable::declared(&mut table)?;
@@ -182,7 +187,7 @@ impl JobKind for QueryJob {
         let parameters = parameters.map_or(Ok(vec![]), |section| read_parameters(section.in_order(), &[]))?;
         top.finish()?;
         let values = RunValues::default();
-        Ok(QueryJob { sql, to, min_group, join_bound, tag_joins, now, tables, parameters, values })
+        Ok(QueryJob { sql, to, min_group, join_bound, tag_joins, now, shards, tables, parameters, values })
     }
 
     fn parameters(&self) -> &JobParameters {

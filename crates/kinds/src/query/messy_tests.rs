@@ -49,7 +49,7 @@ const fn file(
 
 const PLAIN: Option<&str> = Some("header=true");
 
-const FILES: [Messy; 46] = [
+const FILES: [Messy; 68] = [
     // Separators.
     file(&[("a.csv", b"id,n\n1,2\n")], &[], Read("id INTEGER NOT NULL, n INTEGER NOT NULL", &["1|2"]), PLAIN),
     file(
@@ -303,6 +303,152 @@ const FILES: [Messy; 46] = [
         &[("a.csv", b"id,name\n1,Z\xfcrich\n")],
         &[],
         Refused(&["a.csv, line 2: column name is not UTF-8", "set the encoding of the file, as latin1"]),
+        None,
+    ),
+    // Files of other programs.
+    file(
+        &[("a.csv", b"sep=;\r\nid;n\r\n1;2,5\r\n")],
+        &[("decimal", ",")],
+        Read("id INTEGER NOT NULL, n DECIMAL(2, 1) NOT NULL", &["1|2.5"]),
+        None,
+    ),
+    file(
+        &[("a.csv", b"sep=;\nid;n\n1;2\nx\n")],
+        &[],
+        Refused(&["a.csv, line 4: it has 1 field where the first line has 2"]),
+        None,
+    ),
+    file(
+        &[("a.csv", b"n\n12.50-\n3.00\n")],
+        &[("units", "yes")],
+        Read("n DECIMAL(4, 2) NOT NULL", &["-12.50", "3.00"]),
+        None,
+    ),
+    file(
+        &[("a.csv", b"n;m\n1.234,56-;(12,00)\n5,00;3,00\n")],
+        &[],
+        Doubt(
+            "n VARCHAR(9) NOT NULL, m VARCHAR(7) NOT NULL",
+            &["decimal ,, thousands ., units yes", "decimal ,, units yes"],
+        ),
+        None,
+    ),
+    file(
+        &[("a.csv", "n\n\u{2212}12.5\n3\n".as_bytes())],
+        &[],
+        Read("n DECIMAL(3, 1) NOT NULL", &["-12.5", "3.0"]),
+        None,
+    ),
+    file(
+        &[("a.csv", b"id\tname, first\tn\n1\tAnn, B\t2\n")],
+        &[],
+        Read("id INTEGER NOT NULL, name, first VARCHAR(6) NOT NULL, n INTEGER NOT NULL", &["1|Ann, B|2"]),
+        None,
+    ),
+    file(
+        &[("a.txt", b"id   name\n1    Ann\n22   Bob\n")],
+        &[],
+        Told(
+            "id   name VARCHAR(8) NOT NULL",
+            &["1    Ann", "22   Bob"],
+            "a.txt is read as one column; if its fields are aligned by blanks, save it as CSV",
+        ),
+        None,
+    ),
+    file(
+        &[("a.csv", "\u{feff}\u{200b}id,n\n1,2\n".as_bytes())],
+        &[],
+        Read("id INTEGER NOT NULL, n INTEGER NOT NULL", &["1|2"]),
+        None,
+    ),
+    file(
+        &[("a.csv", b"\xef\xbb\xbf\"id\",\"name\"\n\"1\",\"Ann, \"\"B\"\"\"")],
+        &[],
+        Read("id INTEGER NOT NULL, name VARCHAR(8) NOT NULL", &["1|Ann, \"B\""]),
+        PLAIN,
+    ),
+    // Lines that are no rows.
+    file(
+        &[("a.csv", b"id,n\n1,2\n  \t\n3,4\n \n")],
+        &[],
+        Read("id INTEGER NOT NULL, n INTEGER NOT NULL", &["1|2", "3|4"]),
+        None,
+    ),
+    file(
+        &[("a.csv", b"# made on Monday\nid,n\n1,2\n")],
+        &[],
+        Refused(&[
+            "a.csv, line 2: it has 2 fields where the first line has 1",
+            "a title or comments, delete them",
+        ]),
+        None,
+    ),
+    file(
+        &[("a.csv", b"Sales of May\n\nid;n\n1;2\n")],
+        &[("separator", ";")],
+        Refused(&["a.csv, line 3: it has 2 fields", "the first line must name the columns"]),
+        None,
+    ),
+    file(
+        &[("a.csv", b"id,n\n1,2\nTotal: 2\n")],
+        &[],
+        Refused(&["a.csv, line 3: it has 1 field", "if it is a comment or a total, delete the line"]),
+        None,
+    ),
+    file(
+        &[("a.csv", b"id,n\n1,10\n2,20\nTotal,30\n")],
+        &[],
+        Doubt("id VARCHAR(5) NOT NULL, n INTEGER NOT NULL", &["a.csv, line 4", "aaaaa", "mend these values"]),
+        None,
+    ),
+    file(
+        &[("a.csv", b"id,n\r\n1,2\r\n\x1a")],
+        &[],
+        Refused(&["a.csv, line 3", "delete the last character of the file"]),
+        None,
+    ),
+    file(
+        &[("a.csv", b"id,n\n1,2,\n3,4,\n")],
+        &[],
+        Refused(&["a.csv, line 2: it has 3 fields", "take away the separator at the end of lines"]),
+        None,
+    ),
+    file(
+        &[("a.csv", b"id,n,\n1,2,\n3,4,\n")],
+        &[],
+        Read("id INTEGER NOT NULL, n INTEGER NOT NULL, c3 VARCHAR(1)", &["1|2|~", "3|4|~"]),
+        None,
+    ),
+    // Names and characters that queries cannot have.
+    file(
+        &[("a.csv", b"id,n,n\n1,2,3\n")],
+        &[],
+        Refused(&["a.csv, line 1: two columns are called n", "rename one of them"]),
+        None,
+    ),
+    file(
+        &[("a.csv", b"id,Name,name\n1,2,3\n")],
+        &[],
+        Refused(&["a.csv: columns Name and name differ in capital letters alone", "rename one of them"]),
+        None,
+    ),
+    file(
+        &[("a.csv", b"id,t\n1,a\0b\n2,c\n")],
+        &[],
+        Refused(&["a.csv, line 2: column t: a field has a zero byte", "take it out"]),
+        None,
+    ),
+    // Words for NULL in most rows.
+    file(
+        &[("a.csv", b"id,n\n1,NULL\n2,7\n3,-\n4,NaN\n")],
+        &[],
+        Doubt("id INTEGER NOT NULL, n VARCHAR(4) NOT NULL", &["add --null NULL,-,NaN"]),
+        None,
+    ),
+    file(
+        &[("a.csv", b"d\n2024-01-02\n03.02.2024\n2024-05-06\n")],
+        &[("date-format", "%d.%m.%Y")],
+        Read("d DATE NOT NULL", &["2024-01-02", "2024-02-03", "2024-05-06"]),
         None,
     ),
     // Several files, packed files, and files without rows.

@@ -9,7 +9,9 @@
 //!                    text
 //! partner            types of columns without values, by what a query compares them with
 //! survey             the types that files suggest, why, and rows that do not fit
+//! values             the different values of a column, which PIVOT lists
 //! rows               a table's part from a file, and a result as one
+//! shards             tables of which each of a member's shards reads its rows from Parquet files
 //! part   QueryPart   reads its parts, computes, writes the result
 //! session            the same on a session that a program holds, with rows as columns
 //! ```
@@ -34,6 +36,8 @@ mod plan;
 mod rows;
 #[cfg(feature = "sql")]
 mod session;
+#[cfg(feature = "parquet")]
+mod shards;
 #[cfg(feature = "sql")]
 mod source;
 #[cfg(feature = "sql")]
@@ -41,13 +45,15 @@ mod stored;
 #[cfg(feature = "sql")]
 mod survey;
 #[cfg(feature = "sql")]
+mod values;
+#[cfg(feature = "sql")]
 mod words;
 
 #[cfg(feature = "sql")]
 pub use clock::now as query_now;
 pub use file::{QueryJob, QueryPartOf, QueryTable};
 #[cfg(feature = "sql")]
-pub use hushwire_sql::schema::declaration;
+pub use hushwire_sql::{OpenPivot, open_pivots, schema::declaration, with_values};
 #[cfg(feature = "sql")]
 pub use hushwire_tables::algebra::Column;
 
@@ -73,6 +79,8 @@ pub use source::check_output;
 pub use stored::StoredTable;
 #[cfg(feature = "sql")]
 pub use survey::{ColumnSurvey, Depth, Doubt, Family, InferredTable, Misfit, Spelling, count, infer, survey};
+#[cfg(feature = "sql")]
+pub use values::column_values;
 #[cfg(feature = "sql")]
 pub use words::aligned;
 

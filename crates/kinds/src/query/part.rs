@@ -1,16 +1,18 @@
 //! One member's part of a query.
 
+#[cfg(feature = "parquet")]
+use super::shards::{PartOnShards, ReadOnShards};
 use super::{
     Answer, QueryTask, RESULT,
     plan::of_query,
     rows::{csv, read, shown},
     source::{check_output, is_parquet},
 };
-use crate::ComputePart;
+use crate::{ComputePart, compute::is_first};
 use hushwire_compute::Tensor;
 use hushwire_fault::code;
 use hushwire_session::{
-    Event, Fault, InputPlace, MemberConfig, NewFile, OutputPlace, Part,
+    Event, Fault, InputPlace, Member, MemberConfig, NewFile, OutputPlace, Part, Shards,
     run::{Links, MemberSession},
     suggest,
 };
@@ -25,6 +27,12 @@ type Fields = Vec<Vec<Option<String>>>;
 pub struct QueryPart {
     task: QueryTask,
     inner: ComputePart,
+    me: Member,
+    /// On several shards: the inputs that the first of them has read, and what shards read together
+    /// once they have met.
+    whole: BTreeMap<String, Zeroizing<Vec<u8>>>,
+    #[cfg(feature = "parquet")]
+    parts: Vec<PartOnShards>,
     /// Remarks for the owner on how its files are read.
     remarks: Vec<String>,
     /// Whether this member learns the result.
@@ -41,7 +49,7 @@ pub struct QueryPart {
 }
 
 /// The error of rows that are not what was agreed on, with their file.
-fn of_file(e: Fault, place: &InputPlace) -> Fault {
+pub(super) fn of_file(e: Fault, place: &InputPlace) -> Fault {
     let e = of_query(e);
     match place.path() {
         Some(path) => e.step_and(format_args!(", {}", path.display())),
@@ -52,6 +60,7 @@ fn of_file(e: Fault, place: &InputPlace) -> Fault {
 impl QueryPart {
     pub(super) fn open(task: &QueryTask, config: &mut MemberConfig) -> Result<Self, Fault> {
         let (me, query) = (config.me.clone(), task.query());
+        let first = is_first(config);
         let learns = task.job().to.contains(&me);
         let mine: Vec<&str> =
             task.parts_of(&me).iter().map(|(table, _)| query.tables()[*table].name.as_str()).collect();
@@ -64,8 +73,26 @@ impl QueryPart {
             return Err(Fault::new(code::QUERY, "reading tables", cause, suggest::remedy(odd, &mine)));
         }
         let (mut inputs, mut remarks) = (BTreeMap::new(), vec![]);
+        let is_on_shards = config.shard.as_ref().is_some_and(|place| place.shards > 1);
+        #[cfg(feature = "parquet")]
+        let mut parts = vec![];
         for (at, part) in task.parts_of(&me) {
             let table = &query.tables()[at];
+            let base = task.job().tables.iter().find(|known| known.name == table.name);
+            let base = base.map(|known| known.dialect.clone()).unwrap_or_default();
+            #[cfg(feature = "parquet")]
+            if is_on_shards {
+                let found = PartOnShards::find(task, (at, part), &base, config)?;
+                let is_read_later = found.is_found();
+                parts.push(found);
+                if is_read_later {
+                    continue;
+                }
+            }
+            // The others have their rows from the first shard.
+            if !first {
+                continue;
+            }
             let place = config.inputs.get(&table.name).ok_or_else(|| {
                 let remedy =
                     format!("add {} = {{ file = \"{}.csv\" }} under [inputs]", table.name, table.name);
@@ -79,13 +106,12 @@ impl QueryPart {
             let taken = |e| of_file(e, place);
             let mut incoming = query.incoming(&table.name, part).map_err(of_query)?;
             let letters = query.letters(&table.name);
-            let base = task.job().tables.iter().find(|known| known.name == table.name);
-            let base = base.map(|known| known.dialect.clone()).unwrap_or_default();
             let take = |rows: &[Row]| incoming.take(rows).map_err(taken);
             remarks.extend(read(table, (place, &base), &task.digest_key(), &letters, take)?);
             inputs.extend(incoming.finish().map_err(taken)?);
         }
-        let inputs = inputs.into_iter().map(|(name, records)| (name, Zeroizing::new(records))).collect();
+        let inputs: BTreeMap<_, _> =
+            inputs.into_iter().map(|(name, records)| (name, Zeroizing::new(records))).collect();
 
         let place = config.outputs.remove(RESULT).filter(|_| learns);
         if let Some(odd) = config.outputs.keys().next() {
@@ -93,6 +119,8 @@ impl QueryPart {
             let cause = format!("{me} does not learn an output called `{odd}`");
             return Err(Fault::new(code::QUERY, "preparing the result", cause, suggest::remedy(odd, known)));
         }
+        let place = place.filter(|_| first);
+        let learns = learns && first;
         let mut create = |path| config.files.create("for the result", path, &task.writer(), 0o600);
         let mut parquet = false;
         let file = match &place {
@@ -108,12 +136,30 @@ impl QueryPart {
             _ => None,
         };
         let shows = learns && matches!(place, None | Some(OutputPlace::Show | OutputPlace::Memory));
-        let inner = ComputePart::of(task.compute(), config, inputs)?;
+        let (inner, whole) = if is_on_shards {
+            (ComputePart::of_shard(task.compute(), config)?, inputs)
+        } else {
+            (ComputePart::of(task.compute(), config, inputs)?, BTreeMap::new())
+        };
         let words = task.clone();
         let words = move |node| words.query().operator_of(node).to_owned();
         let inner = inner.with_words(std::sync::Arc::new(words));
         let task = task.clone();
-        Ok(Self { task, inner, remarks, learns, file, parquet, shows, rows: None, late: None })
+        Ok(Self {
+            task,
+            inner,
+            me,
+            whole,
+            #[cfg(feature = "parquet")]
+            parts,
+            remarks,
+            learns,
+            file,
+            parquet,
+            shows,
+            rows: None,
+            late: None,
+        })
     }
 
     /// The result as text, and as a file has it where there is one. Whatever fails here follows
@@ -145,6 +191,19 @@ impl Part for QueryPart {
     fn compute(&mut self, member: &mut MemberSession) -> Result<Links, Fault> {
         self.remarks.drain(..).for_each(|remark| (member.observer)(Event::Note(remark)));
         self.inner.compute(member)
+    }
+
+    #[cfg(feature = "parquet")]
+    fn among(&mut self, shards: &Shards) -> Result<(), Fault> {
+        let mut read = ReadOnShards { whole: std::mem::take(&mut self.whole), ..ReadOnShards::default() };
+        self.parts.drain(..).try_for_each(|part| part.read(&self.task, shards, &mut read))?;
+        self.remarks.extend(read.remarks);
+        self.inner.bring(&self.me, read.whole, read.rows)
+    }
+
+    #[cfg(not(feature = "parquet"))]
+    fn among(&mut self, _: &Shards) -> Result<(), Fault> {
+        self.inner.bring(&self.me, std::mem::take(&mut self.whole), BTreeMap::new())
     }
 
     fn prepare(&mut self) -> Result<(), Fault> {

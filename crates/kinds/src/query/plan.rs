@@ -1,7 +1,7 @@
 //! The agreement on a query, and the computation that it is.
 
 use super::{QueryJob, QueryPart, QueryTable, parameters::parameters, stored};
-use crate::{BoundComputation, ComputationSource, ComputeJob, ComputeTask};
+use crate::{BoundComputation, ComputationSource, ComputeJob, ComputeTask, ShardPrice};
 use hushwire_fault::code;
 use hushwire_session::{
     AgreedField, Agreement, Fault, Forecast, Member, MemberConfig, Protocol, Task, Terms, suggest,
@@ -12,7 +12,7 @@ use hushwire_tables::{
     algebra::{ColumnType, Schema, Table, TablePart},
 };
 use serde::{Deserialize, Serialize};
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 /// A query's job, planned.
 #[derive(Clone)]
@@ -137,6 +137,7 @@ impl QueryTask {
         let plan = if job.tag_joins { Query::by_tags } else { Query::new };
         let query = plan("query", &relation, &to).map_err(of_query)?;
         let mut compute = ComputeJob::new(Protocol::Rep3, ComputationSource::Text(String::new()));
+        compute.shards = job.shards;
         let owners = job.tables.iter().flat_map(|table| table.parts.iter().map(|part| &part.owner));
         let names = query.computation().members();
         compute.members = owners
@@ -233,6 +234,18 @@ impl QueryTask {
         Ok(course)
     }
 
+    /// The price of a run on the job's shards, each with this number of threads, over links on
+    /// which a message takes `delay`.
+    ///
+    /// # Errors
+    /// It is too large to be planned.
+    pub fn price_of_shards(&self, threads: u16, delay: Duration) -> Result<ShardPrice, Fault> {
+        let (chosen, shards) = (self.compute.chosen(), self.job.shards.into());
+        let operation = |node| self.query.operator_of(node).to_owned();
+        let price = self.bound()?.price_of_shards(chosen, (threads, shards), delay, &operation);
+        price.map_err(of_query)
+    }
+
     /// The forecast of a run.
     ///
     /// # Errors
@@ -286,8 +299,18 @@ impl Task for QueryTask {
     /// The query and its options, the tables that are declared, their owners, and who learns the
     /// result. No row counts, and nothing of how this release plans it.
     fn terms(&self) -> Terms {
-        let QueryJob { sql, to, min_group, join_bound, tag_joins, now, tables, parameters, values: _ } =
-            &self.job;
+        let QueryJob {
+            sql,
+            to,
+            min_group,
+            join_bound,
+            tag_joins,
+            now,
+            shards,
+            tables,
+            parameters,
+            values: _,
+        } = &self.job;
         let sorted = |mut keys: Vec<String>| {
             keys.sort();
             keys
@@ -303,6 +326,7 @@ impl Task for QueryTask {
         terms.push(("join-bound", join_bound.map_or("none".to_owned(), |bound| bound.to_string())));
         terms.push(("tag-joins", tag_joins.to_string()));
         terms.extend(now.iter().map(|now| ("now", now.clone())));
+        terms.extend((*shards > 1).then(|| ("shards", shards.to_string())));
         let mut tables: Vec<_> = tables.iter().collect();
         tables.sort_by(|a, b| a.name.cmp(&b.name));
         for table in tables {
@@ -319,6 +343,10 @@ impl Task for QueryTask {
         }
         terms.extend(parameters.iter().map(|(name, is)| ("parameter", format!("{name} {is}"))));
         Terms::new("query", terms)
+    }
+
+    fn shards(&self) -> u16 {
+        self.job.shards
     }
 
     fn open(&self, config: &mut MemberConfig) -> Result<QueryPart, Fault> {
@@ -349,6 +377,7 @@ mod tests {
                 join_bound: None,
                 tag_joins: false,
                 now: None,
+                shards: 1,
                 tables: vec![table],
                 parameters: vec![],
                 values: crate::RunValues::default(),

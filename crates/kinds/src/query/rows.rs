@@ -89,14 +89,28 @@ pub(super) fn read(
     (place, base): (&InputPlace, &Dialect),
     key: &[u8; 32],
     letters: &[(usize, Letters)],
-    mut take: impl FnMut(&[Row]) -> Result<(), Fault>,
+    take: impl FnMut(&[Row]) -> Result<(), Fault>,
 ) -> Result<Vec<String>, Fault> {
     let mut file = TableFile::open(&table.name, place, base)?;
+    let mut keys: Vec<HashSet<[u8; 16]>> = vec![HashSet::new(); table.unique.len()];
+    read_file(table, &mut file, key, letters, |key, digest| keys[key].insert(digest), take)?;
+    Ok(file.remarks().to_vec())
+}
+
+/// As [`read`], of a file that is open, or of some of its rows. `is_new` hears the digest of each
+/// key of a row, by the key's number, and says whether no row before had it.
+pub(super) fn read_file(
+    table: &Table,
+    file: &mut TableFile<'_>,
+    key: &[u8; 32],
+    letters: &[(usize, Letters)],
+    mut is_new: impl FnMut(usize, [u8; 16]) -> bool,
+    mut take: impl FnMut(&[Row]) -> Result<(), Fault>,
+) -> Result<(), Fault> {
     let columns = table.schema.columns();
     file.choose(columns.iter().map(|column| column.name.as_str()))?;
     let dialect = file.dialect().clone();
     let mut rows: Vec<Row> = vec![];
-    let mut keys: Vec<HashSet<[u8; 16]>> = vec![HashSet::new(); table.unique.len()];
     while let Some(record) = file.read()? {
         let wrong =
             |cause: String, remedy: &str| Fault::new(code::ROWS, record.step(), cause, remedy).whole();
@@ -152,11 +166,9 @@ pub(super) fn read(
             })
         };
         let row = columns.iter().enumerate().map(field).collect::<Result<Row, Fault>>()?;
-        for (key, seen) in table.unique.iter().zip(&mut keys) {
-            if !seen.insert(digest_of(key.iter().map(|at| &row[*at]))) {
-                let names: Vec<&str> = key.iter().map(|at| columns[*at].name.as_str()).collect();
-                let cause = format!("a row before it has the same {}, the table's key", names.join(", "));
-                return Err(wrong(cause, "declare another key, or none, or mend the file"));
+        for (at, key) in table.unique.iter().enumerate() {
+            if !is_new(at, digest_of(key.iter().map(|at| &row[*at]))) {
+                return Err(repeated(table, at, record.step()));
             }
         }
         rows.push(row);
@@ -165,8 +177,15 @@ pub(super) fn read(
             rows.clear();
         }
     }
-    take(&rows)?;
-    Ok(file.remarks().to_vec())
+    take(&rows)
+}
+
+/// The error of a row whose key an earlier row has; `step` names the row.
+pub(super) fn repeated(table: &Table, key: usize, step: String) -> Fault {
+    let columns = table.schema.columns();
+    let names: Vec<&str> = table.unique[key].iter().map(|at| columns[*at].name.as_str()).collect();
+    let cause = format!("a row before it has the same {}, the table's key", names.join(", "));
+    Fault::new(code::ROWS, step, cause, "declare another key, or none, or mend the file").whole()
 }
 
 /// Values told apart.

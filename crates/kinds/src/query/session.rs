@@ -10,7 +10,7 @@ use hushwire_compute::Tensor;
 use hushwire_fault::code;
 use hushwire_session::{Dialect, Fault, InputPlace, Member, Task, suggest};
 use hushwire_tables::{
-    ColumnSlice, ColumnValues,
+    ColumnSlice, ColumnValues, ResultColumns,
     algebra::{Column, ColumnType, Table},
     plain::Row,
 };
@@ -122,6 +122,14 @@ impl QueryTask {
     pub fn result(&self, outputs: &BTreeMap<String, Tensor>) -> Result<Vec<Row>, Fault> {
         self.query().rows(outputs).map_err(of_query)
     }
+
+    /// The same column by column, for programs that hold columns.
+    ///
+    /// # Errors
+    /// As [`QueryTask::result`].
+    pub fn result_columns(&self, outputs: &BTreeMap<String, Tensor>) -> Result<ResultColumns, Fault> {
+        self.query().result_columns(outputs).map_err(of_query)
+    }
 }
 
 /// The first row whose key an earlier one has.
@@ -147,7 +155,7 @@ fn repeated(rows: usize, key: &[&ColumnSlice<'_>]) -> Option<usize> {
         for slice in key {
             match slice.key(*row) {
                 None => hasher.update(&[0]),
-                Some(bytes) => hasher.update(&[1]).update(&(bytes.len() as u64).to_le_bytes()).update(bytes),
+                Some(bytes) => hasher.update(&[1]).update(&(bytes.len() as u64).to_le_bytes()).update(&bytes),
             };
         }
         let mut digest = [0; 16];

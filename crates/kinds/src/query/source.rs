@@ -30,6 +30,17 @@ pub(super) struct Fields<'a> {
     places: &'a [usize],
 }
 
+/// The step of reading a file at a place, which begins with a comma.
+fn step(path: &Path, place: &str) -> String {
+    format!("cannot read {}{place}", path.display())
+}
+
+/// The step of reading a row of a file without lines, by its number from 1 on.
+#[cfg(feature = "parquet")]
+pub(super) fn row_step((path, row): (&Path, u64)) -> String {
+    step(path, &format!(", row {row}"))
+}
+
 impl<'a> Fields<'a> {
     /// The text of a chosen column; none where the file says NULL, which text cannot.
     pub(super) fn get(&self, at: usize) -> Option<&'a [u8]> {
@@ -46,7 +57,7 @@ impl<'a> Fields<'a> {
     /// The file and the row in it: its line, or its number.
     pub(super) fn step(&self) -> String {
         let place = self.rows.place().map_or_else(String::new, |place| format!(", {place}"));
-        format!("cannot read {}{place}", self.rows.path().display())
+        step(self.rows.path(), &place)
     }
 
     /// The file.
@@ -88,6 +99,12 @@ impl<'a> TableFile<'a> {
             }
         };
         Ok(Self { rows: rows.map_err(of_file)?, places: vec![] })
+    }
+
+    /// Rows that are open already.
+    #[cfg(feature = "parquet")]
+    pub(super) fn of_rows(rows: Rows<'a>) -> Self {
+        Self { rows, places: vec![] }
     }
 
     /// The name in messages of the file that is read.

@@ -6,7 +6,7 @@ use hushwire_fault::code;
 use hushwire_files::{FoundForm, outline};
 use hushwire_session::{Dialect, Fault, InputPlace};
 use hushwire_sql::schema::{self, Inferred, Looks, Spelt};
-use hushwire_tables::algebra::{Column, ColumnType};
+use hushwire_tables::algebra::{Column, ColumnType, MAX_TEXT};
 use std::{borrow::Cow, path::Path};
 
 /// The name in messages of a table that is no file.
@@ -15,10 +15,40 @@ const STREAM: &str = "on standard input";
 /// LOCAL: rows that do not fit, of which the place is kept.
 const KEPT: usize = 10;
 
-/// Words that mean NULL in files of this world.
-const NULL_WORDS: [&str; 20] = [
-    "NA", "N/A", "n/a", "na", "#N/A", "#NA", "NULL", "Null", "null", "None", "none", "NaN", "nan", "NAN",
-    "\\N", "-", "--", ".", "?", "missing",
+/// Words that begin a row of totals.
+const TOTALS: [&str; 9] =
+    ["total", "totals", "grand total", "sum", "subtotal", "gesamt", "summe", "insgesamt", "totale"];
+
+/// LOCAL: characters that may separate fields, and are not tried by default.
+const RARE_SEPARATORS: [char; 4] = ['^', '~', ':', '\u{1}'];
+
+/// Words that often mean NULL in files, NaN and infinities among them.
+const NULL_WORDS: [&str; 25] = [
+    "NA",
+    "N/A",
+    "n/a",
+    "na",
+    "#N/A",
+    "#NA",
+    "NULL",
+    "Null",
+    "null",
+    "None",
+    "none",
+    "NaN",
+    "nan",
+    "NAN",
+    "\\N",
+    "-",
+    "--",
+    ".",
+    "?",
+    "missing",
+    "inf",
+    "-inf",
+    "Inf",
+    "Infinity",
+    "-Infinity",
 ];
 
 /// A table's columns, as its files suggest them.
@@ -34,6 +64,8 @@ pub struct InferredTable {
     pub found: Vec<ColumnSurvey>,
     /// Remarks for the owner on how the files are read.
     pub remarks: Vec<String>,
+    /// Remarks on what the rows look like: a row of totals, text in another encoding.
+    pub notes: Vec<String>,
     /// The form that the first file turned out to have.
     pub form: Option<FoundForm>,
 }
@@ -99,6 +131,8 @@ pub struct ColumnSurvey {
     pub nulls: u64,
     /// Whether a file declares its type.
     pub declared: bool,
+    /// The first text that is longer than any string type: its place, and its bytes.
+    long: Option<(String, usize)>,
     /// Numbers that begin with zeros or a plus.
     codes: u64,
     tallies: [Tally; 3],
@@ -155,7 +189,8 @@ impl ColumnSurvey {
         let (family, tally) = best;
         let others = self.values - tally.fits;
         let words = if tally.words == others { self.words.clone() } else { vec![] };
-        let is_most = tally.fits > 0 && 2 * tally.fits >= self.values && others > 0;
+        let is_most =
+            tally.fits > 0 && (2 * tally.fits >= self.values || tally.words == others) && others > 0;
         is_most.then_some(Doubt { family, others, misfits: &tally.misfits, words })
     }
 
@@ -171,6 +206,7 @@ impl ColumnSurvey {
     pub fn reason(&self) -> String {
         let numbers = match self.column.ty {
             _ if self.values == 0 && !self.declared => return "no value: any type fits".to_owned(),
+            _ if self.long.is_some() => self.long_text().unwrap_or_default(),
             _ if self.declared => "as the file declares".to_owned(),
             ColumnType::Boolean => "true or false".to_owned(),
             ColumnType::SmallInt | ColumnType::Integer => "whole numbers of 32 bits".to_owned(),
@@ -192,9 +228,20 @@ impl ColumnSurvey {
         format!("{numbers}; {nulls}")
     }
 
-    /// Whether all its values are digits, and some of them codes.
-    fn has_codes(&self) -> bool {
-        self.codes > 0 && self.codes + self.tallies[0].fits == self.values
+    /// A remark on a text that is longer than any string type, if the column has one.
+    #[must_use]
+    pub fn long_text(&self) -> Option<String> {
+        let (place, bytes) = self.long.as_ref()?;
+        Some(format!(
+            "text of {bytes} bytes ({place}), and VARCHAR has {MAX_TEXT}: its digest is compared, counted and joined, and never shown"
+        ))
+    }
+
+    /// Whether it is text whose values are all numbers or codes of digits.
+    #[must_use]
+    pub fn has_codes(&self) -> bool {
+        let is_text = matches!(self.column.ty, ColumnType::Varchar(_));
+        is_text && self.codes > 0 && self.codes + self.tallies[0].fits == self.values
     }
 
     fn text_reason(&self) -> String {
@@ -208,8 +255,8 @@ impl ColumnSurvey {
         let ColumnType::Varchar(most) = self.column.ty else { return "text".to_owned() };
         match self.doubt() {
             Some(Doubt { family, others, .. }) => {
-                let is = if others == 1 { "value is not" } else { "values are not" };
-                format!("{} but for {others} of {}: that {is}", family.words(), self.values)
+                let is = if others == 1 { "that value is not" } else { "those values are not" };
+                format!("{} but for {others} of {}: {is}", family.words(), self.values)
             }
             None => format!("text of {most} bytes at most"),
         }
@@ -331,6 +378,8 @@ struct Seen {
     trials: Vec<Trial>,
     /// The place of the first number that no type holds.
     odd: Option<String>,
+    /// The first text that is longer than any string type.
+    long: Option<(String, usize)>,
 }
 
 impl Seen {
@@ -345,6 +394,7 @@ impl Seen {
             words: vec![],
             trials: if thorough { trials() } else { vec![] },
             odd: None,
+            long: None,
         }
     }
 
@@ -358,11 +408,18 @@ impl Seen {
             self.null();
             return Ok(());
         }
+        if field.text.contains('\0') {
+            let cause = format!("column {name}: a field has a zero byte");
+            let remedy = "take it out, or set the encoding if the file is UTF-16";
+            return Err(Fault::new(code::ROWS, record.step(), cause, remedy).whole());
+        }
         self.values += 1;
         let number = field.dialect.number(field.text);
         let moment = field.dialect.moment(field.text);
         let spelt = Spelt { text: field.text, number: number.as_deref(), moment: &moment };
-        if !field.text.is_empty() {
+        if field.text.len() > usize::from(MAX_TEXT) {
+            self.long.get_or_insert_with(|| (placed(record), field.text.len()));
+        } else if !field.text.is_empty() {
             self.inferred.see_spelt(spelt).map_err(|e| of_column(record.step(), name, &e))?;
         }
         if self.odd.is_none() && !self.inferred.has_double() {
@@ -378,10 +435,7 @@ impl Seen {
         if let Some(word) = word.filter(|word| !self.words.contains(word)) {
             self.words.push(word);
         }
-        let misfit = || {
-            let place = format!("{}, {}", record.path().display(), record.place());
-            Misfit { place, form: outline(field.text) }
-        };
+        let misfit = || Misfit { place: placed(record), form: outline(field.text) };
         for (family, tally) in Family::ALL.into_iter().zip(&mut self.tallies) {
             if family.of(looks) {
                 tally.fits += 1;
@@ -413,7 +467,11 @@ impl Seen {
 
     fn column(self, name: &str) -> Result<(ColumnSurvey, bool), Fault> {
         let odd = self.odd.unwrap_or_default();
-        let column = self.inferred.column(name).map_err(|e| of_column(odd, name, &e))?;
+        let mut column = self.inferred.column(name).map_err(|e| of_column(odd, name, &e))?;
+        if self.long.is_some() {
+            // No string type holds the text; joins and counts need only its digest.
+            column.ty = ColumnType::Digest { bits: 64 };
+        }
         let plain = self.tallies.iter().map(|tally| tally.fits).max().unwrap_or(0);
         let most = self.trials.iter().map(|trial| trial.spelling.fits).max().unwrap_or(0);
         let is_better = most > plain && 2 * most >= self.values;
@@ -423,18 +481,78 @@ impl Seen {
         let mut spellings: Vec<Spelling> = best.collect();
         let fewest = spellings.iter().map(|s| s.options.len()).min().unwrap_or(0);
         spellings.retain(|spelling| spelling.options.len() == fewest);
-        let guess = self.inferred.is_a_guess();
+        let guess = self.inferred.is_a_guess() && self.long.is_none();
         let survey = ColumnSurvey {
             column,
             values: self.values,
             nulls: self.nulls,
             declared: self.declared,
+            long: self.long,
             codes: self.codes,
             tallies: self.tallies,
             words: self.words,
             spellings,
         };
         Ok((survey, guess))
+    }
+}
+
+fn placed(record: &Fields<'_>) -> String {
+    format!("{}, {}", record.path().display(), record.place())
+}
+
+/// Remarks on a file that depend on its rows.
+#[derive(Default)]
+struct RowNotes {
+    /// The first field that is not UTF-8: its place and column.
+    garbled: Option<(String, String)>,
+    /// The place of the last row, if it begins as a row of totals does.
+    total: Option<String>,
+    /// Characters that each line of a file with one column has as often as the first line has them.
+    separators: Vec<(char, usize)>,
+}
+
+impl RowNotes {
+    fn new(names: &[String]) -> Self {
+        let [name] = names else { return Self::default() };
+        let often = |c: char| name.chars().filter(|of| *of == c).count();
+        let separators = RARE_SEPARATORS.map(|c| (c, often(c))).into_iter().filter(|(_, n)| *n > 0);
+        Self { separators: separators.collect(), ..Self::default() }
+    }
+
+    fn see(&mut self, record: &Fields<'_>, names: &[String]) {
+        if !record.is_text() {
+            return;
+        }
+        let mut fields = names.iter().enumerate().filter_map(|(at, name)| Some((name, record.get(at)?)));
+        if self.garbled.is_none()
+            && let Some((name, _)) = fields.clone().find(|(_, bytes)| std::str::from_utf8(bytes).is_err())
+        {
+            self.garbled = Some((placed(record), name.clone()));
+        }
+        let first = fields.find_map(|(_, bytes)| Some(bytes.trim_ascii()).filter(|b| !b.is_empty()));
+        let first = first.unwrap_or_default();
+        let first = first.strip_suffix(b":").unwrap_or(first);
+        let is_total = TOTALS.iter().any(|word| first.eq_ignore_ascii_case(word.as_bytes()));
+        self.total = is_total.then(|| placed(record));
+        if !self.separators.is_empty() {
+            let text = String::from_utf8_lossy(record.get(0).unwrap_or_default()).into_owned();
+            self.separators.retain(|(c, often)| text.chars().filter(|of| of == c).count() == *often);
+        }
+    }
+
+    /// The remarks in words. `is_whole`: whether the file was read to its end.
+    fn notes(self, rows: u64, is_whole: bool) -> Vec<String> {
+        let garbled = self.garbled.map(|(place, name)| {
+            format!("{place}: column {name} is not UTF-8; set --encoding latin1, or windows-1252, which Excel on Windows writes")
+        });
+        let total = self.total.filter(|_| is_whole && rows > 1).map(|place| {
+            format!("{place}: this last row begins with a word for a total; if it is one, delete the line: sums would count all values twice")
+        });
+        let separator = self.separators.first().filter(|_| rows > 0).map(|(c, _)| {
+            format!("there is one column, and each line has {c:?} as often as the first one; if it is between columns, set --separator {c:?}").replace('\'', "\"")
+        });
+        garbled.into_iter().chain(total).chain(separator).collect()
     }
 }
 
@@ -468,7 +586,8 @@ pub fn infer(files: &[&InputPlace]) -> Result<InferredTable, Fault> {
 /// As [`infer`].
 pub fn survey(files: &[&InputPlace], depth: Depth) -> Result<InferredTable, Fault> {
     let (mut names, mut seen): (Vec<String>, Vec<Seen>) = (vec![], vec![]);
-    let (mut counts, mut remarks, mut form, mut empty) = (vec![], vec![], None, None);
+    let (mut counts, mut remarks, mut notes) = (vec![], vec![], vec![]);
+    let (mut form, mut empty) = (None, None);
     for place in files {
         let mut file = TableFile::open(STREAM, place, &Dialect::default())?;
         if file.is_empty() {
@@ -480,6 +599,7 @@ pub fn survey(files: &[&InputPlace], depth: Depth) -> Result<InferredTable, Faul
         form = form.or_else(|| Some(file.found()));
         if names.is_empty() {
             names = file.names();
+            different(&names, file.path())?;
             seen = names.iter().map(|_| Seen::new(depth.spellings)).collect();
         }
         file.choose(names.iter().map(String::as_str))?;
@@ -490,10 +610,14 @@ pub fn survey(files: &[&InputPlace], depth: Depth) -> Result<InferredTable, Faul
             }
         }
         let dialect = file.dialect().clone();
-        let mut rows = 0;
+        let (mut rows, mut is_whole, mut watch) = (0, false, RowNotes::new(&names));
         while depth.sample.is_none_or(|most| rows < most) {
-            let Some(record) = file.read()? else { break };
+            let Some(record) = file.read()? else {
+                is_whole = true;
+                break;
+            };
             rows += 1;
+            watch.see(&record, &names);
             for (at, seen) in seen.iter_mut().enumerate() {
                 match record.get(at) {
                     Some(bytes) => {
@@ -507,6 +631,7 @@ pub fn survey(files: &[&InputPlace], depth: Depth) -> Result<InferredTable, Faul
         }
         counts.push(rows);
         remarks.extend(file.remarks().iter().cloned());
+        notes.extend(watch.notes(rows, is_whole));
     }
     if let (true, Some(path)) = (names.is_empty(), &empty) {
         return Err(is_empty(path));
@@ -520,7 +645,19 @@ pub fn survey(files: &[&InputPlace], depth: Depth) -> Result<InferredTable, Faul
         found.push(survey);
     }
     let columns = found.iter().map(|survey| survey.column.clone()).collect();
-    Ok(InferredTable { columns, rows: counts, guessed, found, remarks, form })
+    Ok(InferredTable { columns, rows: counts, guessed, found, remarks, notes, form })
+}
+
+/// Refuses columns that queries would not tell apart: they tell no capitals from small letters.
+fn different(names: &[String], path: &Path) -> Result<(), Fault> {
+    let alike = |a: &str, b: &str| a != b && a.to_lowercase() == b.to_lowercase();
+    for (at, name) in names.iter().enumerate() {
+        if let Some(other) = names[..at].iter().find(|other| alike(other, name)) {
+            let cause = format!("columns {other} and {name} differ in capital letters alone");
+            return Err(Fault::file("read", path, cause, "rename one of them"));
+        }
+    }
+    Ok(())
 }
 
 fn is_empty(path: &Path) -> Fault {

@@ -34,6 +34,10 @@ fn every_example_is_read_and_fits() {
         for name in file.inputs.keys() {
             assert!(job.inputs.iter().any(|i| i.name == *name && i.from == member), "{member}: {name}");
         }
+        // A sample in a file that the program writes is called one.
+        let lines = Job::Circuit(job.clone()).lines_for(&member).join("\n");
+        let brings = job.inputs.iter().any(|i| i.from == member);
+        assert_eq!(lines.contains("# The job's sample"), brings, "{member}: {lines}");
     }
 }
 

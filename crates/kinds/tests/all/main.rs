@@ -11,6 +11,7 @@ mod draw;
 mod examples;
 mod files;
 mod forecast;
+mod kept;
 mod masks;
 mod memory;
 mod n_party;

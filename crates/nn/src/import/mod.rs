@@ -65,7 +65,7 @@ impl Network {
     /// All that is in the model's way.
     pub fn with(model: Model, given: &Given) -> Result<Self, Vec<Fault>> {
         let network = network(model, given)?;
-        Ok(passes::rectified_last(&passes::folded(&network)))
+        Ok(passes::rectified_last(&passes::folded(&passes::unscaled(&network))))
     }
 }
 

@@ -89,6 +89,9 @@ fn other_format(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
             Some(b"metadata.json" | b"config.json") => ("it is a model of Keras", keras),
             _ => ("it is a ZIP archive", "unpack it, and name the ONNX file that is in it"),
         }),
+        () if begins(b"\x93NUMPY") => {
+            Some(("it is an array of NumPy", "name an ONNX file; an array is an input of one"))
+        }
         () if begins(b"\x89HDF\r\n\x1a\n") => Some(("it is a model of Keras or another HDF5 file", keras)),
         () if begins(&[0x80, 2]) || begins(&[0x80, 3]) || begins(&[0x80, 4]) || begins(&[0x80, 5]) => Some((
             "it is a Python pickle, which nobody should load",
@@ -531,4 +534,25 @@ fn dim(bytes: &[u8]) -> Result<Dim, Fault> {
         }
     }
     Ok(dim)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_other_formats_are_named() {
+        let named: [(&[u8], &str); 5] = [
+            (b"\x93NUMPY\x01\x00", "an array of NumPy"),
+            (b"\x89HDF\r\n\x1a\n....", "HDF5"),
+            (&[0x80, 4, 0x95], "pickle"),
+            (b"\x1c\0\0\0TFL3", "TensorFlow Lite"),
+            (b"PK\x03\x04", "ZIP"),
+        ];
+        for (bytes, words) in named {
+            let (cause, _) = other_format(bytes).expect(words);
+            assert!(cause.contains(words), "{cause}");
+        }
+        assert_eq!(other_format(&[8, 7, 18, 7]), None);
+    }
 }

@@ -93,7 +93,7 @@ fn node(node: &Node) -> Message {
 fn tensor(tensor: &Tensor) -> Message {
     let mut out = Message::default();
     tensor.lengths.iter().for_each(|n| out.int(1, *n as i64));
-    if let (Data::Ints(all), 2..=5) = (&tensor.data, tensor.kind) {
+    if let (Data::Ints(all), 2..=5 | 9) = (&tensor.data, tensor.kind) {
         out.int(2, tensor.kind);
         all.iter().for_each(|n| out.int(5, *n));
         out.bytes(8, tensor.name.as_bytes());

@@ -7,7 +7,7 @@ use crate::onnx::Attribute;
 pub(super) const ALL: &[Operator] = &[
     Operator {
         attributes: &["alpha"],
-        error: Bound::Parts("Sigmoid and Mul"),
+        error: Bound::operand(1.0, 1.0 + 1.0 / 32.0),
         ..Operator::new("Swish", "x / (1 + e^(−`alpha` x)).", |op, import| {
             let x = op.input(import, 0)?;
             let alpha = op.float("alpha", 1.0)?;
@@ -22,7 +22,7 @@ pub(super) const ALL: &[Operator] = &[
     },
     Operator {
         attributes: &["bias", "lambd"],
-        error: Bound::Rounded,
+        error: Bound::ROUNDED,
         ..Operator::new(
             "Shrink",
             "The element less `bias` above `lambd`, plus `bias` below −`lambd`, and 0 between.",
@@ -31,13 +31,13 @@ pub(super) const ALL: &[Operator] = &[
     },
     Operator {
         attributes: &["axis"],
-        error: Bound::Exact,
+        error: Bound::EXACT,
         ..Operator::new("Hardmax", "1 at the first of the greatest elements along an axis, else 0.", hardmax)
     },
     Operator {
         inputs: 2,
         attributes: &["upper"],
-        error: Bound::Exact,
+        error: Bound::EXACT,
         ..Operator::new("Trilu", "The upper or lower triangle of matrices; zeros elsewhere.", triangle)
     },
 ];

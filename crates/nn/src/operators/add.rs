@@ -4,6 +4,7 @@ use super::{choose, prelude::*};
 
 pub(super) const ADD: Operator = Operator {
     inputs: 2,
+    error: Bound::ROUNDED,
     ..Operator::new(
         "Add",
         "The sum. One operand may be weights, which from 10^9 on count as 2^15; axes of length 1 are repeated.",

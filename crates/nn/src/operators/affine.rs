@@ -8,6 +8,7 @@ pub(super) const BATCH_NORMALIZATION: Operator = Operator {
     fewer: "export the model for inference, not for training",
     // The momentum is only for training.
     attributes: &["epsilon", "momentum", "spatial", "training_mode"],
+    error: Bound { value: 0.25, ..Bound::ROUNDED },
     ..Operator::new(
         "BatchNormalization",
         "Each channel (axis 1) times a factor plus a term; for inference alone.",

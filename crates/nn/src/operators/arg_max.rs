@@ -6,7 +6,7 @@ use hushwire_compute::{Op, Reduction, Scalar, Tensor, Val};
 
 pub(super) const ARG_MAX: Operator = Operator {
     attributes: &["axis", "keepdims", "select_last_index"],
-    error: Bound::Exact,
+    error: Bound::EXACT,
     ..Operator::new(
         "ArgMax",
         "The index of the greatest element along an axis, the first or the last if several are equal. Only moves of elements may follow.",
@@ -15,7 +15,7 @@ pub(super) const ARG_MAX: Operator = Operator {
 };
 pub(super) const ARG_MIN: Operator = Operator {
     attributes: &["axis", "keepdims", "select_last_index"],
-    error: Bound::Exact,
+    error: Bound::EXACT,
     ..Operator::new(
         "ArgMin",
         "The index of the least element along an axis, the first or the last if several are equal. Only moves of elements may follow.",

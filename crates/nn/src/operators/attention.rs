@@ -18,7 +18,7 @@ pub(super) const ALL: &[Operator] = &[Operator {
         "softcap",
         "softmax_precision",
     ],
-    error: Bound::Parts("MatMul and Softmax"),
+    error: Bound { operand: 4.0, element: 1.0, ..Bound::steps(2.0) }.over("operands up to 2"),
     ..Operator::several(
         "Attention",
         "Products of queries and keys, less what a mask leaves out, through a softmax, times values.",

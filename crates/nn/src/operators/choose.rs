@@ -5,6 +5,7 @@ use crate::array::together;
 
 pub(super) const WHERE: Operator = Operator {
     inputs: 3,
+    error: Bound::ROUNDED,
     ..Operator::new(
         "Where",
         "The second operand where the first is true, else the third; both may be weights. Weights from 10^9 on count as 2^15.",

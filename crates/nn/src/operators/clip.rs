@@ -6,6 +6,7 @@ pub(super) const CLIP: Operator = Operator {
     inputs: 3,
     attributes: &["max", "min"],
     twice: &[(1, "min"), (2, "max")],
+    error: Bound::ROUNDED,
     ..Operator::new("Clip", "The element, limited to bounds that the model gives.", read)
 };
 

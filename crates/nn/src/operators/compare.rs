@@ -9,7 +9,7 @@ macro_rules! comparisons {
         $(pub(super) const $operator: Operator = Operator {
             inputs: 2,
             moves: true,
-            error: Bound::Exact,
+            error: Bound::EXACT,
             ..Operator::new($name, $doc, |op, import| read(op, import, Comparison::$comparison))
         };)+
         const NAMES: &[(Comparison, &str)] = &[$((Comparison::$comparison, $name)),+];
@@ -25,7 +25,7 @@ comparisons! {
 }
 
 pub(super) const SIGN: Operator = Operator {
-    error: Bound::Exact,
+    error: Bound::EXACT,
     ..Operator::new("Sign", "−1, 0 or 1.", |op, import| op.alike(import, Kind::Sign(Sign)))
 };
 

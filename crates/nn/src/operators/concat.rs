@@ -5,7 +5,7 @@ use super::prelude::*;
 pub(super) const CONCAT: Operator = Operator {
     inputs: usize::MAX,
     attributes: &["axis"],
-    error: Bound::Exact,
+    error: Bound::EXACT,
     ..Operator::new("Concat", "Values, or known lists, joined along an axis.", read)
 };
 

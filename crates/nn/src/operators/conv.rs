@@ -7,6 +7,7 @@ use hushwire_compute::Steps;
 pub(super) const CONV: Operator = Operator {
     inputs: 3,
     attributes: &["auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"],
+    error: Bound::ROUNDED,
     ..Operator::new("Conv", "A convolution over one to three axes, with weights.", read)
 };
 /// A convolution: windows and weights.

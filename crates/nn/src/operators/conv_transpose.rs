@@ -15,6 +15,7 @@ pub(super) const ALL: &[Operator] = &[Operator {
         "pads",
         "strides",
     ],
+    error: Bound::ROUNDED,
     ..Operator::new("ConvTranspose", "A transposed convolution over one to three axes, with weights.", read)
 }];
 

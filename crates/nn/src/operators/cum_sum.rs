@@ -7,7 +7,7 @@ use hushwire_compute::{Op, Reduction};
 pub(super) const CUM_SUM: Operator = Operator {
     inputs: 2,
     attributes: &["exclusive", "reverse"],
-    error: Bound::Exact,
+    error: Bound::EXACT,
     ..Operator::new("CumSum", "The sum of each element and all before it along an axis.", read)
 };
 

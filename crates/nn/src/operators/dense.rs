@@ -5,6 +5,7 @@ use super::{matmul, prelude::*};
 pub(super) const GEMM: Operator = Operator {
     inputs: 3,
     attributes: &["alpha", "beta", "transA", "transB"],
+    error: Bound::ROUNDED,
     ..Operator::new("Gemm", "The product of two matrices, each of values or of weights, and a bias.", read)
 };
 

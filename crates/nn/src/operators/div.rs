@@ -5,7 +5,7 @@ use crate::onnx::Attribute;
 
 pub(super) const DIV: Operator = Operator {
     inputs: 2,
-    error: Bound::Steps { steps: 1.0, share: 1.0 / 32.0 },
+    error: Bound { weights: 1.0, ..Bound::share(1.0, 1.0 / 8.0) },
     ..Operator::new("Div", "The quotient. One operand may be weights; axes of length 1 are repeated.", read)
 };
 

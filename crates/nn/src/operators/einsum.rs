@@ -7,7 +7,7 @@ use crate::{array::steps, onnx::Attribute};
 pub(super) const ALL: &[Operator] = &[Operator {
     inputs: usize::MAX,
     attributes: &["equation"],
-    error: Bound::Parts("MatMul"),
+    error: Bound::ROUNDED,
     ..Operator::new("Einsum", "Sums of products of elements whose axes have the same letters.", read)
 }];
 

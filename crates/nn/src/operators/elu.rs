@@ -40,17 +40,18 @@ pub(super) const ALL: &[Operator] = &[
     },
     Operator {
         attributes: &["alpha"],
+        error: Bound::ROUNDED,
         ..Operator::new("ThresholdedRelu", "The element where it is above `alpha`, else 0.", thresholded)
     },
     Operator {
         attributes: &["alpha", "beta"],
-        error: Bound::Rounded,
+        error: Bound::ROUNDED,
         ..Operator::new("HardSigmoid", "`alpha` x + `beta`, limited to 0 and 1.", hard_sigmoid)
     },
 ];
 
 /// The power of e, and its product with a factor of about 1.
-const STEPS: Bound = Bound::Steps { steps: 3.0, share: 0.0 };
+const STEPS: Bound = Bound::steps(3.0);
 
 fn one(op: &Reading<'_>, x: f32) -> Result<Known, Fault> {
     if !x.is_finite() {

@@ -5,7 +5,7 @@ use super::prelude::*;
 pub(super) const ALL: &[Operator] = &[
     Operator {
         inputs: usize::MAX,
-        error: Bound::Exact,
+        error: Bound::EXACT,
         ..Operator::new(
             "Max",
             "The greatest of all operands; axes of length 1 are repeated.",
@@ -14,16 +14,17 @@ pub(super) const ALL: &[Operator] = &[
     },
     Operator {
         inputs: usize::MAX,
-        error: Bound::Exact,
+        error: Bound::EXACT,
         ..Operator::new("Min", "The least of all operands; axes of length 1 are repeated.", |op, import| {
             folded(op, import, lesser)
         })
     },
     Operator {
         inputs: usize::MAX,
+        error: Bound::ROUNDED,
         ..Operator::new("Mean", "The mean of all operands; axes of length 1 are repeated.", mean)
     },
-    Operator { error: Bound::Exact, ..Operator::new("Abs", "The absolute value.", absolute) },
+    Operator { error: Bound::EXACT, ..Operator::new("Abs", "The absolute value.", absolute) },
 ];
 
 type Pair = fn(&Reading<'_>, &mut Import, &Known, &Known) -> Result<Known, Fault>;

@@ -40,9 +40,9 @@ macro_rules! functions {
     };
 }
 
-const STEP: Bound = Bound::Steps { steps: 1.0, share: 0.0 };
+const STEP: Bound = Bound::steps(1.0);
 /// A step, and the 32nd part of a step for each unit of the value.
-const SHARE: Bound = Bound::Steps { steps: 1.0, share: 1.0 / 32.0 };
+const SHARE: Bound = Bound::share(1.0, 1.0 / 32.0);
 
 /// The whole number towards 0, for casts to integers.
 const TRUNCATED: Row = Row {
@@ -50,27 +50,27 @@ const TRUNCATED: Row = Row {
     value: f64::trunc,
     shares: |x, _| x.truncate(),
     #[cfg(test)]
-    error: Bound::Exact,
+    error: Bound::EXACT,
     #[cfg(test)]
     over: [-20.0, 20.0],
 };
 
 functions! {
-    CEIL "Ceil" "The least whole number that is not less.", [-20.0, 20.0], Bound::Exact, f64::ceil, |x, _| x.ceil();
+    CEIL "Ceil" "The least whole number that is not less.", [-20.0, 20.0], Bound::EXACT, f64::ceil, |x, _| x.ceil();
     COS "Cos" "The cosine of an angle in radians.", [-30.0, 30.0], STEP, f64::cos, |x, _| x.cos();
     ERF "Erf" "The error function.", [-6.0, 6.0], STEP, erf, |x, _| x.erf();
     EXP "Exp" "e^x.", [-9.0, 5.0], SHARE, f64::exp, |x, _| x.exp();
-    FLOOR "Floor" "The greatest whole number that is not greater.", [-20.0, 20.0], Bound::Exact, f64::floor, |x, _| x.floor();
-    HARD_SWISH "HardSwish" "x times x / 6 + 1/2, which is limited to 0 and 1.", [-20.0, 20.0], Bound::Steps { steps: 2.0, share: 0.0 }, |x| x * (x / 6.0 + 0.5).clamp(0.0, 1.0), hard_swish;
-    LOG "Log" "The natural logarithm.", [0.01, 50.0], Bound::Steps { steps: 1.0 + 1.0 / 32.0, share: 0.0 }, f64::ln, |x, _| x.log();
-    MISH "Mish" "x tanh(log(1 + e^x)).", [-20.0, 20.0], Bound::Steps { steps: 1.5, share: 0.0 }, mish, |x, _| mish_of(x);
+    FLOOR "Floor" "The greatest whole number that is not greater.", [-20.0, 20.0], Bound::EXACT, f64::floor, |x, _| x.floor();
+    HARD_SWISH "HardSwish" "x times x / 6 + 1/2, which is limited to 0 and 1.", [-20.0, 20.0], Bound::steps(2.0), |x| x * (x / 6.0 + 0.5).clamp(0.0, 1.0), hard_swish;
+    LOG "Log" "The natural logarithm.", [0.01, 50.0], Bound::steps(1.0 + 1.0 / 32.0), f64::ln, |x, _| x.log();
+    MISH "Mish" "x tanh(log(1 + e^x)).", [-20.0, 20.0], Bound::steps(1.5), mish, |x, _| mish_of(x);
     RECIPROCAL "Reciprocal" "1 / x.", [0.05, 40.0], SHARE, f64::recip, |x, _| x.reciprocal();
-    ROUND "Round" "The nearest whole number, the even one of two.", [-20.0, 20.0], Bound::Exact, f64::round_ties_even, |x, _| x.round_even();
+    ROUND "Round" "The nearest whole number, the even one of two.", [-20.0, 20.0], Bound::EXACT, f64::round_ties_even, |x, _| x.round_even();
     SIN "Sin" "The sine of an angle in radians.", [-30.0, 30.0], STEP, f64::sin, |x, _| x.sin();
     SOFTPLUS "Softplus" "log(1 + e^x).", [-30.0, 30.0], STEP, |x| x.max(0.0) + (-x.abs()).exp().ln_1p(), |x, _| x.softplus();
     SOFTSIGN "Softsign" "x / (1 + |x|).", [-30.0, 30.0], SHARE, |x| x / (1.0 + x.abs()), |x, _| softsign(x);
     SQRT "Sqrt" "The square root.", [0.0, 50.0], SHARE, f64::sqrt, |x, _| x.sqrt();
-    TAN "Tan" "The tangent of an angle in radians.", [-1.2, 1.2], Bound::Steps { steps: 2.0, share: 8.0 }, f64::tan, |x, _| x.sin().divide(x.cos());
+    TAN "Tan" "The tangent of an angle in radians.", [-1.2, 1.2], Bound::share(2.0, 8.0), f64::tan, |x, _| x.sin().divide(x.cos());
 }
 
 impl Unary {
@@ -215,13 +215,11 @@ mod tests {
             for numbers in [32, 40, 64].map(Numbers::of) {
                 let (given, made) = fixed(Kind::Unary(Unary(at)), &all, numbers);
                 let step = 2f64.powi(-i32::from(numbers.frac));
-                let Bound::Steps { steps, share } = row.error.in_steps() else {
-                    unreachable!("it has a bound")
-                };
+                let Bound { steps, value, .. } = row.error;
                 for (x, y) in given.iter().zip(made) {
                     let exact = (row.value)(*x);
                     let off = (y - exact).abs() / step;
-                    let most = f64::from(steps) + f64::from(share) * exact.abs();
+                    let most = f64::from(steps) + f64::from(value) * exact.abs();
                     assert!(off <= most + 1e-6, "{} of {x}: {y}, not {exact}: {off} steps", row.name);
                 }
             }

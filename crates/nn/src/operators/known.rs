@@ -8,7 +8,7 @@ pub(super) const ALL: &[Operator] = &[
     Operator {
         attributes: &["round_mode", "saturate", "to"],
         moves: true,
-        error: Bound::Exact,
+        error: Bound::EXACT,
         ..Operator::new(
             "Cast",
             "The value in another type: to integers towards 0, to truth values whether it is not 0.",
@@ -18,13 +18,14 @@ pub(super) const ALL: &[Operator] = &[
     Operator {
         inputs: 0,
         attributes: &["value", "value_float", "value_floats", "value_int", "value_ints"],
-        error: Bound::Exact,
+        error: Bound::EXACT,
         ..Operator::new("Constant", "A known value.", constant)
     },
     Operator {
         inputs: 2,
         attributes: &["round_mode", "saturate"],
         moves: true,
+        error: Bound::EXACT,
         ..Operator::new("CastLike", "The first value in the second one's type.", |op, import| {
             let to = match op.input(import, 1)? {
                 // Integers of fewer than 8 bits wrap, and floats of 8 bits are refused.
@@ -43,30 +44,33 @@ pub(super) const ALL: &[Operator] = &[
         outputs: 2,
         attributes: &["ratio", "seed"],
         moves: true,
+        error: Bound::EXACT,
         ..Operator::new("Dropout", "The value itself; for inference alone.", dropout)
     },
     Operator {
         moves: true,
+        error: Bound::EXACT,
         ..Operator::new("Identity", "The value itself.", |op, import| op.input(import, 0))
     },
     Operator {
         moves: true,
-        error: Bound::Exact,
+        error: Bound::EXACT,
         ..Operator::new("Size", "The number of a value's elements, which all members know.", |op, import| {
             let of = op.input(import, 0)?;
             let count: usize = import.lengths_of(&of).iter().product();
             Ok(Known::Ints(vec![], vec![count as i64]))
         })
     },
-    Operator { error: Bound::Exact, ..Operator::new("IsNaN", "False: values are finite numbers.", never) },
+    Operator { error: Bound::EXACT, ..Operator::new("IsNaN", "False: values are finite numbers.", never) },
     Operator {
         attributes: &["detect_negative", "detect_positive"],
-        error: Bound::Exact,
+        error: Bound::EXACT,
         ..Operator::new("IsInf", "False: values are finite numbers.", never)
     },
     Operator {
         attributes: &["end", "start"],
         moves: true,
+        error: Bound::EXACT,
         ..Operator::new("Shape", "The lengths of a value, which all members know.", sizes)
     },
 ];

@@ -7,7 +7,7 @@ pub(super) const LAYER_NORMALIZATION: Operator = Operator {
     inputs: 3,
     attributes: &["axis", "epsilon", "stash_type"],
     outputs: 3,
-    error: Bound::Told("rounded distances and weights"),
+    error: norms::NORMAL,
     ..Operator::several(
         "LayerNormalization",
         "Along all axes from `axis` on: minus the mean, divided by the standard deviation, times weights, plus weights.",

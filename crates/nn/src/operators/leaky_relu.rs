@@ -4,6 +4,7 @@ use super::prelude::*;
 
 pub(super) const LEAKY_RELU: Operator = Operator {
     attributes: &["alpha"],
+    error: Bound::ROUNDED,
     ..Operator::new("LeakyRelu", "The element where it is not below 0, else `alpha` times the element.", read)
 };
 

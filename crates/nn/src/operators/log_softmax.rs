@@ -6,7 +6,7 @@ use hushwire_compute::{Op, Val};
 
 pub(super) const LOG_SOFTMAX: Operator = Operator {
     attributes: &["axis"],
-    error: Bound::Row,
+    error: Bound::ROW,
     ..Operator::new("LogSoftmax", "The element minus the logarithm of the sum of e^x along an axis.", read)
 };
 

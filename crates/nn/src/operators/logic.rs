@@ -6,7 +6,7 @@ macro_rules! logic {
     ($($operator:ident $name:literal $truth:ident $inputs:literal $doc:literal;)+) => {
         $(pub(super) const $operator: Operator = Operator {
             inputs: $inputs,
-            error: Bound::Exact,
+            error: Bound::EXACT,
             ..Operator::new($name, $doc, |op, import| read(op, import, Truth::$truth))
         };)+
 

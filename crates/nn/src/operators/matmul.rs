@@ -6,6 +6,7 @@ use hushwire_compute::Val;
 
 pub(super) const MATMUL: Operator = Operator {
     inputs: 2,
+    error: Bound::ROUNDED,
     ..Operator::new(
         "MatMul",
         "The product of matrices of values, or with a matrix of weights on either side; axes before are repeated.",

@@ -1,6 +1,6 @@
 //! Operators of the set `ai.onnx.ml` that are made of others.
 
-use super::{labels, pick, prelude::*};
+use super::{function, labels, pick, prelude::*};
 use crate::onnx::Attribute;
 
 /// The operators.
@@ -8,15 +8,22 @@ pub(super) const ALL: &[Operator] = &[
     Operator {
         inputs: 2,
         moves: true,
-        ..Operator::ml("ArrayFeatureExtractor", "Elements at known places along the last axis.", extracted)
+        error: Bound::EXACT,
+        ..Operator::ml(
+            "ArrayFeatureExtractor",
+            "Elements at known places along the last axis; of weights with up to two axes, also at secret places.",
+            extracted,
+        )
     },
     Operator {
         attributes: &["threshold"],
+        error: Bound::EXACT,
         ..Operator::ml("Binarizer", "1 where the element is greater than a threshold, else 0.", binary)
     },
     Operator {
         attributes: &["cats_int64s", "cats_strings", "inputdimensions"],
         inputs: usize::MAX,
+        error: Bound::EXACT,
         ..Operator::ml("FeatureVectorizer", "Values joined along the last axis.", joined)
     },
     Operator {
@@ -26,6 +33,7 @@ pub(super) const ALL: &[Operator] = &[
             "replaced_value_float",
             "replaced_value_int64",
         ],
+        error: Bound::ROUNDED,
         ..Operator::ml(
             "Imputer",
             "Another number where the element is the replaced one; else the value itself: inputs are finite numbers.",
@@ -45,6 +53,7 @@ pub(super) const ALL: &[Operator] = &[
             "values_strings",
         ],
         moves: true,
+        error: Bound::ROUNDED,
         ..Operator::ml(
             "LabelEncoder",
             "The number that each place or number stands for; places of texts stay.",
@@ -62,6 +71,7 @@ pub(super) const ALL: &[Operator] = &[
             "multi_class",
             "post_transform",
         ],
+        error: Bound::ROUNDED,
         ..Operator::several(
             "LinearClassifier",
             "The place of the greatest of products with weights, and the products.",
@@ -69,16 +79,29 @@ pub(super) const ALL: &[Operator] = &[
         )
     },
     Operator {
+        attributes: &["cats_int64s", "cats_strings", "zeros"],
+        moves: true,
+        error: Bound::EXACT,
+        ..Operator::ml(
+            "OneHotEncoder",
+            "1 at the place of the category that the element is, else 0, along a new last axis; zeros for a number that is no category.",
+            one_hot,
+        )
+    },
+    Operator {
         attributes: &["coefficients", "intercepts", "post_transform", "targets"],
+        error: Bound::ROUNDED,
         ..Operator::ml("LinearRegressor", "Products with weights.", regressed)
     },
     Operator {
         attributes: &["offset", "scale"],
+        error: Bound { weights: 2.0, ..Bound::steps(1.0) }.over("factors up to 1, else times the factor"),
         ..Operator::ml("Scaler", "The element less an offset, times a factor.", scaled)
     },
     Operator {
         attributes: &["classlabels_int64s", "classlabels_strings"],
         moves: true,
+        error: Bound::EXACT,
         ..Operator::ml(
             "ZipMap",
             "The value itself: the labels are not repeated for each row.",
@@ -188,7 +211,7 @@ fn imputed(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     let whole = op.ints("imputed_value_int64s")?.filter(|all| !all.is_empty());
     let replaced = match &whole {
         Some(_) => Some(op.int("replaced_value_int64", 0)? as f32),
-        None => op.maybe_float("replaced_value_float")?.filter(|x| !x.is_nan()),
+        None => op.maybe_float("replaced_value_float")?.filter(|x| x.is_finite()),
     };
     let Some(replaced) = replaced else { return op.input(import, 0) };
     let (x, n) = rows(op, import)?;
@@ -228,15 +251,22 @@ fn extracted(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
         }
         (of, Known::Layer(at)) if of.is_known() => {
             let (lengths, count) = (import.lengths_of(&of), import.lengths(at).iter().product());
-            let columns = lengths.iter().product();
-            if lengths.iter().rev().skip(1).any(|n| *n != 1) {
-                return Err(
-                    op.error("it extracts columns at secret places", "extract from a list of numbers")
-                );
+            let columns: usize = lengths.iter().product();
+            let rows = lengths.iter().rev().skip(1).product::<usize>();
+            if lengths.len() > 2 {
+                let cause = format!("it extracts columns of {lengths:?} at secret places");
+                return Err(op.error(cause, "extract from rows of numbers"));
             }
-            let table = pick::reshaped(op, import, of, vec![columns])?;
-            let made = super::lookup::read(op, import, &table, at, 0)?;
-            pick::reshaped(op, import, made, vec![1, count])
+            // Columns become rows: each secret place reads one row.
+            let columns = columns / rows.max(1);
+            let mut table = pick::reshaped(op, import, of, vec![rows, columns])?;
+            table = pick::turned(op, import, &table, &[1, 0])?;
+            let flat = pick::reshaped(op, import, Known::Layer(at), vec![count])?;
+            let Known::Layer(flat) = flat else {
+                return Err(op.error("its places are known", "leave it out"));
+            };
+            let made = super::lookup::read(op, import, &table, flat, 0)?;
+            pick::turned(op, import, &made, &[1, 0])
         }
         (_, Known::Layer(_)) => {
             Err(op.error("its places are secret", "extract labels by the place of a greatest score"))
@@ -282,6 +312,29 @@ fn mapped(op: &Reading<'_>, import: &mut Import, of: &Known) -> Result<Known, Fa
     op.call(import, "Add", &[&made, &Known::floats(&[], vec![rest])], &[])
 }
 
+/// For each number and category, whether they are equal. For places, and categories 0, 1, 2 and so
+/// on, no fractions are needed.
+fn one_hot(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
+    let cats = op.ints("cats_int64s")?.filter(|all| !all.is_empty());
+    let Some(cats) = cats.filter(|all| all.len() <= 1 << 16) else {
+        return Err(op.error("its categories are not up to 65,536 integers", "encode texts before the run"));
+    };
+    let Known::Layer(at) = op.input(import, 0)? else {
+        return Err(op.error("its value is known", "leave it out"));
+    };
+    let n = cats.len();
+    if import.is_places(at) && cats.iter().copied().eq(0..n as i64) {
+        let inputs = [&Known::Layer(at), &Known::Ints(vec![], vec![n as i64]), &Known::list(&[0, 1])];
+        return op.call(import, "OneHot", &inputs, &[("axis", Attribute::Int(-1))]);
+    }
+    let whole = op.reads_whole(import, 0) && !import.is_places(at);
+    let of = if whole { Known::Layer(at) } else { function::truncated(op, import, at)? };
+    let rank = import.lengths_of(&of).len() as i64;
+    let each = op.call(import, "Unsqueeze", &[&of, &Known::list(&[rank])], &[])?;
+    let cats = Known::floats(&[n], cats.iter().map(|cat| *cat as f32).collect());
+    op.call(import, "Equal", &[&each, &cats], &[])
+}
+
 fn encoded(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     let of = op.input(import, 0)?;
     let Known::Layer(at) = of else { return Err(op.error("its value is known", "leave it out")) };
@@ -295,5 +348,56 @@ fn encoded(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     match op.ints("values_int64s")? {
         Some(values) => labels::named(op, import, of, values),
         None => Ok(of),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::checks::check_ml;
+    use crate::{Array, onnx::Attribute, zoo::Writer};
+
+    /// The place of the greatest of each four elements.
+    fn places(x: &Array) -> Vec<usize> {
+        let greatest = |row: &[f32]| (0..4).fold(0, |best, i| if row[i] > row[best] { i } else { best });
+        x.data.chunks(4).map(greatest).collect()
+    }
+
+    fn arg_max(w: &mut Writer) -> String {
+        w.op("ArgMax", &["input"], &[("axis", Attribute::Int(1)), ("keepdims", Attribute::Int(0))])
+    }
+
+    #[test]
+    fn categories_of_places_and_of_numbers() {
+        for cats in [vec![0, 1, 2, 3], vec![3, 1]] {
+            let mut w = Writer::new("one-hot", 1, &[3, 4]);
+            let x = arg_max(&mut w);
+            let y = w.op("OneHotEncoder", &[&x], &[("cats_int64s", Attribute::Ints(cats.clone()))]);
+            check_ml(w.finish(&y), 0.0, |x| {
+                let is = |place: usize| cats.iter().map(move |cat| f32::from(u8::from(*cat == place as i64)));
+                places(x).into_iter().flat_map(is).collect()
+            });
+        }
+        let mut w = Writer::new("one-hot", 1, &[1, 4]);
+        let x = w.op("Sign", &["input"], &[]);
+        let y = w.op("OneHotEncoder", &[&x], &[("cats_int64s", Attribute::Ints(vec![-1, 0, 1]))]);
+        check_ml(w.finish(&y), 0.0, |x| {
+            let is = |x: &f32| [-1.0, 0.0, 1.0].map(|cat| if x.signum() == cat { 1.0 } else { 0.0 });
+            x.data.iter().flat_map(is).collect()
+        });
+    }
+
+    #[test]
+    fn columns_of_weights_at_secret_places() {
+        let table: Vec<f32> = (0..8).map(|i| i as f32 / 2.0 - 1.5).collect();
+        let mut w = Writer::new("extract", 1, &[3, 4]);
+        let x = arg_max(&mut w);
+        let weights = w.weights(&[2, 4], table.clone());
+        let y = w.op("ArrayFeatureExtractor", &[&weights, &x], &[]);
+        check_ml(w.finish(&y), 0.0, |x| {
+            (0..2)
+                .flat_map(|row| places(x).into_iter().map(move |place| (row, place)))
+                .map(|(row, place)| table[4 * row + place])
+                .collect()
+        });
     }
 }

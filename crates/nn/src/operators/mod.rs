@@ -10,6 +10,8 @@
 //! defines its form in ONNX.
 
 #[cfg(test)]
+mod bounds;
+#[cfg(test)]
 mod checks;
 
 mod activations;
@@ -17,6 +19,7 @@ mod add;
 mod affine;
 mod arg_max;
 mod attention;
+mod bound;
 mod choose;
 mod clip;
 mod compare;
@@ -70,6 +73,7 @@ mod top_k;
 mod transpose;
 mod trees;
 mod volumes;
+mod whole;
 
 use crate::{
     Array, Fault,
@@ -80,15 +84,16 @@ use crate::{
         room::{Limit, Limits, Room},
     },
 };
-use core::fmt;
 use std::{borrow::Cow, sync::Arc};
 
 pub(crate) use add::Add;
 pub(crate) use affine::Affine;
+use bound::Bound;
 pub use conv::Conv;
 pub(crate) use dense::Dense;
 pub(crate) use div::whole_quotient;
 pub(crate) use input::Input;
+pub(crate) use mul::Mul;
 pub use pool::Pool;
 pub use reference::reference;
 pub(crate) use transpose::Transpose;
@@ -224,68 +229,12 @@ pub(crate) enum Read {
     All(ReadAll),
 }
 
-/// A bound on the error of an operator's value in fixed point, in steps of its scale, if its
-/// operands are exact.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Bound {
-    /// There is none.
-    Exact,
-    /// Weights are rounded to their steps, and products with them to the nearest step.
-    Rounded,
-    /// Steps, and steps for each unit of the value.
-    Steps {
-        /// The number of steps.
-        steps: f32,
-        /// The number of steps for each unit of the value.
-        share: f32,
-    },
-    /// Steps, steps for each unit of the operand, and a distance between two formulas.
-    Near {
-        /// The number of steps.
-        steps: f32,
-        /// The number of steps for each unit of the operand.
-        share: f32,
-        /// The distance.
-        off: f32,
-    },
-    /// A step, and the 256th part of a step for each element of a row.
-    Row,
-    /// Whole numbers are rounded to the nearest one of two.
-    Quantized,
-    /// The errors of the operators of which it is made add up.
-    Parts(&'static str),
-    /// In words.
-    Told(&'static str),
-}
-
-impl Bound {
-    /// The bound as steps, for values that depend on one element.
-    #[cfg(test)]
-    pub(crate) fn in_steps(self) -> Self {
-        match self {
-            Bound::Exact => Bound::Steps { steps: 0.0, share: 0.0 },
-            other => other,
-        }
-    }
-}
-
-impl fmt::Display for Bound {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Bound::Exact => f.write_str("none"),
-            Bound::Rounded => f.write_str("rounded weights, ½"),
-            Bound::Steps { steps, share: 0.0 } => write!(f, "{steps}"),
-            Bound::Steps { steps, share } => write!(f, "{steps} + {share} \\|y\\|"),
-            Bound::Near { steps, share, off } => write!(f, "{steps} + {share} \\|x\\|, and {off}"),
-            Bound::Told(words) => f.write_str(words),
-            Bound::Quantized => f.write_str("1 whole number, where two are equally near"),
-            Bound::Parts(of) => write!(f, "of {of}, added up"),
-            Bound::Row => f.write_str("1 + n / 256"),
-        }
-    }
-}
-
 impl Operator {
+    /// The bound on its error: moves of elements change none.
+    fn bound(&self) -> Bound {
+        if self.moves && self.error == Bound::UNSTATED { Bound::EXACT } else { self.error }
+    }
+
     /// An operator with one input, one output, and no attributes.
     const fn new(name: &'static str, doc: &'static str, read: ReadOne) -> Self {
         Self::of(name, doc, Read::One(read))
@@ -312,7 +261,7 @@ impl Operator {
             attributes: &[],
             twice: &[],
             moves: false,
-            error: Bound::Rounded,
+            error: Bound::UNSTATED,
             read,
         }
     }
@@ -373,7 +322,7 @@ operators! {
     Normalizer = normalizer, "The element divided by the norm of its row.", [NORMALIZER];
     Neg = neg, "The negative.", [NEG];
     Pad = pad, "Zeros added before and after along each axis.", [PAD];
-    Pick = pick, "Elements at known places along an axis.", [DEPTH_TO_SPACE, EXPAND, GATHER, GATHER_ELEMENTS, GATHER_ND, REVERSE_SEQUENCE, SLICE, SPACE_TO_DEPTH, SPLIT, TILE];
+    Pick = pick, "Elements at known places along an axis.", [COMPRESS, DEPTH_TO_SPACE, EXPAND, GATHER, GATHER_ELEMENTS, GATHER_ND, REVERSE_SEQUENCE, SLICE, SPACE_TO_DEPTH, SPLIT, TILE];
     Relu = relu, "The greater of 0 and the element.", [RELU];
     Reshape = reshape, "The same elements along other axes.", [RESHAPE, FLATTEN, SQUEEZE, UNSQUEEZE];
     Sigmoid = sigmoid, "1 / (1 + e^−x).", [SIGMOID];
@@ -381,6 +330,7 @@ operators! {
     Tanh = tanh, "The hyperbolic tangent.", [TANH];
     Trees = trees, "The sums of the leaves of decision trees.", [TREE_ENSEMBLE, TREE_ENSEMBLE_CLASSIFIER, TREE_ENSEMBLE_REGRESSOR];
     Transpose = transpose, "Axes in another order.", [TRANSPOSE];
+    Whole = whole, "The nearest whole number of a sum of products.", [];
 }
 
 impl Kind {

@@ -4,6 +4,7 @@ use super::prelude::*;
 
 pub(super) const MUL: Operator = Operator {
     inputs: 2,
+    error: Bound::ROUNDED,
     ..Operator::new("Mul", "The product. One operand may be weights; axes of length 1 are repeated.", read)
 };
 
@@ -11,7 +12,7 @@ pub(super) const MUL: Operator = Operator {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mul {
     /// The weights that it multiplies by; `None` if the other operand is a value.
-    weights: Option<Arc<Array>>,
+    pub(crate) weights: Option<Arc<Array>>,
 }
 
 impl Definition for Mul {

@@ -3,7 +3,7 @@
 use super::prelude::*;
 
 pub(super) const NEG: Operator = Operator {
-    error: Bound::Exact,
+    error: Bound::EXACT,
     ..Operator::new("Neg", "The negative.", |op, import| op.alike(import, Kind::Neg(Neg)))
 };
 

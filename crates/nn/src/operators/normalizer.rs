@@ -5,7 +5,7 @@ use hushwire_compute::{Reduction, Scalar};
 
 pub(super) const NORMALIZER: Operator = Operator {
     attributes: &["norm"],
-    error: Bound::Parts("Sqrt and Div"),
+    error: Bound::share(2.0, 1.0).over("norms from 1 on"),
     ..Operator::ml("Normalizer", "Each element divided by the norm of its row: L1, L2 or MAX.", read)
 };
 

@@ -3,12 +3,15 @@
 use super::{pick, prelude::*};
 use crate::onnx::Attribute;
 
+/// Distances from the mean, divided by the deviation, times weights.
+pub(super) const NORMAL: Bound = Bound::share(4.0, 1.0).over("deviations from 1 on, and weights up to 2");
+
 /// The operators.
 pub(super) const ALL: &[Operator] = &[
     Operator {
         inputs: 3,
         attributes: &["epsilon"],
-        error: Bound::Parts("LayerNormalization, Mul and Add"),
+        error: NORMAL,
         ..Operator::new(
             "InstanceNormalization",
             "Each channel of each sample minus its mean, divided by its standard deviation, times weights, plus weights.",
@@ -18,7 +21,7 @@ pub(super) const ALL: &[Operator] = &[
     Operator {
         inputs: 3,
         attributes: &["epsilon", "num_groups", "stash_type"],
-        error: Bound::Parts("LayerNormalization, Mul and Add"),
+        error: NORMAL,
         ..Operator::new(
             "GroupNormalization",
             "Each group of channels minus its mean, divided by its standard deviation; channels times weights, plus weights.",
@@ -28,7 +31,7 @@ pub(super) const ALL: &[Operator] = &[
     Operator {
         inputs: 2,
         attributes: &["axis", "epsilon", "stash_type"],
-        error: Bound::Parts("Mul, ReduceMean, Sqrt and Div"),
+        error: NORMAL,
         ..Operator::new(
             "RMSNormalization",
             "Along all axes from `axis` on: divided by the root of the mean square, times weights.",
@@ -37,7 +40,7 @@ pub(super) const ALL: &[Operator] = &[
     },
     Operator {
         attributes: &["axes"],
-        error: Bound::Parts("LayerNormalization"),
+        error: NORMAL,
         ..Operator::new(
             "MeanVarianceNormalization",
             "Along axes: minus the mean, divided by the standard deviation.",
@@ -46,12 +49,12 @@ pub(super) const ALL: &[Operator] = &[
     },
     Operator {
         attributes: &["axis", "p"],
-        error: Bound::Parts("ReduceL1 or ReduceL2, and Div"),
+        error: Bound::share(2.0, 1.0).over("norms from 1 on"),
         ..Operator::new("LpNormalization", "Divided by the L1 or L2 norm along an axis.", norm)
     },
     Operator {
         attributes: &["alpha", "beta", "bias", "size"],
-        error: Bound::Parts("Log, Exp and Mul"),
+        error: Bound::operand(2.0, 2.0).over("operands up to 4"),
         ..Operator::new(
             "LRN",
             "Divided by a power of the sum of squares of neighbouring channels, times `alpha` / `size`, plus `bias`.",

@@ -7,7 +7,7 @@ pub(super) const ONE_HOT: Operator = Operator {
     inputs: 3,
     attributes: &["axis"],
     moves: true,
-    error: Bound::Exact,
+    error: Bound::EXACT,
     ..Operator::new(
         "OneHot",
         "One of two known numbers along a new axis, by whether its place is the element.",

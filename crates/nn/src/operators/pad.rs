@@ -10,7 +10,7 @@ pub(super) const PAD: Operator = Operator {
     inputs: 4,
     attributes: &["mode", "pads", "value"],
     twice: &[(1, "pads"), (2, "value")],
-    error: Bound::Exact,
+    error: Bound::EXACT,
     ..Operator::new(
         "Pad",
         "Zeros, another number, or copies of elements added before and after along each axis.",

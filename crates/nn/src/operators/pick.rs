@@ -14,7 +14,7 @@ pub(super) const SLICE: Operator = Operator {
     attributes: &["axes", "ends", "starts"],
     twice: &[(1, "starts"), (2, "ends"), (3, "axes")],
     moves: true,
-    error: Bound::Exact,
+    error: Bound::EXACT,
     ..Operator::new("Slice", "Elements of axes from one place to another, by steps.", slice)
 };
 pub(super) const SPLIT: Operator = Operator {
@@ -23,14 +23,14 @@ pub(super) const SPLIT: Operator = Operator {
     attributes: &["axis", "num_outputs", "split"],
     twice: &[(1, "split")],
     moves: true,
-    error: Bound::Exact,
+    error: Bound::EXACT,
     ..Operator::several("Split", "Parts along an axis.", split)
 };
 pub(super) const GATHER: Operator = Operator {
     inputs: 2,
     attributes: &["axis"],
     moves: true,
-    error: Bound::Exact,
+    error: Bound::steps(0.5).over("none but of weights"),
     ..Operator::new(
         "Gather",
         "Elements at known places along an axis; of weights, also at secret places along the first axis (an embedding).",
@@ -40,41 +40,57 @@ pub(super) const GATHER: Operator = Operator {
 pub(super) const EXPAND: Operator = Operator {
     inputs: 2,
     moves: true,
-    error: Bound::Exact,
+    error: Bound::EXACT,
     ..Operator::new("Expand", "Axes of length 1 and new first axes are repeated.", expand)
 };
 pub(super) const TILE: Operator = Operator {
     inputs: 2,
     moves: true,
-    error: Bound::Exact,
+    error: Bound::EXACT,
     ..Operator::new("Tile", "The value repeated along axes.", tile)
 };
 pub(super) const DEPTH_TO_SPACE: Operator = Operator {
     attributes: &["blocksize", "mode"],
-    error: Bound::Exact,
+    error: Bound::EXACT,
     ..Operator::new("DepthToSpace", "Blocks of channels as blocks of rows and columns.", depth_to_space)
 };
 pub(super) const SPACE_TO_DEPTH: Operator = Operator {
     attributes: &["blocksize", "mode"],
-    error: Bound::Exact,
+    error: Bound::EXACT,
     ..Operator::new("SpaceToDepth", "Blocks of rows and columns as channels.", space_to_depth)
 };
 pub(super) const GATHER_ELEMENTS: Operator = Operator {
     inputs: 2,
     attributes: &["axis"],
-    error: Bound::Exact,
-    ..Operator::new("GatherElements", "For each element of known places, the value's there.", gather_elements)
+    moves: true,
+    error: Bound::EXACT,
+    ..Operator::new(
+        "GatherElements",
+        "For each element of known or secret places, the value's there.",
+        gather_elements,
+    )
 };
 pub(super) const GATHER_ND: Operator = Operator {
     inputs: 2,
     attributes: &["batch_dims"],
-    error: Bound::Exact,
+    error: Bound::EXACT,
     ..Operator::new("GatherND", "Parts at known places along the first axes.", gather_nd)
+};
+pub(super) const COMPRESS: Operator = Operator {
+    inputs: 2,
+    attributes: &["axis"],
+    moves: true,
+    error: Bound::EXACT,
+    ..Operator::new(
+        "Compress",
+        "The parts along an axis, or the elements, of which known truth values are true.",
+        compress,
+    )
 };
 pub(super) const REVERSE_SEQUENCE: Operator = Operator {
     inputs: 2,
     attributes: &["batch_axis", "time_axis"],
-    error: Bound::Exact,
+    error: Bound::EXACT,
     ..Operator::new(
         "ReverseSequence",
         "The first elements of each line in reverse, as many as known.",
@@ -406,6 +422,9 @@ fn gather_elements(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault
     let of = op.input(import, 0)?;
     let from = import.lengths_of(&of);
     let axis = op.axis(op.int("axis", 0)?, from.len())?;
+    if let Known::Layer(at) = op.input(import, 1)? {
+        return at_secret_places(op, import, of, at, axis);
+    }
     let (lengths, places) = known_places(op, import)?;
     let fits = lengths.len() == from.len() && (0..from.len()).all(|k| k == axis || lengths[k] <= from[k]);
     if !fits {
@@ -419,6 +438,43 @@ fn gather_elements(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault
     };
     let places = places.iter().enumerate().map(one).collect();
     at_places(op, import, of, places, lengths)
+}
+
+/// For each secret place along an axis, the element there. Each element of the axis is chosen or
+/// replaced by 0, and these are summed.
+fn at_secret_places(
+    op: &Reading<'_>,
+    import: &mut Import,
+    of: Known,
+    at: usize,
+    axis: usize,
+) -> Result<Known, Fault> {
+    let (from, lengths) = (import.lengths_of(&of), import.lengths(at).to_vec());
+    let rank = from.len();
+    let fits = lengths.len() == rank && (0..rank).all(|k| k == axis || lengths[k] <= from[k]);
+    if !fits {
+        return Err(op.error(format!("it takes {lengths:?} of {from:?}"), "save the model anew"));
+    }
+    let mut of = match of {
+        Known::Layer(at) => super::function::numbers(op, import, at)?,
+        known => Known::Floats(op.known_weights(&known)?),
+    };
+    for k in (0..rank).filter(|k| *k != axis && lengths[*k] < from[*k]) {
+        of = pick(op, import, of, k, (0..lengths[k]).collect())?;
+    }
+    // The axis becomes the last one, and an axis of length 1 takes its place.
+    let mut turn: Vec<usize> = (0..rank).filter(|k| *k != axis).collect();
+    turn.push(axis);
+    let of = turned(op, import, &of, &turn)?;
+    let mut wide = lengths.clone();
+    wide[axis] = 1;
+    wide.push(from[axis]);
+    let of = reshaped(op, import, of, wide)?;
+    let inputs = [&Known::Layer(at), &Known::Ints(vec![], vec![from[axis] as i64]), &Known::list(&[0, 1])];
+    let is = op.call(import, "OneHot", &inputs, &[("axis", Attribute::Int(-1))])?;
+    let chosen = op.call(import, "Where", &[&is, &of, &Known::floats(&[], vec![0.0])], &[])?;
+    let last = Known::list(&[rank as i64]);
+    op.call(import, "ReduceSum", &[&chosen, &last], &[("keepdims", Attribute::Int(0))])
 }
 
 fn gather_nd(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
@@ -447,6 +503,27 @@ fn gather_nd(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
         all.extend(first..first + inner);
     }
     at_places(op, import, of, all, [&lengths[..lengths.len() - 1], &from[batch + depth..]].concat())
+}
+
+/// Truth values are fewer than parts where the last parts are left out.
+fn compress(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
+    let mut x = op.input(import, 0)?;
+    let truths = needed(op, import)?;
+    let lengths = import.lengths_of(&x);
+    let axis = if op.node.attributes.contains_key("axis") {
+        op.axis(op.int("axis", 0)?, lengths.len())?
+    } else {
+        x = reshaped(op, import, x, vec![lengths.iter().product()])?;
+        0
+    };
+    let count = import.lengths_of(&x)[axis];
+    let places: Vec<usize> =
+        truths.iter().enumerate().filter(|(_, truth)| **truth != 0).map(|(at, _)| at).collect();
+    if places.is_empty() || truths.len() > count {
+        let cause = format!("it keeps {} parts, by {} truth values, of {count}", places.len(), truths.len());
+        return Err(op.error(cause, "export the model with the parts that it keeps"));
+    }
+    pick(op, import, x, axis, places)
 }
 
 fn reverse(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
@@ -518,5 +595,22 @@ mod tests {
         let to = constant(&mut w, &[1, 2, 1]);
         let y = w.op("Expand", &["input", &to], &[]);
         moves(w, &y, |_| (0..6).map(|i| i % 3).collect());
+    }
+
+    /// The greatest element of each row by its secret place, of all rows and of fewer.
+    #[test]
+    fn elements_at_secret_places() {
+        for rows in [3, 2] {
+            let mut w = Writer::new("elements", 1, &[3, 4]);
+            let places = w.op("ArgMax", &["input"], &[("axis", Attribute::Int(1))]);
+            let starts = constant(&mut w, &[0]);
+            let ends = constant(&mut w, &[rows]);
+            let places = w.op("Slice", &[&places, &starts, &ends], &[]);
+            let y = w.op("GatherElements", &["input", &places], &[("axis", Attribute::Int(1))]);
+            check(&w.finish(&y), 0.5, |x| {
+                let greatest = |row: &[f32]| row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+                x.data.chunks(4).take(rows as usize).map(greatest).collect()
+            });
+        }
     }
 }

@@ -14,7 +14,7 @@ use hushwire_compute::{Reduction, Steps};
 pub(super) const MAX_POOL: Operator = Operator {
     outputs: 2,
     attributes: &["auto_pad", "ceil_mode", "dilations", "kernel_shape", "pads", "storage_order", "strides"],
-    error: Bound::Exact,
+    error: Bound::EXACT,
     ..Operator::new("MaxPool", "The greatest of each window.", |op, import| {
         if let Some(made) = flat(op, import)? {
             return Ok(made);
@@ -37,6 +37,7 @@ pub(super) const AVERAGE_POOL: Operator = Operator {
         "pads",
         "strides",
     ],
+    error: Bound::ROUNDED,
     ..Operator::new("AveragePool", "The mean of each window.", |op, import| {
         if let Some(made) = flat(op, import)? {
             return Ok(made);
@@ -55,8 +56,9 @@ pub(super) const AVERAGE_POOL: Operator = Operator {
     })
 };
 
-pub(super) const GLOBAL_AVERAGE_POOL: Operator =
-    Operator::new("GlobalAveragePool", "The mean of all rows and columns.", |op, import| {
+pub(super) const GLOBAL_AVERAGE_POOL: Operator = Operator {
+    error: Bound::ROUNDED,
+    ..Operator::new("GlobalAveragePool", "The mean of all rows and columns.", |op, import| {
         let x = op.input(import, 0)?;
         let from = import.lengths_of(&x);
         if from.len() > 2 && from.len() != 4 {
@@ -70,14 +72,17 @@ pub(super) const GLOBAL_AVERAGE_POOL: Operator =
         let windows = Pool { size: [rows, columns], steps: Steps::default() };
         let kind = AveragePool { windows, around: false };
         op.made(import, Kind::AveragePool(kind), vec![at], vec![n, channels, 1, 1])
-    });
+    })
+};
 
-pub(super) const GLOBAL_MAX_POOL: Operator =
-    Operator::new("GlobalMaxPool", "The greatest of all rows and columns.", |op, import| {
+pub(super) const GLOBAL_MAX_POOL: Operator = Operator {
+    error: Bound::EXACT,
+    ..Operator::new("GlobalMaxPool", "The greatest of all rows and columns.", |op, import| {
         let x = op.input(import, 0)?;
         let rank = import.lengths_of(&x).len();
         super::norms::reduced(op, import, "ReduceMax", &x, 2..rank)
-    });
+    })
+};
 
 /// Windows over one axis as windows over rows and columns, of which there is one row.
 fn flat(op: &Reading<'_>, import: &mut Import) -> Result<Option<Known>, Fault> {

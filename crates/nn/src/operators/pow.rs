@@ -4,7 +4,7 @@ use super::prelude::*;
 
 pub(super) const POW: Operator = Operator {
     inputs: 2,
-    error: Bound::Parts("Mul, of Sqrt and Reciprocal, or of Log, Mul and Exp"),
+    error: Bound::share(2.0, 2.0).over("operands from 1/4 to 8, or whole exponents up to 3"),
     ..Operator::new(
         "Pow",
         "The power with one known exponent: by products if it is whole, by roots if it is ±0.5, else e^(y log x) of numbers above 0. The exponent decides what all members compute.",

@@ -4,7 +4,7 @@ use super::prelude::*;
 
 const PRELU: Operator = Operator {
     inputs: 2,
-    error: Bound::Parts("two products with weights"),
+    error: Bound { weights: 2.0, ..Bound::steps(1.0) },
     ..Operator::new("PRelu", "The element where it is not below 0, else weights times the element.", read)
 };
 

@@ -8,9 +8,10 @@
 //! dynamic         undone where products alone read it: they take the value itself
 //! ```
 //!
-//! Known scales become part of the weights, so that a product takes one cut.
+//! Known scales become part of the weights, so that a product takes one cut, and that cut is the
+//! rounding ([`whole`](super::whole)).
 
-use super::{pick, prelude::*};
+use super::{pick, prelude::*, whole::whole};
 use crate::onnx::{Attribute, kind_name};
 
 /// The operators.
@@ -18,7 +19,7 @@ pub(super) const ALL: &[Operator] = &[
     Operator {
         inputs: 3,
         attributes: &["axis", "block_size", "output_dtype", "precision", "saturate"],
-        error: Bound::Quantized,
+        error: Bound::WHOLE,
         ..Operator::new(
             "QuantizeLinear",
             "The nearest whole number to the quotient by a scale, plus a zero point, limited to integers of 2 to 16 bits.",
@@ -28,11 +29,12 @@ pub(super) const ALL: &[Operator] = &[
     Operator {
         inputs: 3,
         attributes: &["axis", "block_size", "output_dtype"],
+        error: Bound::ROUNDED,
         ..Operator::new("DequantizeLinear", "The element less a zero point, times a scale.", dequantize)
     },
     Operator {
         outputs: 3,
-        error: Bound::Quantized,
+        error: Bound::WHOLE,
         ..Operator::several(
             "DynamicQuantizeLinear",
             "The element in 256 steps of the range of all; where products of integers alone read it, the element itself.",
@@ -42,7 +44,7 @@ pub(super) const ALL: &[Operator] = &[
     Operator {
         inputs: 9,
         attributes: &["auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"],
-        error: Bound::Quantized,
+        error: Bound::WHOLE,
         ..Operator::new(
             "QLinearConv",
             "A convolution of quantized values with quantized weights, quantized.",
@@ -51,12 +53,13 @@ pub(super) const ALL: &[Operator] = &[
     },
     Operator {
         inputs: 8,
-        error: Bound::Quantized,
+        error: Bound::WHOLE,
         ..Operator::new("QLinearMatMul", "The product of quantized matrices, quantized.", product)
     },
     Operator {
         inputs: 4,
         attributes: &["auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"],
+        error: Bound::ROUNDED,
         ..Operator::new(
             "ConvInteger",
             "A convolution of integers less a zero point with weights less another.",
@@ -72,6 +75,7 @@ pub(super) const ALL: &[Operator] = &[
     },
     Operator {
         inputs: 4,
+        error: Bound::ROUNDED,
         ..Operator::new(
             "MatMulInteger",
             "The product of matrices of integers, each less a zero point.",
@@ -173,7 +177,33 @@ fn rounded(
     zero: Option<&Known>,
     kind: i64,
 ) -> Result<Known, Fault> {
-    let [low, high] = limits(op, kind)?.map(|bound| Known::floats(&[], vec![bound]));
+    let bounds = limits(op, kind)?;
+    let known = match zero {
+        None => Some(0.0),
+        Some(Known::Ints(_, all)) => {
+            all.first().filter(|first| all.iter().all(|n| n == *first)).map(|n| *n as f32)
+        }
+        Some(_) => None,
+    };
+    // Limits that are whole, and the same for all elements, hold before the rounding as well: sums
+    // of products are limited, and cut to whole numbers.
+    if let (Known::Layer(_), Some(zero)) = (x, known) {
+        let [low, high] = bounds.map(|bound| bound - zero);
+        let high = Known::floats(&[], vec![high]);
+        let limited = if low == 0.0 {
+            let above = op.call(import, "Relu", &[x], &[])?;
+            op.call_all(import, "Clip", &[Some(&above), None, Some(&high)], 1, &[])?.remove(0)
+        } else {
+            op.call(import, "Clip", &[x, &Known::floats(&[], vec![low]), &high], &[])?
+        };
+        let Known::Layer(at) = limited else { return Ok(limited) };
+        let made = whole(op, import, at)?;
+        return match zero {
+            0.0 => Ok(made),
+            zero => op.call(import, "Add", &[&made, &Known::floats(&[], vec![zero])], &[]),
+        };
+    }
+    let [low, high] = bounds.map(|bound| Known::floats(&[], vec![bound]));
     let mut made = op.call(import, "Round", &[x], &[])?;
     match zero {
         Some(Known::Ints(_, all)) if all.iter().all(|n| *n == 0) => {}

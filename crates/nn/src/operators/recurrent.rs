@@ -9,7 +9,7 @@ pub(super) const ALL: &[Operator] = &[
         inputs: 8,
         outputs: 3,
         attributes: &["activations", "clip", "direction", "hidden_size", "input_forget", "layout"],
-        error: Bound::Parts("Gemm, Mul and the functions of all steps"),
+        error: BOUND,
         ..Operator::several(
             "LSTM",
             "Long short-term memory, with weights; all steps are made.",
@@ -20,7 +20,7 @@ pub(super) const ALL: &[Operator] = &[
         inputs: 6,
         outputs: 2,
         attributes: &["activations", "clip", "direction", "hidden_size", "layout", "linear_before_reset"],
-        error: Bound::Parts("Gemm, Mul and the functions of all steps"),
+        error: BOUND,
         ..Operator::several(
             "GRU",
             "Gated recurrent units, with weights; all steps are made.",
@@ -31,12 +31,16 @@ pub(super) const ALL: &[Operator] = &[
         inputs: 6,
         outputs: 2,
         attributes: &["activations", "clip", "direction", "hidden_size", "layout"],
-        error: Bound::Parts("Gemm and the functions of all steps"),
+        error: BOUND,
         ..Operator::several("RNN", "A recurrent network, with weights; all steps are made.", |op, import| {
             recurrent(op, import, Cell::Rnn)
         })
     },
 ];
+
+/// All steps' products, with n the elements and states of all of them.
+const BOUND: Bound =
+    Bound { element: 1.0 / 8.0, ..Bound::steps(2.0) }.over("weights up to 1/2, operands up to 3");
 
 /// LOCAL: the largest number of steps.
 const STEPS: usize = 1 << 12;
@@ -79,8 +83,14 @@ struct Direction {
     /// For sums of products with inputs, and with states.
     bias: [Vec<f32>; 2],
     functions: Vec<String>,
+    /// Factors by which the memory enters the input, output and forget gates, if it does.
+    peepholes: Option<[Vec<f32>; 3]>,
+    /// Whether the forget gate is 1 minus the input gate.
+    coupled: bool,
     /// Whether the state is multiplied before the reset gate.
     linear: bool,
+    /// Arguments of functions are limited to ± this number, if there is one.
+    clip: Option<f32>,
 }
 
 /// Rows of a list.
@@ -128,9 +138,12 @@ impl Direction {
         pick::pick(op, import, of.clone(), 1, (from * self.hidden..to * self.hidden).collect())
     }
 
-    /// A function of elements.
+    /// A function of elements, within limits.
     fn apply(&self, op: &Reading<'_>, import: &mut Import, k: usize, of: &Known) -> Result<Known, Fault> {
-        op.call(import, &self.functions[k], &[of], &[])
+        let Some(clip) = self.clip else { return op.call(import, &self.functions[k], &[of], &[]) };
+        let [low, high] = [-clip, clip].map(|x| Known::floats(&[], vec![x]));
+        let near = op.call(import, "Clip", &[of, &low, &high], &[])?;
+        op.call(import, &self.functions[k], &[&near], &[])
     }
 
     /// One step from sums of products with inputs and the state before, if there is one.
@@ -151,6 +164,9 @@ impl Direction {
             }
             Cell::Lstm => {
                 let sums = added(op, import, sums, before, &all(0, 4))?;
+                if self.peepholes.is_some() || self.coupled {
+                    return self.seeing(op, import, &sums, memory);
+                }
                 // Input, output and forget gates; the new memory.
                 let gates = self.gates(op, import, &sums, 0, 3)?;
                 let gates = self.apply(op, import, 0, &gates)?;
@@ -203,6 +219,44 @@ impl Direction {
     }
 }
 
+impl Direction {
+    /// A step of an LSTM whose gates see its memory or are coupled: the output gate sees the new
+    /// memory, the others the one before.
+    fn seeing(
+        &self,
+        op: &Reading<'_>,
+        import: &mut Import,
+        sums: &Known,
+        memory: Option<&Known>,
+    ) -> Result<(Known, Option<Known>), Fault> {
+        let gate = |import: &mut Import, k: usize, memory: Option<&Known>| {
+            let mut sum = self.gates(op, import, sums, k, k + 1)?;
+            if let (Some(peepholes), Some(memory)) = (&self.peepholes, memory) {
+                let factors = Known::floats(&[self.hidden], peepholes[k].clone());
+                let more = op.call(import, "Mul", &[memory, &factors], &[])?;
+                sum = op.call(import, "Add", &[&sum, &more], &[])?;
+            }
+            self.apply(op, import, 0, &sum)
+        };
+        let input = gate(import, 0, memory)?;
+        let new = self.gates(op, import, sums, 3, 4)?;
+        let new = self.apply(op, import, 1, &new)?;
+        let mut kept = op.call(import, "Mul", &[&input, &new], &[])?;
+        if let Some(memory) = memory {
+            let forget = if self.coupled {
+                op.call(import, "Sub", &[&Known::floats(&[], vec![1.0]), &input], &[])?
+            } else {
+                gate(import, 2, Some(memory))?
+            };
+            let old = op.call(import, "Mul", &[&forget, memory], &[])?;
+            kept = op.call(import, "Add", &[&old, &kept], &[])?;
+        }
+        let output = gate(import, 1, Some(&kept))?;
+        let shown = self.apply(op, import, 2, &kept)?;
+        Ok((op.call(import, "Mul", &[&output, &shown], &[])?, Some(kept)))
+    }
+}
+
 /// Sums, plus products of a state with weights.
 fn added(
     op: &Reading<'_>,
@@ -235,6 +289,11 @@ fn directions(op: &Reading<'_>, import: &Import, cell: Cell, inputs: usize) -> R
     if let Some(bias) = bias.as_ref().filter(|bias| bias.lengths != [count, 2 * gates]) {
         return Err(odd("biases", bias));
     }
+    let peepholes = if cell == Cell::Lstm { op.maybe_weights(import, 7)? } else { None };
+    if let Some(peepholes) = peepholes.as_ref().filter(|of| of.lengths != [count, 3 * hidden]) {
+        return Err(odd("peepholes", peepholes));
+    }
+    let coupled = cell == Cell::Lstm && op.flag("input_forget", false)?;
     let functions = op.texts("activations")?;
     let usual = cell.functions();
     if !functions.is_empty() && functions.len() != count * usual.len() {
@@ -244,6 +303,10 @@ fn directions(op: &Reading<'_>, import: &Import, cell: Cell, inputs: usize) -> R
         functions.iter().find(|name| !["Sigmoid", "Tanh", "Relu", "Softsign"].contains(&&name[..]))
     {
         return Err(op.error(format!("its activation is {}", shown(odd)), "take Sigmoid, Tanh or Relu"));
+    }
+    let clip = op.maybe_float("clip")?;
+    if let Some(clip) = clip.filter(|clip| !clip.is_finite() || *clip <= 0.0) {
+        return Err(op.error(format!("its clip is {clip}"), "give it a finite number above 0, or none"));
     }
     let part = |of: &Array, d: usize| {
         let each = of.data.len() / count;
@@ -262,7 +325,12 @@ fn directions(op: &Reading<'_>, import: &Import, cell: Cell, inputs: usize) -> R
             state: part(&state, d),
             bias: [bias[..gates].to_vec(), bias[gates..].to_vec()],
             functions,
+            peepholes: peepholes
+                .as_ref()
+                .map(|of| [0, 1, 2].map(|k| of.data[(3 * d + k) * hidden..][..hidden].to_vec())),
+            coupled,
             linear: cell == Cell::Gru && op.flag("linear_before_reset", false)?,
+            clip,
         })
     };
     (0..count).map(one).collect()
@@ -274,10 +342,6 @@ fn recurrent(op: &Reading<'_>, import: &mut Import, cell: Cell) -> Result<Vec<Kn
     let [_, _, inputs] = import.lengths_of(&x)[..] else {
         return Err(op.error("its value has not three axes", "give it [steps, rows, elements]"));
     };
-    if op.has("clip") || op.flag("input_forget", false)? || op.maybe(import, 7)?.is_some() {
-        let cause = "it limits sums, couples gates, or has peepholes";
-        return Err(op.error(cause, "train the model without them"));
-    }
     let by_rows = op.flag("layout", false)?;
     if by_rows {
         x = pick::turned(op, import, &x, &[1, 0, 2])?;
@@ -347,9 +411,23 @@ mod tests {
         1.0 / (1.0 + (-x).exp())
     }
 
-    /// One unit with one input: three steps by hand.
+    /// Three steps of one unit with one input by hand: alone, with peepholes, with gates that are
+    /// coupled, and with limits that most sums exceed.
     #[test]
     fn one_unit_of_memory() {
+        for (peepholes, coupled, clip) in [
+            (None, false, None),
+            (Some([0.5, -0.75, 0.25]), false, None),
+            (Some([-0.25, 0.5, 0.0]), true, None),
+            (None, true, None),
+            (None, false, Some(0.125)),
+            (Some([0.5, -0.75, 0.25]), false, Some(0.25)),
+        ] {
+            unit_of_memory(peepholes, coupled, clip);
+        }
+    }
+
+    fn unit_of_memory(peepholes: Option<[f32; 3]>, coupled: bool, clip: Option<f32>) {
         let (own, state, bias) = ([0.5, -0.25, 0.75, 1.0], [0.25, 0.5, -0.5, 0.125], [0.1, 0.2, 0.3, 0.4]);
         let mut w = Writer::new("lstm", 1, &[1, 3]);
         let axes = w.op("Constant", &[], &[("value_ints", Attribute::Ints(vec![3, 1, 1]))]);
@@ -357,13 +435,25 @@ mod tests {
         let weights = w.weights(&[1, 4, 1], own.to_vec());
         let states = w.weights(&[1, 4, 1], state.to_vec());
         let all = w.weights(&[1, 8], [bias, [0.0; 4]].concat());
-        let y = w.op("LSTM", &[&x, &weights, &states, &all], &[("hidden_size", Attribute::Int(1))]);
+        let factors = peepholes.map(|of| w.weights(&[1, 3], of.to_vec()));
+        let mut inputs = vec![&x[..], &weights, &states, &all];
+        if let Some(factors) = &factors {
+            inputs.extend(["", "", "", factors]);
+        }
+        let mut attributes =
+            vec![("hidden_size", Attribute::Int(1)), ("input_forget", Attribute::Int(coupled.into()))];
+        attributes.extend(clip.map(|clip| ("clip", Attribute::Float(clip))));
+        let y = w.op("LSTM", &inputs, &attributes);
+        let [i, o, f] = peepholes.unwrap_or_default();
+        let near = |x: f32| clip.map_or(x, |clip| x.clamp(-clip, clip));
         check(&w.finish(&y), 12.0, |x| {
             let (mut h, mut c, mut made) = (0.0, 0.0, vec![]);
             for x in &x.data {
                 let g = [0, 1, 2, 3].map(|k| own[k] * x + state[k] * h + bias[k]);
-                c = sigmoid(g[2]) * c + sigmoid(g[0]) * g[3].tanh();
-                h = sigmoid(g[1]) * c.tanh();
+                let input = sigmoid(near(g[0] + i * c));
+                let forget = if coupled { 1.0 - input } else { sigmoid(near(g[2] + f * c)) };
+                c = forget * c + input * near(g[3]).tanh();
+                h = sigmoid(near(g[1] + o * c)) * near(c).tanh();
                 made.push(h);
             }
             made

@@ -37,19 +37,19 @@ macro_rules! reductions {
     };
 }
 
-const ROOT: Bound = Bound::Steps { steps: 1.0, share: 1.0 / 32.0 };
+const ROOT: Bound = Bound::share(1.0, 1.0 / 32.0);
 
 reductions! {
-    REDUCE_L1 "ReduceL1" L1 Bound::Exact, "The sum of absolute values along axes.";
-    REDUCE_L2 "ReduceL2" L2 ROOT, "The root of the sum of squares along axes.";
+    REDUCE_L1 "ReduceL1" L1 Bound::EXACT, "The sum of absolute values along axes.";
+    REDUCE_L2 "ReduceL2" L2 Bound::NORM, "The root of the sum of squares along axes.";
     REDUCE_LOG_SUM "ReduceLogSum" LogSum ROOT, "The logarithm of the sum along axes.";
-    REDUCE_LOG_SUM_EXP "ReduceLogSumExp" LogSumExp Bound::Row, "The logarithm of the sum of e^x along axes.";
-    REDUCE_MAX "ReduceMax" Max Bound::Exact, "The greatest element along axes.";
-    REDUCE_MEAN "ReduceMean" Mean Bound::Rounded, "The mean along axes.";
-    REDUCE_MIN "ReduceMin" Min Bound::Exact, "The least element along axes.";
-    REDUCE_PROD "ReduceProd" Prod Bound::Parts("Mul"), "The product along axes, of two elements at a time.";
-    REDUCE_SUM "ReduceSum" Sum Bound::Exact, "The sum along axes.";
-    REDUCE_SUM_SQUARE "ReduceSumSquare" SumSquare Bound::Rounded, "The sum of squares along axes.";
+    REDUCE_LOG_SUM_EXP "ReduceLogSumExp" LogSumExp Bound::ROW, "The logarithm of the sum of e^x along axes.";
+    REDUCE_MAX "ReduceMax" Max Bound::EXACT, "The greatest element along axes.";
+    REDUCE_MEAN "ReduceMean" Mean Bound::ROUNDED, "The mean along axes.";
+    REDUCE_MIN "ReduceMin" Min Bound::EXACT, "The least element along axes.";
+    REDUCE_PROD "ReduceProd" Prod Bound { element: 1.0, ..Bound::EXACT }.over("factors up to 1.5"), "The product along axes, of two elements at a time.";
+    REDUCE_SUM "ReduceSum" Sum Bound::EXACT, "The sum along axes.";
+    REDUCE_SUM_SQUARE "ReduceSumSquare" SumSquare Bound { element: 0.5, ..Bound::steps(0.5) }, "The sum of squares along axes.";
 }
 
 /// A reduction of axes.

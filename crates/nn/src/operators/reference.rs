@@ -1,6 +1,6 @@
 //! The reference of ONNX operators.
 
-use super::{Bound, OPERATORS, Operator};
+use super::{OPERATORS, Operator};
 use core::fmt::Write;
 
 /// The reference of supported ONNX operators, in Markdown: a table with a row for each.
@@ -9,10 +9,9 @@ pub fn reference() -> String {
     let mut all: Vec<&Operator> = OPERATORS.iter().flat_map(|file| file.iter()).collect();
     all.sort_unstable_by_key(|operator| (operator.set, operator.name));
     let mut out = String::from("| operator | attributes | | error |\n|---|---|---|---|\n");
-    for Operator { set, name, doc, attributes, error, moves, .. } in all {
+    for operator in all {
+        let (Operator { set, name, doc, attributes, .. }, error) = (operator, operator.bound());
         let set = if set.is_empty() { String::new() } else { format!("{set}.") };
-        // Moves of elements change none.
-        let error = if *moves { Bound::Exact } else { *error };
         let attributes: Vec<String> = attributes.iter().map(|name| format!("`{name}`")).collect();
         let _ = writeln!(out, "| {set}{name} | {} | {doc} | {error} |", attributes.join(", "));
     }

@@ -3,7 +3,7 @@
 use super::prelude::*;
 
 pub(super) const RELU: Operator = Operator {
-    error: Bound::Exact,
+    error: Bound::EXACT,
     ..Operator::new("Relu", "The greater of 0 and the element.", |op, import| {
         op.alike(import, Kind::Relu(Relu))
     })

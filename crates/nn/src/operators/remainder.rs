@@ -6,7 +6,7 @@ use hushwire_compute::Comparison;
 pub(super) const MOD: Operator = Operator {
     inputs: 2,
     attributes: &["fmod"],
-    error: Bound::Exact,
+    error: Bound::EXACT,
     ..Operator::new(
         "Mod",
         "The remainder, with the divisor's sign, or with the dividend's if `fmod` is set. The divisor may be weights.",

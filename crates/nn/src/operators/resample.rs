@@ -21,7 +21,7 @@ pub(super) const ALL: &[Operator] = &[
             "mode",
             "nearest_mode",
         ],
-        error: Bound::Told("none if nearest, else one for each neighbour and axis"),
+        error: Bound::ROUNDED,
         ..Operator::new(
             "Resize",
             "Axes of other lengths: each element the nearest of the value's, or between two or four of an axis (linear, cubic).",
@@ -32,7 +32,7 @@ pub(super) const ALL: &[Operator] = &[
         inputs: 2,
         attributes: &["mode", "scales"],
         twice: &[(1, "scales")],
-        error: Bound::Told("none if nearest, else one for each neighbour and axis"),
+        error: Bound::ROUNDED,
         ..Operator::new(
             "Upsample",
             "Longer axes, each element the nearest of the value's, or between two of an axis.",

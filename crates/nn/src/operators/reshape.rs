@@ -6,11 +6,13 @@ pub(super) const RESHAPE: Operator = Operator {
     inputs: 2,
     attributes: &["allowzero", "shape"],
     moves: true,
+    error: Bound::EXACT,
     ..Operator::new("Reshape", "The same elements along other axes.", reshape)
 };
 pub(super) const FLATTEN: Operator = Operator {
     attributes: &["axis"],
     moves: true,
+    error: Bound::EXACT,
     ..Operator::new("Flatten", "The same elements along two axes.", flatten)
 };
 pub(super) const SQUEEZE: Operator = Operator {
@@ -18,6 +20,7 @@ pub(super) const SQUEEZE: Operator = Operator {
     attributes: &["axes"],
     twice: &[(1, "axes")],
     moves: true,
+    error: Bound::EXACT,
     ..Operator::new("Squeeze", "The same elements without axes of length 1.", squeeze)
 };
 pub(super) const UNSQUEEZE: Operator = Operator {
@@ -25,6 +28,7 @@ pub(super) const UNSQUEEZE: Operator = Operator {
     attributes: &["axes"],
     twice: &[(1, "axes")],
     moves: true,
+    error: Bound::EXACT,
     ..Operator::new("Unsqueeze", "The same elements with more axes of length 1.", unsqueeze)
 };
 

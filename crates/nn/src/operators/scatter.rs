@@ -13,7 +13,7 @@ macro_rules! scatters {
         pub(super) const ALL: &[Operator] = &[$(Operator {
             inputs: 3,
             attributes: &[$($attribute),*],
-            error: Bound::Parts("its reduction"),
+            error: Bound::ROUNDED,
             ..Operator::new($name, $doc, |op, import| read(op, import, $of))
         }),+];
     };

@@ -3,7 +3,7 @@
 use super::prelude::*;
 
 pub(super) const SIGMOID: Operator = Operator {
-    error: Bound::Steps { steps: 1.0 + 1.0 / 32.0, share: 0.0 },
+    error: Bound::steps(1.0 + 1.0 / 32.0),
     ..Operator::new("Sigmoid", "1 / (1 + e^−x).", |op, import| op.alike(import, Kind::Sigmoid(Sigmoid)))
 };
 

@@ -9,11 +9,13 @@ pub(super) const ALL: &[Operator] = &[
     Operator {
         inputs: 3,
         attributes: &["axis", "inverse", "onesided"],
+        error: Bound::ROUNDED,
         ..Operator::new("DFT", "The discrete Fourier transform along an axis, of known length.", transform)
     },
     Operator {
         inputs: 4,
         attributes: &["onesided"],
+        error: Bound::ROUNDED,
         ..Operator::new("STFT", "The discrete Fourier transforms of windows of a real signal.", windowed)
     },
 ];

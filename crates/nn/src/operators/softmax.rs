@@ -6,7 +6,7 @@ use hushwire_compute::{Op, Val};
 
 pub(super) const SOFTMAX: Operator = Operator {
     attributes: &["axis"],
-    error: Bound::Row,
+    error: Bound::ROW,
     ..Operator::new("Softmax", "e^x divided by the sum of e^x along an axis.", read)
 };
 

@@ -4,10 +4,14 @@ use super::prelude::*;
 
 const SUB: Operator = Operator {
     inputs: 2,
+    error: Bound::ROUNDED,
     ..Operator::new("Sub", "The difference. One operand may be weights; axes of length 1 are repeated.", sub)
 };
-const SUM: Operator =
-    Operator { inputs: usize::MAX, ..Operator::new("Sum", "The sum of all operands.", sum) };
+const SUM: Operator = Operator {
+    inputs: usize::MAX,
+    error: Bound::ROUNDED,
+    ..Operator::new("Sum", "The sum of all operands.", sum)
+};
 
 /// The operators.
 pub(super) const ALL: &[Operator] = &[SUB, SUM];

@@ -3,7 +3,7 @@
 use super::prelude::*;
 
 pub(super) const TANH: Operator = Operator {
-    error: Bound::Steps { steps: 1.0 + 1.0 / 32.0, share: 0.0 },
+    error: Bound::steps(1.0 + 1.0 / 32.0),
     ..Operator::new("Tanh", "The hyperbolic tangent.", |op, import| op.alike(import, Kind::Tanh(Tanh)))
 };
 

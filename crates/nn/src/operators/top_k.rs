@@ -7,7 +7,7 @@ pub(super) const ALL: &[Operator] = &[Operator {
     inputs: 2,
     outputs: 2,
     attributes: &["axis", "largest", "sorted"],
-    error: Bound::Exact,
+    error: Bound::EXACT,
     ..Operator::several(
         "TopK",
         "The greatest or least elements along an axis, in order, and their places.",

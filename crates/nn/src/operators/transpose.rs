@@ -6,6 +6,7 @@ use hushwire_compute::Op;
 pub(super) const TRANSPOSE: Operator = Operator {
     attributes: &["perm"],
     moves: true,
+    error: Bound::EXACT,
     ..Operator::new("Transpose", "Axes in another order.", read)
 };
 

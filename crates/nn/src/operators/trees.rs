@@ -12,11 +12,14 @@
 //! number, and how many trees, elements and outputs there are. Which element a node compares, its
 //! bound, its place in the tree and the leaves' values are the owner's secrets.
 
+mod flat;
+
 use super::{ml, prelude::*};
 use crate::{
     import::operator::ELEMENTS,
     onnx::{Attribute, Data},
 };
+use flat::{Child, DEPTH, Forest, Mode, NODES, Node, PART, Tree, parts};
 use hushwire_compute::{Comparison, Scalar, Steps};
 use std::collections::HashMap;
 
@@ -39,6 +42,7 @@ pub(super) const TREE_ENSEMBLE: Operator = Operator {
         "post_transform",
         "tree_roots",
     ],
+    error: Bound::ROUNDED,
     ..Operator::ml("TreeEnsemble", "The sums of the leaves of decision trees.", ensemble)
 };
 pub(super) const TREE_ENSEMBLE_REGRESSOR: Operator = Operator {
@@ -65,6 +69,7 @@ pub(super) const TREE_ENSEMBLE_REGRESSOR: Operator = Operator {
         "target_weights",
         "target_weights_as_tensor",
     ],
+    error: Bound::ROUNDED,
     ..Operator::ml("TreeEnsembleRegressor", "The sums of the leaves of decision trees.", regressor)
 };
 pub(super) const TREE_ENSEMBLE_CLASSIFIER: Operator = Operator {
@@ -93,6 +98,7 @@ pub(super) const TREE_ENSEMBLE_CLASSIFIER: Operator = Operator {
         "nodes_values_as_tensor",
         "post_transform",
     ],
+    error: Bound::ROUNDED,
     ..Operator::several(
         "TreeEnsembleClassifier",
         "The class of the greatest sum of the leaves of decision trees, and the sums.",
@@ -100,14 +106,8 @@ pub(super) const TREE_ENSEMBLE_CLASSIFIER: Operator = Operator {
     )
 };
 
-/// LOCAL: the greatest depth of a tree: sums along paths have 8 bits.
-const DEPTH: usize = 60;
-/// LOCAL: the largest number of nodes of a tree.
-const NODES: usize = (1 << 17) - 1;
 /// AGREEMENT: the largest number of nodes of a tree that stays whole.
 const WHOLE: usize = (1 << 13) - 1;
-/// AGREEMENT: the number of nodes of a part of a tree that does not.
-const PART: usize = (1 << 9) - 1;
 /// The sum along a path that no leaf has.
 const NEVER: f32 = 100.0;
 
@@ -120,6 +120,8 @@ pub struct Trees {
     /// The element that each node compares; `None` for nodes that fill trees up.
     features: Vec<Option<usize>>,
     bounds: Vec<f32>,
+    /// 1 for each node whose element is to be less than its bound, else 0.
+    strict: Vec<f32>,
     /// `[trees, leaves, nodes]`.
     paths: Vec<f32>,
     counts: Vec<f32>,
@@ -136,6 +138,12 @@ impl Trees {
 
     fn outputs(&self) -> usize {
         self.base.len()
+    }
+
+    /// The element that each node compares, and its bound.
+    pub(crate) fn compared(&self) -> impl Iterator<Item = (usize, f32)> + '_ {
+        let all = self.features.iter().zip(&self.bounds);
+        all.filter_map(|(feature, bound)| feature.map(|feature| (feature, *bound)))
     }
 
     fn select(&self) -> Vec<f32> {
@@ -165,6 +173,7 @@ impl Definition for Trees {
             WeightPart::Terms => Cow::Borrowed(&self.base),
             WeightPart::Select => Cow::Owned(self.select()),
             WeightPart::Bounds => Cow::Borrowed(&self.bounds),
+            WeightPart::Strict => Cow::Borrowed(&self.strict),
             WeightPart::Paths => Cow::Borrowed(&self.paths),
             WeightPart::Counts => Cow::Borrowed(&self.counts),
             _ => Cow::Borrowed(&[]),
@@ -176,6 +185,12 @@ impl Definition for Trees {
         made / self.outputs() as u64 * (self.trees * self.nodes * each) as u64
     }
 
+    /// Differences of elements and bounds take a bit more than elements.
+    fn room(&self, room: &Room<'_>) -> f64 {
+        let compared = room.reads[0];
+        room.own(room.wide()).min(room.left(compared.size, compared.node, 1.0))
+    }
+
     fn value(&self, reads: &[Arc<Array>], to: &[usize]) -> Array {
         let mut out = Array::zeros(to);
         let leaves = self.leaves();
@@ -185,13 +200,15 @@ impl Definition for Trees {
                 let own = tree * self.nodes..(tree + 1) * self.nodes;
                 let truth = |node: usize| {
                     let x = self.features[node].map_or(0.0, |feature| row[feature]);
-                    if x <= self.bounds[node] { 1.0 } else { 0.0 }
+                    let (bound, is_strict) = (self.bounds[node], self.strict[node] > 0.0);
+                    if x < bound || (x == bound && !is_strict) { 1.0 } else { 0.0 }
                 };
                 let truths: Vec<f32> = own.map(truth).collect();
                 for leaf in tree * leaves..(tree + 1) * leaves {
                     let path = &self.paths[leaf * self.nodes..][..self.nodes];
                     let sum: f32 = path.iter().zip(&truths).map(|(path, truth)| path * truth).sum();
-                    if sum.total_cmp(&self.counts[leaf]).is_eq() {
+                    // Both are whole; a sum of nothing is −0.
+                    if (sum - self.counts[leaf]).abs() < 0.5 {
                         let values = &self.values[leaf * self.outputs()..];
                         sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
                     }
@@ -211,15 +228,20 @@ impl Definition for Trees {
         let (frac, nominal) = (lower.numbers.frac, Some(crate::scale::Classes::NOMINAL));
         let bounds = Recipe { frac, to: nominal, ..whole(WeightPart::Bounds, &[1, nodes]) };
         let bounds = lower.weights("bounds", bounds).broadcast(shape(&[rows, nodes]));
-        let truths = x.matmul(select).compare(Comparison::LessOrEqual, bounds).cast(lower.fixed(0));
+        // Bounds take half of the ring at most, so that the sign of a difference is the comparison.
+        let below = bounds.wrapping() - x.matmul(select).wrapping();
+        let zero = lower.b.number(lower.nominal(), 0);
+        // Sums along paths are at most as long as these.
+        let small = Scalar::Int { signed: true, bits: 8 };
+        let truths = below.compare(Comparison::GreaterOrEqual, zero).cast(small);
         // A convolution whose groups are the trees.
         let paths = lower.weights("paths", whole(WeightPart::Paths, &[leaves, self.nodes, 1, 1]));
         let steps = Steps { strides: [1; 2], padding: [0; 4] };
-        let sums = truths.reshape(shape(&[rows, nodes, 1, 1])).conv2d(paths, steps, self.trees as u32);
-        let small = Scalar::Int { signed: true, bits: 8 };
+        let truths = truths.reshape(shape(&[rows, nodes, 1, 1]));
+        let sums = truths.conv2d(paths.cast(small), steps, self.trees as u32);
         let counts = lower.weights("counts", whole(WeightPart::Counts, &[1, leaves]));
         let counts = counts.cast(small).broadcast(shape(&[rows, leaves]));
-        let sums = sums.reshape(shape(&[rows, leaves])).cast(small);
+        let sums = sums.reshape(shape(&[rows, leaves]));
         let reached = sums.equals(counts).cast(lower.fixed(0));
         let node = lower.classes.fresh();
         let (frac, shift) = (lower.wide_frac(), lower.numbers.cut);
@@ -229,128 +251,6 @@ impl Definition for Trees {
         let base = lower.terms(at, vec![1, self.outputs()], node).broadcast(shape(site.lengths));
         Ok(Held::wide(reached.matmul(values) + base, node, lower.halved(at)))
     }
-}
-
-/// A child of a node: another node, or a leaf with its values.
-#[derive(Clone, Copy)]
-enum Child {
-    Node(usize),
-    Leaf(usize),
-}
-
-/// A node as files have it.
-struct Node {
-    feature: usize,
-    bound: f32,
-    mode: Mode,
-    yes: Child,
-    no: Child,
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum Mode {
-    LessOrEqual,
-    Less,
-    GreaterOrEqual,
-    Greater,
-    Equal,
-    NotEqual,
-}
-
-/// The nodes of all trees, and the values of leaves.
-struct Forest {
-    roots: Vec<Child>,
-    nodes: Vec<Node>,
-    /// For each leaf: outputs with values.
-    leaves: Vec<Vec<(usize, f32)>>,
-}
-
-/// One tree, a leaf after the other.
-#[derive(Default)]
-struct Tree {
-    features: Vec<usize>,
-    bounds: Vec<f32>,
-    /// For each leaf: the nodes on its path, and whether it goes on where they are true.
-    paths: Vec<(Vec<(usize, bool)>, usize)>,
-}
-
-impl Tree {
-    /// Follows a child along a path; false if the tree is too large.
-    fn follow(&mut self, forest: &Forest, child: Child, path: &mut Vec<(usize, bool)>) -> bool {
-        let node = match child {
-            Child::Leaf(leaf) => {
-                self.paths.push((path.clone(), leaf));
-                return true;
-            }
-            Child::Node(node) => &forest.nodes[node],
-        };
-        let (yes, no) = (node.yes, node.no);
-        let below = node.bound.next_down();
-        let (bound, most, more) = match node.mode {
-            Mode::LessOrEqual => (node.bound, (yes, None), no),
-            Mode::Less => (below, (yes, None), no),
-            Mode::Greater => (node.bound, (no, None), yes),
-            Mode::GreaterOrEqual => (below, (no, None), yes),
-            // Equal to the bound: at most the bound, and not less.
-            Mode::Equal => (node.bound, (no, Some(yes)), no),
-            Mode::NotEqual => (node.bound, (yes, Some(no)), yes),
-        };
-        self.branch(forest, (node.feature, bound), path, most, more)
-    }
-
-    /// A node with the children where its element is at most the bound, and where it is greater.
-    /// One of the first two children is for an element that is less, one for an equal element.
-    fn branch(
-        &mut self,
-        forest: &Forest,
-        (feature, bound): (usize, f32),
-        path: &mut Vec<(usize, bool)>,
-        (less, equal): (Child, Option<Child>),
-        more: Child,
-    ) -> bool {
-        if self.features.len() >= NODES || path.len() >= DEPTH {
-            return false;
-        }
-        let at = self.features.len();
-        self.features.push(feature);
-        self.bounds.push(bound);
-        path.push((at, true));
-        let fits = match equal {
-            Some(equal) => self.branch(forest, (feature, bound.next_down()), path, (less, None), equal),
-            None => self.follow(forest, less, path),
-        };
-        path.pop();
-        path.push((at, false));
-        let fits = fits && self.follow(forest, more, path);
-        path.pop();
-        fits
-    }
-}
-
-/// The parts of a tree, of consecutive leaves each, with the nodes on the paths to them: these are
-/// the nodes between the leaves, and those on two paths from the root. A tree's leaf is reached in
-/// one part alone.
-fn parts(tree: &Tree, count: usize) -> Vec<Tree> {
-    let mut all = vec![];
-    for leaves in tree.paths.chunks(PART + 1 - 2 * DEPTH) {
-        let mut part = Tree::default();
-        let mut places: HashMap<usize, usize> = HashMap::new();
-        for (path, leaf) in leaves {
-            let own = path.iter().map(|(node, truth)| {
-                let place = *places.entry(*node).or_insert_with(|| {
-                    part.features.push(tree.features[*node]);
-                    part.bounds.push(tree.bounds[*node]);
-                    part.features.len() - 1
-                });
-                (place, *truth)
-            });
-            let own = own.collect();
-            part.paths.push((own, *leaf));
-        }
-        all.push(part);
-    }
-    all.resize_with(count, Tree::default);
-    all
 }
 
 /// The layer of a forest with a base value for each output.
@@ -379,10 +279,11 @@ fn made(
             let cause = format!("a tree has more than {NODES} nodes, or {DEPTH} on a path");
             return Err(op.error(cause, "train smaller trees (max_depth, max_leaf_nodes)"));
         }
-        if let Some(odd) = tree.features.iter().find(|feature| **feature >= width) {
-            return Err(op.error(format!("it compares element {odd} of {width}"), "save the model anew"));
+        if let Some(odd) = tree.cuts.iter().find(|cut| cut.feature >= width) {
+            let cause = format!("it compares element {} of {width}", odd.feature);
+            return Err(op.error(cause, "save the model anew"));
         }
-        most = most.max(tree.features.len());
+        most = most.max(tree.cuts.len());
         trees.push(tree);
     }
     // 2^k − 1 nodes have 2^k leaves.
@@ -405,6 +306,7 @@ fn made(
         nodes,
         features: vec![None; trees.len() * nodes],
         bounds: vec![0.0; trees.len() * nodes],
+        strict: vec![0.0; trees.len() * nodes],
         paths: vec![0.0; trees.len() * leaves * nodes],
         counts: vec![NEVER; trees.len() * leaves],
         values: vec![0.0; trees.len() * leaves * outputs],
@@ -412,10 +314,11 @@ fn made(
         width,
     };
     for (k, tree) in trees.iter().enumerate() {
-        for (node, feature) in tree.features.iter().enumerate() {
-            all.features[k * nodes + node] = Some(*feature);
+        for (node, cut) in tree.cuts.iter().enumerate() {
+            all.features[k * nodes + node] = Some(cut.feature);
             // Infinite bounds are beyond all numbers.
-            all.bounds[k * nodes + node] = tree.bounds[node].clamp(f32::MIN, f32::MAX);
+            all.bounds[k * nodes + node] = cut.bound.clamp(f32::MIN, f32::MAX);
+            all.strict[k * nodes + node] = f32::from(u8::from(cut.is_strict));
         }
         for (leaf, (path, values)) in tree.paths.iter().enumerate() {
             let leaf = k * leaves + leaf;
@@ -678,5 +581,64 @@ mod tests {
             a += if x[2] == 1.0 { 0.5 } else { 0.25 };
             vec![a, b]
         });
+    }
+
+    /// A tree of one node: at the leaf behind a false comparison nothing is summed.
+    #[test]
+    fn a_single_comparison() {
+        let mut w = Writer::new("trees", 1, &[6, 1]);
+        let attributes = [
+            ("nodes_treeids", ints(&[0, 0, 0])),
+            ("nodes_nodeids", ints(&[0, 1, 2])),
+            ("nodes_featureids", ints(&[0, 0, 0])),
+            ("nodes_truenodeids", ints(&[1, 0, 0])),
+            ("nodes_falsenodeids", ints(&[2, 0, 0])),
+            ("nodes_values", Attribute::Floats(vec![0.0; 3])),
+            ("nodes_modes", Attribute::Texts(["BRANCH_LEQ", "LEAF", "LEAF"].map(str::to_owned).to_vec())),
+            ("target_treeids", ints(&[0, 0])),
+            ("target_nodeids", ints(&[1, 2])),
+            ("target_ids", ints(&[0, 0])),
+            ("target_weights", Attribute::Floats(vec![1.5, -0.5])),
+            ("n_targets", Attribute::Int(1)),
+        ];
+        let y = w.op("TreeEnsembleRegressor", &["input"], &attributes);
+        check_ml(w.finish(&y), 1.0, |x| {
+            assert!(x.data.iter().any(|x| *x > 0.0), "both leaves are reached");
+            x.data.iter().map(|x| if *x <= 0.0 { 1.5 } else { -0.5 }).collect()
+        });
+    }
+
+    /// An element that equals its bound is decided as in floating point in each mode, also if no
+    /// number of fractional bits represents the bound exactly.
+    #[test]
+    fn elements_at_their_bounds() {
+        let modes = ["BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ"];
+        let x = crate::zoo::sample(&[1, 8], 7).data;
+        let trees = || 0..8i64;
+        for (mode, holds) in modes.into_iter().zip([true, false, true, false, true, false]) {
+            let lists = |each: fn(i64) -> [i64; 3]| Attribute::Ints(trees().flat_map(each).collect());
+            let attributes = [
+                ("nodes_treeids", lists(|tree| [tree; 3])),
+                ("nodes_nodeids", lists(|_| [0, 1, 2])),
+                ("nodes_featureids", lists(|tree| [tree, 0, 0])),
+                ("nodes_truenodeids", lists(|_| [1, 0, 0])),
+                ("nodes_falsenodeids", lists(|_| [2, 0, 0])),
+                ("nodes_values", Attribute::Floats(x.iter().flat_map(|x| [*x, 0.0, 0.0]).collect())),
+                (
+                    "nodes_modes",
+                    Attribute::Texts(
+                        [mode, "LEAF", "LEAF"].repeat(8).into_iter().map(str::to_owned).collect(),
+                    ),
+                ),
+                ("target_treeids", Attribute::Ints(trees().flat_map(|tree| [tree; 2]).collect())),
+                ("target_nodeids", Attribute::Ints([1, 2].repeat(8))),
+                ("target_ids", Attribute::Ints(trees().flat_map(|tree| [tree; 2]).collect())),
+                ("target_weights", Attribute::Floats([1.0, -1.0].repeat(8))),
+                ("n_targets", Attribute::Int(8)),
+            ];
+            let mut w = Writer::new("trees", 1, &[1, 8]);
+            let y = w.op("TreeEnsembleRegressor", &["input"], &attributes);
+            check_ml(w.finish(&y), 1.0, |_| vec![if holds { 1.0 } else { -1.0 }; 8]);
+        }
     }
 }

@@ -11,7 +11,7 @@ use crate::onnx::Attribute;
 pub(super) const ALL: &[Operator] = &[
     Operator {
         attributes: &["auto_pad", "ceil_mode", "dilations", "kernel_shape", "p", "pads", "strides"],
-        error: Bound::Parts("Pow and Sqrt"),
+        error: Bound::NORM,
         ..Operator::new("LpPool", "The Lp norm of each window.", |op, import| {
             let x = op.input(import, 0)?;
             let windows = windows(op, &import.lengths_of(&x), None)?;
@@ -20,7 +20,7 @@ pub(super) const ALL: &[Operator] = &[
     },
     Operator {
         attributes: &["p"],
-        error: Bound::Parts("Pow and Sqrt"),
+        error: Bound::NORM,
         ..Operator::new("GlobalLpPool", "The Lp norm of all rows and columns.", |op, import| {
             let x = op.input(import, 0)?;
             let rank = import.lengths_of(&x).len();

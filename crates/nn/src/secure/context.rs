@@ -97,6 +97,8 @@ pub(crate) struct Lower<'b> {
     pub(super) lengths: Vec<Vec<usize>>,
     /// The layers with weights whose values become outputs without being cut.
     pub(super) whole: Vec<usize>,
+    /// The nodes of the scale 1.
+    pub(super) ones: Vec<usize>,
     /// The layers of inputs, with their names.
     pub(super) inputs: Vec<(usize, String)>,
 }
@@ -195,6 +197,9 @@ impl<'b> Lower<'b> {
     /// if scales are tied otherwise.
     pub(crate) fn aligned(&mut self, at: usize, to: usize, times: f64, place: usize) -> Val<'b> {
         let (val, node) = (self.value(at), self.node(at));
+        if to == Classes::NOMINAL && times == 1.0 && self.ones.contains(&node) {
+            return val << u16::from(self.numbers.frac);
+        }
         if self.classes.tie(node, to, times) {
             return val;
         }
@@ -210,6 +215,15 @@ impl<'b> Lower<'b> {
         };
         let factor = self.weights(&format!("align{place}_"), recipe);
         (val * factor).rescale(self.numbers.cut)
+    }
+
+    /// Ties the scale of a node to 1; false if it is tied otherwise.
+    pub(crate) fn tie_to_one(&mut self, node: usize) -> bool {
+        let tied = self.classes.tie(node, Classes::NOMINAL, 2f64.powi(-i32::from(self.numbers.frac)));
+        if tied {
+            self.ones.push(node);
+        }
+        tied
     }
 
     /// A layer's value at the nominal scale.

@@ -40,6 +40,7 @@ pub(super) fn lowered(
         held: vec![],
         lengths: vec![],
         whole: network.outputs.iter().filter_map(|(_, at)| whole(network, *at)).collect(),
+        ones: vec![],
         inputs: network.inputs.iter().map(|(_, at)| *at).zip(network.input_names()).collect(),
     };
     for (at, layer) in network.layers.iter().enumerate() {

@@ -19,8 +19,11 @@ pub(crate) enum WeightPart {
     Least,
     /// Decision trees: a 1 for each node at the element that it compares.
     Select,
-    /// Bounds of comparisons, rounded down.
+    /// Bounds of comparisons, rounded as elements are, so that an element that equals its bound
+    /// also equals it on shares.
     Bounds,
+    /// 1 for each bound that an element must be less than by a step, else 0.
+    Strict,
     /// Decision trees: 1 or −1 for each node on the path to each leaf.
     Paths,
     /// Decision trees: the sum along each leaf's path that leads there.

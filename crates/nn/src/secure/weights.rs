@@ -83,12 +83,16 @@ impl Recipe {
         };
         let half = if self.half { 2f64.powi(i32::from(numbers.cut) - 1) } else { 0.0 };
         let most = 2f64.powi(scalar.bits() as i32 - 1);
+        let strict = match self.part {
+            WeightPart::Bounds => layer.kind.def().part(WeightPart::Strict),
+            _ => Cow::Borrowed(&[][..]),
+        };
         let mut all = Vec::with_capacity(data.len());
-        for x in data.iter() {
+        for (k, x) in data.iter().enumerate() {
             // Clip bounds beyond the ring have no effect.
             let clips = matches!(self.part, WeightPart::Low | WeightPart::High | WeightPart::Bounds);
             let steps = f64::from(*x) * times + half;
-            let steps = if self.part == WeightPart::Bounds { steps.floor() } else { steps.round() };
+            let steps = steps.round() - strict.get(k).map_or(0.0, |strict| f64::from(*strict));
             let steps = if clips { steps.clamp(1.0 - most / 2.0, most / 2.0 - 1.0) } else { steps };
             let steps = if self.part == WeightPart::Least && steps < 1.0 { 1.0 } else { steps };
             if steps.abs() >= most || steps.is_nan() {

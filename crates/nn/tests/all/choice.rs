@@ -59,6 +59,72 @@ fn small_weights_get_a_wider_ring() {
     }
 }
 
+/// A quantized network is computed in a narrow ring, near floating point with its roundings, and
+/// far from a float network's distance between neighbours. Another network keeps its 32 bits.
+#[test]
+fn quantized_networks_get_a_narrow_ring() {
+    let mut w = Writer::new("q", 5, &[1, 3, 12, 12]);
+    let mut random = Random::new(3);
+    let one = |w: &mut Writer, x: f32| w.weights(&[], vec![x]);
+    let (mut scale, mut zero) = (one(&mut w, 0.03), w.integers(3, &[], vec![-3]));
+    let mut x = w.op("QuantizeLinear", &["input", &scale, &zero], &[]);
+    for (channels, made, of_made) in [(3, 16, 0.016), (16, 24, 0.035)] {
+        let all = (0..made * channels * 9).map(|_| random.below(201) as i64 - 100).collect();
+        let weights = w.integers(3, &[made, channels, 3, 3], all);
+        let (by, none) = (one(&mut w, 0.004), w.integers(3, &[], vec![0]));
+        let (to, least) = (one(&mut w, of_made), w.integers(3, &[], vec![-128]));
+        let inputs = [&x, &scale, &zero, &weights, &by, &none, &to, &least].map(|of| &of[..]);
+        x = w.op("QLinearConv", &inputs, &[("pads", Attribute::Ints(vec![1; 4]))]);
+        (scale, zero) = (to, least);
+    }
+    let y = w.op("DequantizeLinear", &[&x, &scale, &zero], &[]);
+    let y = w.op("GlobalAveragePool", &[&y], &[]);
+    let y = w.op("Flatten", &[&y], &[]);
+    let quantized = network(&w.finish(&y), None);
+    let input = sample(&quantized, 4);
+    let samples = Samples::given(&quantized, &input).unwrap();
+    let chosen = choice(&quantized, &samples, AUTO);
+    assert!(chosen.numbers.bits < 32 && chosen.finding.is_none(), "{chosen:?}");
+    assert!(error(&quantized, chosen.numbers, &samples, &input) < 0.01, "{chosen:?}");
+    // The network's file has the same numbers.
+    let secure = Secure::new(&quantized, chosen.numbers, &Members::default()).unwrap();
+    assert_eq!(Numbers::of_computation(secure.computation()).unwrap(), chosen.numbers);
+    // The same with layers of floats between numbers that are quantized and back: factors of the
+    // quantization are in the layers' weights.
+    let mut w = Writer::new("q", 5, &[1, 3, 12, 12]);
+    let there_and_back = |w: &mut Writer, x: &str, scale: f32, zero: i64| {
+        let (scale, zero) = (w.weights(&[], vec![scale]), w.integers(3, &[], vec![zero]));
+        let x = w.op("QuantizeLinear", &[x, &scale, &zero], &[]);
+        w.op("DequantizeLinear", &[&x, &scale, &zero], &[])
+    };
+    let mut x = there_and_back(&mut w, "input", 0.03, -3);
+    for (channels, scale) in [([3, 16], 0.016), ([16, 24], 0.035)] {
+        x = w.conv(&x, channels, 3, 1, 1, true);
+        x = there_and_back(&mut w, &x, scale, -128);
+    }
+    let y = w.op("GlobalAveragePool", &[&x], &[]);
+    let y = w.op("Flatten", &[&y], &[]);
+    let apart = network(&w.finish(&y), None);
+    let products = apart.layers.iter().filter(|layer| layer.kind.name() == "Mul").count();
+    assert_eq!(
+        products,
+        2,
+        "of the input and of the last layer: {:?}",
+        apart.layers.iter().map(|l| l.kind.name()).collect::<Vec<_>>()
+    );
+    let samples = Samples::given(&apart, &input).unwrap();
+    let chosen_apart = choice(&apart, &samples, AUTO);
+    assert!(chosen_apart.numbers.bits < 32, "{chosen_apart:?}");
+    assert!(error(&apart, chosen_apart.numbers, &samples, &input) < 0.01, "{chosen_apart:?}");
+    // Bits that are asked for are kept.
+    assert_eq!(choice(&quantized, &samples, Wanted { bits: Some(40), ..AUTO }).numbers, Numbers::of(40));
+    let mut w = Writer::new("m", 3, &[1, 16]);
+    let y = w.gemm("input", [16, 4]);
+    let float = network(&w.finish(&y), None);
+    let samples = Samples::made_up(&float, None).unwrap();
+    assert_eq!(choice(&float, &samples, AUTO).numbers, Numbers::of(32));
+}
+
 #[test]
 fn findings_name_layer_cause_and_remedy() {
     let (network, input) = raw_feature();

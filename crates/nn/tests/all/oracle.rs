@@ -443,6 +443,13 @@ fn picks(cases: &mut Vec<Case>) {
         let places = of(w, &[2, 2], &[0, 2, -1, 1]);
         w.op("GatherElements", &["input", &places], &[("axis", Attribute::Int(1))])
     }));
+    for axis in [None, Some(1)] {
+        cases.push(case("Compress", &[2, 3, 4], |w| {
+            let truths = w.integers(9, &[3], vec![1, 0, 1]);
+            let axis = axis.map(|axis| ("axis", Attribute::Int(axis)));
+            w.op("Compress", &["input", &truths], axis.as_slice())
+        }));
+    }
     cases.push(case("GatherND", &[2, 3, 4], |w| {
         let places = of(w, &[3, 2], &[0, 2, 1, 1, 0, 0]);
         w.op("GatherND", &["input", &places], &[])
@@ -506,6 +513,22 @@ fn picks(cases: &mut Vec<Case>) {
             }
             w.op(op, &inputs, &attributes)
         }));
+    }
+    for (coupled, direction) in [(0, "forward"), (1, "reverse")] {
+        let mut seeing = case(&format!("LSTM with peepholes {direction}"), &[3, 2, 4], |w| {
+            let lengths = [vec![1, 20, 4], vec![1, 20, 5], vec![1, 40], vec![1, 15]];
+            let all = lengths.map(|lengths| w.random(&lengths, 0.5));
+            let inputs = ["input", &all[0], &all[1], &all[2], "", "", "", &all[3]];
+            let attributes = [
+                ("hidden_size", Attribute::Int(5)),
+                ("direction", Attribute::Text(direction.into())),
+                ("input_forget", Attribute::Int(coupled)),
+            ];
+            w.op("LSTM", &inputs, &attributes)
+        });
+        // It has no gates that are coupled.
+        seeing.is_beyond_reference = coupled == 1;
+        cases.push(seeing);
     }
     cases.push(case("InstanceNormalization", &[2, 3, 4, 5], |w| {
         let [scale, shift] = [(); 2].map(|()| w.random(&[3], 1.0));

@@ -2,11 +2,16 @@
 //! numbers within 1 % of their range. Without the packages the test says so and is skipped;
 //! `HUSHWIRE_PYTHON` names an interpreter other than `python3`.
 
-use super::oracle::python_with;
+use super::{oracle::python_with, parties};
+use hushwire_compute::evaluate;
 use hushwire_nn::{
-    Array, Floats, Members, Network, NetworkReport, Samples, Secure, Wanted, npy, onnx::Model,
+    Array, Floats, INPUT, Members, Network, NetworkReport, Samples, Secure, Wanted, npy, onnx::Model,
 };
-use std::{fs, path::Path, process::Command};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 /// Trains the pipelines, and writes them into a folder.
 const PROGRAM: &str = include_str!("../pipelines.py");
@@ -52,19 +57,28 @@ fn runs(folder: &Path, name: &str, outputs: &[&str]) -> Result<Vec<String>, Stri
     Ok(wrong)
 }
 
-#[test]
-#[ignore = "half a minute at this level"]
-fn pipelines_of_scikit_learn() {
-    let Some(python) = python_with("sklearn, skl2onnx, onnxruntime") else { return };
-    let folder = std::env::temp_dir().join(format!("hushwire-pipelines-{}", std::process::id()));
+/// The folder of the pipelines, and for each its name and the names of its outputs. Nothing without
+/// the packages.
+fn trained(name: &str) -> Option<(PathBuf, Vec<Vec<String>>)> {
+    let python = python_with("sklearn, skl2onnx, onnxruntime")?;
+    let folder = std::env::temp_dir().join(format!("hushwire-{name}-{}", std::process::id()));
     fs::create_dir_all(&folder).expect("a folder");
     let out = Command::new(&python).args(["-c", PROGRAM]).arg(&folder).output().expect("it starts");
     assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+    let text = String::from_utf8(out.stdout).expect("text");
+    let lines = text.lines().map(|line| line.split('|').map(str::to_owned).collect()).collect();
+    Some((folder, lines))
+}
+
+#[test]
+#[ignore = "half a minute at this level"]
+fn pipelines_of_scikit_learn() {
+    let Some((folder, lines)) = trained("pipelines") else { return };
     let (mut all, mut refused, mut wrong) = (0, vec![], vec![]);
-    for line in String::from_utf8(out.stdout).expect("text").lines() {
-        let parts: Vec<&str> = line.split('|').collect();
+    for parts in &lines {
+        let outputs: Vec<&str> = parts[1..].iter().map(String::as_str).collect();
         all += 1;
-        match runs(&folder, parts[0], &parts[1..]) {
+        match runs(&folder, &parts[0], &outputs) {
             Ok(odd) => wrong.extend(odd),
             Err(why) => refused.push(format!("{}: {why}", parts[0])),
         }
@@ -73,4 +87,35 @@ fn pipelines_of_scikit_learn() {
     println!("{} of {all} pipelines run\n{}", all - refused.len(), refused.join("\n"));
     assert!(wrong.is_empty(), "wrong:\n{}", wrong.join("\n"));
     assert!(all >= 23 && all - refused.len() >= LEAST.max(all - 1), "refused:\n{}", refused.join("\n"));
+}
+
+/// Every pipeline among three parties gives the bits of the plain evaluator, which the test above
+/// compares with ONNX Runtime. Two rows each: what runs is the same.
+#[test]
+#[ignore = "minutes at this level"]
+fn pipelines_among_three_parties() {
+    let Some((folder, lines)) = trained("pipelines-of-three") else { return };
+    let mut ran = 0;
+    for name in lines.iter().map(|parts| &parts[0]) {
+        let read = |file: String| fs::read(folder.join(file)).expect("a file");
+        let whole = npy::read(&read(format!("{name}.x.npy"))).expect("an array");
+        let columns = whole.lengths[1];
+        let input = Array::new(&[2, columns], whole.data[..2 * columns].to_vec());
+        let model = Model::read(&read(format!("{name}.onnx"))).expect("a model");
+        // The test above has those that are refused.
+        let Ok(network) = Network::new(model, Some(&input.lengths)) else { continue };
+        let samples = Samples::given(&network, std::slice::from_ref(&whole)).expect("samples");
+        let numbers = Wanted::default().chosen(&network, &samples).expect("numbers").numbers;
+        let secure = Secure::new(&network, numbers, &Members::default()).expect("a computation");
+        let greatest = samples.greatest(&network, &secure);
+        let mut inputs = secure.weights(&network, greatest, samples.headroom()).expect("they fit");
+        inputs.insert(INPUT.to_owned(), secure.input(&input).expect("it fits"));
+        let c = secure.computation();
+        let (found, said) = parties::three(c, &inputs);
+        assert_eq!(found, evaluate(c, &inputs).expect("it is evaluated"), "{name}");
+        assert!(said.iter().all(|all| !all.is_empty()), "{name}: parties spoke");
+        ran += 1;
+    }
+    fs::remove_dir_all(&folder).expect("a folder");
+    assert!(ran >= LEAST, "{ran} pipelines ran");
 }

@@ -149,7 +149,7 @@ impl<B: Backend> PlanLowering<'_, B> {
                 Forms { input: Some(k), .. } => Some(self.come(k, Size::Words(own, rows))),
                 Forms { narrow: Some(slot), .. } => {
                     let now = std::mem::replace(&mut self.now, at);
-                    let slot = self.step(B::of_narrow(self.size(slot), own), vec![slot]);
+                    let slot = B::of_narrow(self, slot, own);
                     self.now = now;
                     Some(slot)
                 }

@@ -129,6 +129,11 @@ impl<'a, B: Backend> PlanLowering<'a, B> {
         self.step(Local::Input(k, size), vec![])
     }
 
+    /// The step that makes a value.
+    pub fn made_by(&self, slot: Slot) -> &PlanStep<B> {
+        &self.steps[slot]
+    }
+
     /// The size of a step's value.
     pub fn size(&self, slot: Slot) -> Size {
         self.steps[slot].size

@@ -260,7 +260,7 @@ impl<B: Backend> PlanLowering<'_, B> {
         let mut slots: Vec<Slot> = lists.into_iter().map(|picks| self.pick(picks, vec![slot])).collect();
         while slots.len() > 1 {
             let join = |pair: &[Slot]| match *pair {
-                [one, other] => self.on_bits(op, &[scalar; 2], scalar, vec![one, other]),
+                [one, other] => B::better(self, op, scalar, [one, other]),
                 _ => pair[0],
             };
             slots = slots.chunks(2).map(join).collect();

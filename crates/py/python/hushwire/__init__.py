@@ -30,7 +30,7 @@ from hushwire.progress import Progress
 from hushwire.query import Plan, Query
 from hushwire.result import Result
 from hushwire.session import Session, connect, local
-from hushwire.tables import Table, double, of
+from hushwire.tables import Table, double, of, parts
 
 if TYPE_CHECKING:
     from hushwire.expr import Expr, col, len, lit, when
@@ -139,6 +139,7 @@ __all__ = [
     "local",
     "of",
     "ot",
+    "parts",
     "psi",
     "run_onnx",
     "when",

@@ -69,6 +69,8 @@ def to_native(value: Any) -> Array:
         made = numpy.asarray(value)
         if made.dtype == object:
             raise _refused("the array holds objects", "bring booleans, integers or floats")
+        if made.dtype == numpy.float16:
+            made = made.astype(numpy.float32)
         made = made.astype(made.dtype.newbyteorder("<"), copy=False)
         return made.dtype.str, tuple(made.shape), made.tobytes()
     shape, flat = _flat(value)
@@ -143,7 +145,7 @@ def from_native(raw: Raw) -> Any:
     count = 1
     for length in shape:
         count *= length
-    size = len(data) // count if count else 1
+    size = len(data) // count if count else 1 << max(0, ((bits + 7) // 8 - 1).bit_length())
     numpy = _numpy()
     if kind == "V":
         flat: list[Any] = [bytes(data[i : i + size]) for i in range(0, len(data), size)]

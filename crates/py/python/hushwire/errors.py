@@ -91,6 +91,16 @@ class InternalError(PartyError, RuntimeError):
     """A bug of Hushwire."""
 
 
+#: Exceptions by the kinds of faults that the command reports.
+KINDS: dict[str, type[PartyError]] = {
+    "usage": UsageError,
+    "file": FileError,
+    "network": NetworkError,
+    "refused": Refused,
+    "internal": InternalError,
+}
+
+
 def _made(
     kind: type[PartyError],
     party: str | None,

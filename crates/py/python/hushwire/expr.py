@@ -187,6 +187,14 @@ class Expr:
         """The median."""
         return self._call("MEDIAN", aggregate=True)
 
+    def null_count(self) -> Expr:
+        """The number of NULLs."""
+        return Expr(f"(COUNT(*) - COUNT({self._sql}))", self._name, aggregate=True)
+
+    def quantile(self, share: float) -> Expr:
+        """The quantile at a share between 0 and 1, interpolated between its two neighbours."""
+        return self._call("QUANTILE_CONT", share, aggregate=True)
+
     def over(self, *partition: Union[builtins.str, Expr]) -> Expr:
         """The aggregate of the rows that have the same values in these columns, at each row."""
         by = ", ".join(_column(one)._sql for one in partition)
@@ -237,6 +245,39 @@ class Expr:
     def sqrt(self) -> Expr:
         """The square root."""
         return self._call("SQRT")
+
+    def exp(self) -> Expr:
+        """e to the power of the number."""
+        return self._call("EXP")
+
+    def log(self) -> Expr:
+        """The natural logarithm; NULL if the number is not above 0."""
+        return self._call("LN")
+
+    def pow(self, exponent: Operand) -> Expr:
+        """The number to the power of an exponent."""
+        return self._call("POWER", exponent)
+
+    def sign(self) -> Expr:
+        """The sign of the number: -1, 0 or 1."""
+        return self._call("SIGN")
+
+    def clip(self, lower_bound: Operand = None, upper_bound: Operand = None) -> Expr:
+        """The value, or the bound beyond which it lies; NULL stays NULL."""
+        sql = self._sql
+        if lower_bound is not None:
+            sql = f"GREATEST({sql}, {lit(lower_bound)._sql})"
+        if upper_bound is not None:
+            sql = f"LEAST({sql}, {lit(upper_bound)._sql})"
+        # GREATEST and LEAST leave NULL out.
+        sql = f"CASE WHEN {self._sql} IS NULL THEN NULL ELSE {sql} END"
+        return Expr(sql, self._name, aggregate=self._aggregate)
+
+    # Operators by their names.
+
+    add, sub, mul, truediv, neg = __add__, __sub__, __mul__, __truediv__, __neg__
+    eq, ne, lt, le, gt, ge = __eq__, __ne__, __lt__, __le__, __gt__, __ge__
+    and_, or_, not_ = __and__, __or__, __invert__
 
     def cast(self, ty: builtins.str) -> Expr:
         """The value as another SQL type, as ``"DECIMAL(9, 2)"``."""

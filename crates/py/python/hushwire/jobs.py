@@ -11,9 +11,11 @@ from collections.abc import Sequence
 from os import PathLike, fspath
 from typing import Any, Union
 
-from hushwire import _arrays, _native
-from hushwire.errors import FileError, UsageError
+from hushwire import _arrays, _logs, _native
+from hushwire.errors import KINDS, FileError, UsageError
 from hushwire.progress import ProgressLike, Telling
+from hushwire.report import Report, table
+from hushwire.tables import Table
 
 __all__ = ["Intersection", "aes", "doctor", "job_digest", "ot", "psi", "run_onnx"]
 
@@ -71,6 +73,17 @@ class Intersection:
         names = sorted({name for learnt in self.parties for name in learnt})
         return f"<hushwire.Intersection: {', '.join(names)}>"
 
+    def _repr_html_(self) -> str:
+        def shown(value: Any) -> str:
+            return str(value) if isinstance(value, int) else f"{len(value):,} in a list"
+
+        rows = [
+            (f"party {party}", name, shown(value))
+            for party, learnt in enumerate(self.parties)
+            for name, value in learnt.items()
+        ]
+        return table(["who", "learns", ""], rows)
+
 
 def psi(
     a: Any,
@@ -95,15 +108,21 @@ def psi(
     ['ann@x']
     """
     columns = [on] if isinstance(on, str) else list(on)
-    rows = [_csv(table, columns) for table in (a, b)]
+    rows = [read_rows(table, columns) for table in (a, b)]
     security = "malicious" if malicious else "semi-honest"
     wanted = ([columns, columns], reveal, list(forms), security, list(to))
     with Telling(progress, "intersection") as told:
         return Intersection(_native.psi((rows[0], rows[1]), wanted, told))
 
 
-def _csv(table: Any, columns: list[str]) -> bytes:
+def read_rows(table: Any, columns: list[str]) -> bytes:
     """A table as CSV with the names of columns first."""
+    if isinstance(table, Table):
+        raise UsageError(
+            step="reading a table",
+            cause="a table of hw.of is for sessions, and an intersection takes a and b as its owners bring them",
+            remedy="bring the data frame itself, without hw.of, or write session.psi(a, b, on=…)",
+        )
     if isinstance(table, (str, PathLike)):
         with open(table, "rb") as file:
             return file.read()
@@ -193,6 +212,13 @@ def run_onnx(
     ``model`` is the path of an ONNX file, or its bytes; ``input`` an array in the shape that the
     network takes. Among three parties neither owner nor client computes; ``parties=2`` lets them
     compute alone. docs/models.md lists the operators.
+
+    >>> import hushwire as hw, base64
+    >>> y_is_2_a_plus_b_half = base64.b64decode(
+    ...     "CAg6VwoRCgF4CgF3EgF5IgZNYXRNdWwSA25ldCoTCAIIARABQgF3SggAAABAAAAAP1oTCgF4"
+    ...     "Eg4KDAgBEggKAggBCgIIAmITCgF5Eg4KDAgBEggKAggBCgIIAUIECgAQDQ==")
+    >>> float(hw.run_onnx(y_is_2_a_plus_b_half, [[1.0, 4.0]])[0][0])
+    4.0
     """
     if parties not in (2, 3):
         raise UsageError(
@@ -200,18 +226,29 @@ def run_onnx(
             cause=f"networks run among 2 or 3 parties, and {parties} are asked for",
             remedy="write parties=3",
         )
-    if isinstance(model, (bytes, bytearray)):
-        onnx = bytes(model)
-    else:
-        with open(model, "rb") as file:
-            onnx = file.read()
-    kind, shape, elements = _arrays.to_native(_floats(input))
+    onnx = read_model(model)
+    _, shape, elements = _arrays.to_native(floats(input))
     with Telling(progress, "model") as told:
         lengths, made = _native.model(onnx, list(shape), elements, parties == 2, told)
     return _arrays.of_floats(lengths, made)
 
 
-def _floats(input: Any) -> Any:
+def read_model(model: Union[Path, bytes, None]) -> bytes:
+    """The bytes of a model."""
+    if isinstance(model, (bytes, bytearray)):
+        return bytes(model)
+    if model is None:
+        raise UsageError(
+            step="starting the run",
+            cause="the model is missing",
+            remedy="give the path of an ONNX file, or its bytes",
+        )
+    with open(model, "rb") as file:
+        return file.read()
+
+
+def floats(input: Any) -> Any:
+    """An array of floats of 4 bytes."""
     if hasattr(input, "__array__") or hasattr(input, "__array_interface__"):
         import numpy
 
@@ -240,26 +277,41 @@ def ot(
 
 
 def job_digest(path: Path) -> str:
-    """The digest of a job file's terms, for ``hw.connect(…, allow=[…])``."""
+    """The digest of a job file's terms, for ``hw.connect(…, allow=[…])``.
+
+    >>> import hushwire as hw
+    >>> hw.job_digest("absent.toml")
+    Traceback (most recent call last):
+    hushwire.errors.FileError: cannot read absent.toml: No such file or directory (os error 2); ...
+    """
     return _native.job_digest(fspath(path))
 
 
-def doctor(config: Path, *, seconds: int = 20) -> dict[str, Any]:
+def doctor(config: Path, *, seconds: int = 20) -> Report:
     """Look at this host and at every peer of a party file or client file, before a run does.
 
     The report is that of ``hushwire doctor --json``. A check that fails is in it, and raises nothing.
+
+    >>> import hushwire as hw
+    >>> hw.doctor("absent.toml")
+    Traceback (most recent call last):
+    hushwire.errors.FileError: cannot read absent.toml: No such file or directory (os error 2); ...
     """
     command = [sys.executable, "-m", "hushwire", "doctor", "--config", fspath(config)]
-    command += ["--seconds", str(seconds), "--json", "-"]
+    command += ["--seconds", str(seconds), "--json", "-", "--log-format", "json", "-v"]
     ended = subprocess.run(command, capture_output=True, text=True)
-    # 3 is a check that failed.
-    if ended.returncode not in (0, 3):
-        kind = FileError if ended.returncode == 4 else UsageError
-        told = ended.stderr.strip().splitlines()
-        raise kind(
+    _logs.lines(ended.stderr)
+    try:
+        report = json.loads(ended.stdout)
+    except ValueError:
+        raise UsageError(
             step="looking at this host",
-            cause=told[-1] if told else f"it ended with code {ended.returncode}",
+            cause=f"the command ended with code {ended.returncode}",
             remedy="run `python -m hushwire doctor` with the same file",
-        )
-    report: dict[str, Any] = json.loads(ended.stdout)
-    return report
+        ) from None
+    failed = report.get("error")
+    if failed is not None:
+        words = {name: str(failed.get(name) or "") for name in ("step", "cause", "remedy")}
+        kind = KINDS.get(failed.get("kind"), UsageError)
+        raise kind(party=failed.get("who"), code=failed.get("code"), **words)
+    return Report(report)

@@ -86,6 +86,12 @@ class _Model:
 
     def trace(self, X: Mapping[str, _Matrix], y: Mapping[str, Any] | None = None) -> Computation:
         """The computation for matrices of these shapes; nothing runs."""
+        for name, brought in (("X", X), ("y", {} if y is None else y)):
+            if not isinstance(brought, Mapping):
+                raise ComputationError(
+                    f"{name} is a {type(brought).__name__} without an owner",
+                    f'write {name}={{"bank": …}}',
+                )
         inputs = self._inputs(X, y or {})
         if self._labels and not y:
             raise ComputationError("nobody brings labels", 'write y={"bank": labels}')

@@ -6,6 +6,8 @@ import importlib
 from collections.abc import Callable
 from typing import Any, NamedTuple, Union
 
+from hushwire import _logs
+
 __all__ = ["Progress", "ProgressLike"]
 
 
@@ -57,6 +59,7 @@ class Telling:
     """What the native module calls with the events of a run, as a context."""
 
     def __init__(self, progress: ProgressLike, what: str) -> None:
+        self._what = what
         self._bar = _Bar(what) if progress is True else None
         self._tell: Callable[[Progress], object] | None
         self._tell = self._bar or (progress if callable(progress) else None)
@@ -69,10 +72,7 @@ class Telling:
             self._bar.close()
 
     def _heard(self, kind: str, text: str, done: int, total: int) -> None:
-        if text:
-            import logging
-
-            level = logging.INFO if kind == "note" else logging.DEBUG
-            logging.getLogger("hushwire").log(level, "%s", text)
+        if kind != "progress":
+            _logs.event(self._what, kind, text)
         if self._tell is not None:
             self._tell(Progress(kind, text, done, total))

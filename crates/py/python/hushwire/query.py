@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from hushwire import _native
 from hushwire.progress import ProgressLike, Telling
+from hushwire.report import Report, amount, duration
 from hushwire.result import Result
 
 if TYPE_CHECKING:
@@ -23,15 +24,15 @@ class Plan:
         #: The plan in words.
         self.text = text
         #: Rounds, bytes of the party that sends most, and seconds by network.
-        self.cost = cost
+        self.cost = Report(cost)
         #: Names and types of the result's columns.
         self.columns = columns
 
     def _price(self) -> list[str]:
-        sent = _bytes(self.cost["bytes_sent"])
+        sent = amount(self.cost["bytes_sent"])
         lines = [f"{self.cost['rounds']} rounds, {sent} from the party that sends most"]
         seconds = self.cost["seconds"]
-        lines += [f"predicted {_NETWORKS[net]}: {_seconds(seconds[net])}" for net in _NETWORKS]
+        lines += [f"predicted {_NETWORKS[net]}: {duration(seconds[net])}" for net in _NETWORKS]
         return lines
 
     def __str__(self) -> str:
@@ -57,21 +58,6 @@ class Plan:
         told = [f"<li>{html.escape(line)}</li>" for line in lines[end:] if line]
         told += [f"<li>{html.escape(line)}</li>" for line in self._price()]
         return f"<div>{''.join(operators)}<ul>{''.join(told)}</ul></div>"
-
-
-def _bytes(n: int) -> str:
-    size = float(n)
-    for unit in ("B", "KiB", "MiB", "GiB"):
-        if size < 1024:
-            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
-        size /= 1024
-    return f"{size:.1f} TiB"
-
-
-def _seconds(s: float) -> str:
-    if s < 0.0995:
-        return f"{max(1.0, 1000 * s):.0f} ms"
-    return f"{s:.1f} s" if s < 60 else f"{s / 60:.1f} min"
 
 
 class Query:
@@ -108,11 +94,18 @@ class Query:
         return self._native.columns
 
     def explain(self) -> Plan:
-        """Say what is computed, who learns what, and what it costs. Nothing runs."""
+        """Say what is computed, who learns what, and what it costs. Nothing runs.
+
+        >>> import hushwire as hw
+        >>> with hw.local() as s:
+        ...     plan = s.query("SELECT SUM(n) AS total FROM t", t={"n": [1, 2]}).explain()
+        >>> plan.columns
+        [('total', 'DECIMAL(38, 0)')]
+        """
         return Plan(self._native.explain(), self._native.cost(), self._native.columns)
 
     def run(self, *, progress: ProgressLike = None) -> Result:
-        """Run it on its session."""
+        """Run it on its session; any number of times."""
         with Telling(progress, "query") as told:
             return Result(self._native.ask(self._session._native, self._tables, told))
 

@@ -82,6 +82,37 @@ class Result:
             for row in rows
         ]
 
+    fetchall = rows
+
+    def item(self) -> Any:
+        """The only value of a result of one row and one column.
+
+        >>> import hushwire as hw
+        >>> with hw.local() as s:
+        ...     s.sql("SELECT COUNT(*) AS n FROM t", t={"city": ["Oslo", "Tartu"]}).item()
+        2
+        """
+        rows = self.rows()
+        if len(rows) != 1 or len(rows[0]) != 1:
+            raise UsageError(
+                step="reading the result",
+                cause=f"it has {len(rows)} rows and {len(self.columns)} columns, and one value is asked for",
+                remedy="take .rows(), or a column by its name",
+            )
+        return rows[0][0]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The numbers of rows and of columns."""
+        return len(self), len(self.columns)
+
+    def __getitem__(self, column: str) -> list[Any]:
+        """The values of a column, as values of Python."""
+        if column not in self.columns:
+            raise KeyError(f"the result has no column {column!r}: it has {', '.join(self.columns)}")
+        at = self.columns.index(column)
+        return [row[at] for row in self.rows()]
+
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self._learnt().__arrow_c_stream__(requested_schema)
 
@@ -112,19 +143,30 @@ class Result:
         """
         numpy = _optional("numpy", ".numpy()")
         arrays = {}
-        rows = self.rows()
-        for k, (name, ty) in enumerate(self._answer.columns):
-            values = [row[k] for row in rows]
-            masked = [value is None for value in values]
-            dtype, empty = _numpy(ty)
-            filled = [empty if value is None else value for value in values]
-            made = numpy.array(filled, dtype=dtype)
-            arrays[name] = numpy.ma.array(made, mask=masked) if any(masked) else made
+        answer = self._learnt()
+        for k, (name, _) in enumerate(answer.columns):
+            known = answer.elements(k)
+            if known is None:
+                arrays[name] = self._objects(k, numpy)
+                continue
+            form, data, valid = known
+            # Dates come as numbers of 64 bits, as NumPy has them.
+            made = numpy.frombuffer(data, dtype=form).copy()
+            if valid is not None:
+                made = numpy.ma.array(made, mask=numpy.frombuffer(valid, dtype="|b1") == 0)
+            arrays[name] = made
         return arrays
 
+    def _objects(self, column: int, numpy: Any) -> Any:
+        """A column of strings."""
+        values = [row[column] for row in self._answer.texts(len(self))]
+        masked = [value is None for value in values]
+        made = numpy.array(["" if value is None else value for value in values], dtype=object)
+        return numpy.ma.array(made, mask=masked) if any(masked) else made
+
     def _texts(self) -> list[list[str]]:
-        texts = self._learnt().texts()
-        return [["NULL" if field is None else field for field in row] for row in texts[:_SHOWN]]
+        texts = self._learnt().texts(_SHOWN)
+        return [["NULL" if field is None else field for field in row] for row in texts]
 
     def __repr__(self) -> str:
         if not self._answer.learns:
@@ -176,19 +218,3 @@ def _python(ty: str) -> Callable[[Any], Any] | None:
         return lambda steps: datetime.timedelta(microseconds=steps)
     return None
 
-
-def _numpy(ty: str) -> tuple[Any, Any]:
-    import datetime
-
-    known: dict[str, tuple[Any, Any]] = {
-        "BOOLEAN": ("bool", False),
-        "SMALLINT": ("int16", 0),
-        "INTEGER": ("int32", 0),
-        "BIGINT": ("int64", 0),
-        "DATE": ("datetime64[D]", "1970-01-01"),
-        "TIMESTAMP": ("datetime64[us]", "1970-01-01"),
-        "INTERVAL": ("timedelta64[us]", datetime.timedelta()),
-    }
-    if ty.startswith(("DECIMAL", "DOUBLE")):
-        return "float64", 0.0
-    return known.get(ty, (object, ""))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 import json
 import secrets
@@ -14,6 +15,7 @@ from typing import Any, Union
 from hushwire import _native
 from hushwire.errors import UsageError
 from hushwire.progress import ProgressLike, Telling
+from hushwire.report import Report, Reports
 from hushwire.tables import Table, of
 
 __all__ = ["Job", "JobResult", "Service"]
@@ -53,10 +55,9 @@ class Service:
         """What each party answers at a path of its interface, as ``/v1/datasets``."""
         return [json.loads(text) for text in self._native.get(where)]
 
-    def datasets(self) -> list[dict[str, Any]]:
+    def datasets(self) -> Reports:
         """The data sets that party 0 knows."""
-        known: list[dict[str, Any]] = self.get("/v1/datasets")[0]["datasets"]
-        return known
+        return Reports(self.get("/v1/datasets")[0]["datasets"])
 
     def put(
         self,
@@ -76,7 +77,7 @@ class Service:
         table = frame if isinstance(frame, Table) else of(None, frame, key=key, columns=columns, pad=pad)
         sent = (name, table.columns, table.key, table.rows if table.padded else None)
         if table._data is None:
-                raise UsageError(
+            raise UsageError(
                 step="putting a table",
                 cause="the table has no frame",
                 remedy="bring a data frame",
@@ -123,12 +124,11 @@ class Job:
         #: Its id.
         self.id = id
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> Report:
         """What party 0 says of it."""
-        view: dict[str, Any] = self._service.get(f"/v1/jobs/{self.id}")[0]
-        return view
+        return Report(self._service.get(f"/v1/jobs/{self.id}")[0])
 
-    def wait(self, *, limit: float | None = None, progress: ProgressLike = None) -> dict[str, Any]:
+    def wait(self, *, limit: float | None = None, progress: ProgressLike = None) -> Report:
         """Wait until it has ended at all parties, ``limit`` seconds at most. A failure is raised."""
         import time
 
@@ -148,8 +148,7 @@ class Job:
                 pause = min(2 * pause, 1.0)
             left = None if limit is None else max(0.0, limit - (time.monotonic() - began))
             views = self._service._native.wait(self.id, left)
-        ended: dict[str, Any] = json.loads(views[0])
-        return ended
+        return Report(json.loads(views[0]))
 
     def result(self, *, output: str | None = None, keys: Path | None = None) -> JobResult:
         """Fetch its result from all parties, and open it."""
@@ -177,7 +176,7 @@ class JobResult:
 
     def _table(self) -> bytes:
         if len(self.csv) != 1:
-                raise UsageError(
+            raise UsageError(
                 step="reading the result",
                 cause=f"it has {len(self.csv)} tables",
                 remedy="take .csv or .json",
@@ -202,3 +201,12 @@ class JobResult:
 
     def __repr__(self) -> str:
         return f"<hushwire.JobResult for {self.output}>"
+
+    def _repr_html_(self) -> str:
+        from hushwire.report import table
+
+        shown = []
+        for text in self.csv.values():
+            head, *rows = list(csv.reader(io.StringIO(text.decode()))) or [[]]
+            shown.append(table(head, rows[:20]))
+        return "".join(shown) or f"<pre>{html.escape(json.dumps(self.json, indent=2))}</pre>"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import re
 import weakref
 from collections.abc import Mapping, Sequence
 from os import PathLike, fspath
@@ -13,11 +14,13 @@ from hushwire import _arrays, _native
 from hushwire.errors import UsageError
 from hushwire.progress import ProgressLike, Telling
 from hushwire.query import Query
+from hushwire.report import Reports
 from hushwire.result import Result
 from hushwire.tables import Table, of
 
 if TYPE_CHECKING:
     from hushwire.frame import Frame
+    from hushwire.jobs import Intersection
 
 __all__ = ["Session", "connect", "local"]
 
@@ -61,7 +64,7 @@ class Session:
         """Whether the session was closed."""
         return self._native.closed
 
-    def stats(self) -> list[dict[str, Any]]:
+    def stats(self) -> Reports:
         """Seconds, rounds and bytes of each party of this process since the session began.
 
         >>> import hushwire as hw
@@ -69,7 +72,7 @@ class Session:
         ...     sorted(s.stats()[0])
         ['bytes_received', 'bytes_sent', 'rounds', 'seconds']
         """
-        return self._native.stats()
+        return Reports(self._native.stats())
 
     def run(
         self,
@@ -97,6 +100,94 @@ class Session:
             learnt = self._native.run(computation, arrays, told)
         return {name: _arrays.from_native(raw) for name, raw in learnt.items()}
 
+    def digest_of(self, computation: Union[_native.Computation, str]) -> str:
+        """The digest of the terms on which this session's protocol runs a computation, for
+        ``hw.connect(…, allow=[…])``.
+
+        >>> import hushwire as hw
+        >>> text = "computation c\\nmembers a, b\\ninput x: u8 from a\\noutput y = x to b"
+        >>> with hw.local() as s:
+        ...     s.digest_of(text)[:7]
+        'blake3:'
+        """
+        if isinstance(computation, str):
+            computation = _native.Computation(computation)
+        return self._native.digest_of(computation)
+
+    def tables(self, tables: Mapping[str, Any] | None = None, /, **frames: Any) -> dict[str, Table]:
+        """Tell the other parties the columns and rows of the tables that this party brings, and
+        learn theirs.
+
+        All parties call it at the same time; :meth:`query` and :meth:`sql` do so by themselves. In a
+        session of :func:`local` the tables are those that are given. What is told is what
+        :func:`of` says that everybody may know.
+
+        >>> import hushwire as hw
+        >>> with hw.local() as s:
+        ...     s.tables(pay={"salary": [4200, 3900]})
+        {'pay': <hushwire.Table of pay: 2 rows, salary BIGINT NOT NULL>}
+        """
+        from hushwire import _exchange
+
+        return _exchange.tables(self._native, {**(tables or {}), **frames})
+
+    def psi(
+        self,
+        a: Any = None,
+        b: Any = None,
+        on: Union[str, Sequence[str]] = "key",
+        *,
+        reveal: str = "size",
+        forms: Sequence[str] = (),
+        to: Sequence[str] = (),
+        progress: ProgressLike = None,
+    ) -> Intersection:
+        """Find which keys two tables share, as a query of this session's parties.
+
+        The arguments and the result are those of :func:`hushwire.psi`, whose protocol is for two
+        parties that meet for it alone. Here the parties of the session compute on shares of digests,
+        with the session's security. In a session of :func:`connect`, parties 0 and 1 bring ``a`` and
+        ``b``, and nobody else brings one. Everybody learns the numbers of rows.
+
+        >>> import hushwire as hw
+        >>> with hw.local() as s:
+        ...     s.psi(["ann@x", "bob@x"], ["eve@x", "ann@x"], reveal="items").items
+        ['ann@x']
+        """
+        from hushwire import _intersection
+
+        return _intersection.of_session(self, (a, b), on, reveal, forms, to, progress)
+
+    def run_onnx(
+        self,
+        model: Union[str, PathLike[str], bytes, None] = None,
+        input: Any = None,
+        *,
+        owner: str = "party0",
+        client: str = "party1",
+        progress: ProgressLike = None,
+    ) -> Any:
+        """Run a neural network on this session: its owner keeps the weights, the client alone learns
+        the output.
+
+        ``model`` is the path of an ONNX file, or its bytes; ``input`` an array in the shape that the
+        network takes. In a session of :func:`connect`, the owner gives the model, the client the
+        input, and other parties neither; all but the client get None. All parties learn the network's
+        operators and shapes. docs/models.md lists the operators.
+
+        >>> import hushwire as hw, base64
+        >>> y_is_2_a_plus_b_half = base64.b64decode(
+        ...     "CAg6VwoRCgF4CgF3EgF5IgZNYXRNdWwSA25ldCoTCAIIARABQgF3SggAAABAAAAAP1oTCgF4"
+        ...     "Eg4KDAgBEggKAggBCgIIAmITCgF5Eg4KDAgBEggKAggBCgIIAUIECgAQDQ==")
+        >>> with hw.local() as s:
+        ...     [float(s.run_onnx(y_is_2_a_plus_b_half, [[a, 4.0]])[0][0]) for a in (1.0, 2.5)]
+        [4.0, 7.0]
+        """
+        from hushwire import _exchange
+
+        with Telling(progress, "model") as told:
+            return _exchange.run_onnx(self._native, model, input, owner, client, told)
+
     def query(
         self,
         sql: str,
@@ -114,22 +205,21 @@ class Session:
 
         Each keyword is a table by its name: what :func:`of` returns, or a bare frame. In a session of
         :func:`local` a bare frame belongs to a member that is called as the table; in one of
-        :func:`connect`, to this party. ``tables`` has those whose names are no keywords. ``to`` are
+        :func:`connect`, to this party, and parties tell each other the columns and rows of their
+        tables, as :meth:`tables` does. ``tables`` has those whose names are no keywords. ``to`` are
         the members who learn the result: the analyst, where nobody else is named.
 
         Groups of fewer than ``min_group`` rows are left out. ``join_bound`` is the most pairs of a
         join neither of whose sides has a key. ``tag_joins`` lets joins go by tags of keys, which show
         parties 1 and 2 how often keys repeat. ``parameters`` are the values of ``:name`` in the query.
+
+        >>> import hushwire as hw
+        >>> with hw.local() as s:
+        ...     query = s.query("SELECT SUM(n) AS total FROM t WHERE n > :least", t={"n": [1, 5, 9]},
+        ...                     parameters={"least": 4})
+        ...     query.columns, query.run().rows()
+        ([('total', 'DECIMAL(38, 0)')], [(Decimal('14'),)])
         """
-        given = {**(tables or {}), **frames}
-        declared, brought = [], []
-        for name, frame in given.items():
-            table = frame if isinstance(frame, Table) else of(None, frame)
-            owner = table.owner or self._native.me or name
-            parts = [(owner, table.rows)]
-            declared.append((name, table.columns, table.key, parts, table.padded))
-            if table._data is not None:
-                brought.append((name, owner, table._data))
         if to is None:
             if self._native.me is not None:
                 raise UsageError(
@@ -138,11 +228,22 @@ class Session:
                     remedy='name the same members at all parties, as to="party0"',
                 )
             to = "analyst"
+        declared, brought = [], []
+        known = self.tables(tables, **frames)
+        for name, table in known.items():
+            parts = [(part.owner or name, part) for part in table.parts]
+            sizes = [(owner, part.rows) for owner, part in parts]
+            declared.append((name, table.columns, table.key, sizes, table.padded))
+            brought += [(name, owner, part._data) for owner, part in parts if part._data is not None]
         recipients = [to] if isinstance(to, str) else list(to)
         values = [f"{name}={_parameter(value)}" for name, value in (parameters or {}).items()]
-        native = _native.Query(
-            sql, declared, recipients, values, min_group, join_bound, tag_joins
-        )
+        _check_stars(sql, known)
+        try:
+            native = _native.Query(
+                sql, declared, recipients, values, min_group, join_bound, tag_joins
+            )
+        except UsageError as error:
+            raise _with_reason(error, known) from None
         read = set(native.tables)
         return Query(self, sql, native, [one for one in brought if one[0] in read])
 
@@ -211,6 +312,11 @@ class Session:
         state = "closed" if self.closed else "open"
         return f"<hushwire.Session of {self._about}, {state}>"
 
+    def _repr_html_(self) -> str:
+        import html
+
+        return f"<p>{html.escape(repr(self)[1:-1])}</p>{self.stats()._repr_html_()}"
+
     def __reduce__(self) -> str:
         raise UsageError(
             step="pickling",
@@ -235,6 +341,12 @@ def local(
     if protocol is None:
         protocol = {2: "two", 3: "rep3"}.get(parties, "authgarble")
     if protocol in ("authgarble", "ywz20"):
+        if not 2 <= parties <= 8:
+            raise UsageError(
+                step="opening the session",
+                cause=f"{protocol} has 2 to 8 parties, and {parties} are asked for",
+                remedy="write parties=3, or another number from 2 to 8",
+            )
         name = f"authgarble:{parties}" + (":ywz20" if protocol == "ywz20" else "")
     else:
         name = protocol
@@ -262,10 +374,35 @@ def connect(
     ``file`` is a party file, as ``hushwire keys`` and docs/guide/three-machines.md have it.
     ``allow`` are the digests of what this party takes part in; without any, it takes part in
     everything that this program runs. ``label`` keeps apart sessions that must not be mixed up.
+
+    >>> import hushwire as hw
+    >>> hw.connect("absent.toml")
+    Traceback (most recent call last):
+    hushwire.errors.FileError: cannot read absent.toml: No such file or directory (os error 2); ...
     """
     with Telling(progress, "connecting") as told:
         native = _native.Session.connect(fspath(file), label, list(allow), protocol, told)
     return Session(native, f"the party of {fspath(file)}")
+
+
+def _check_stars(sql: str, tables: Mapping[str, Table]) -> None:
+    """Refuse ``*`` of a table that has columns which SQL does not take."""
+    if re.search(r"(\bSELECT|\bDISTINCT|\bALL|,|\.)\s*\*", sql, re.IGNORECASE) is None:
+        return
+    for table in tables.values():
+        for cause, remedy in table._left_out.values():
+            raise UsageError(step="planning the query", cause=f"* is all columns, and {cause}", remedy=remedy)
+
+
+def _with_reason(error: UsageError, tables: Mapping[str, Table]) -> UsageError:
+    """The error; if it names a column that was left out, an error with the reason for that."""
+    named = re.search(r"no column is called (.*)", error.cause)
+    name = named[1].strip("\"`").rpartition(".")[2] if named else ""
+    for table in tables.values():
+        if name in table._left_out:
+            cause, remedy = table._left_out[name]
+            return UsageError(step=error.step, cause=cause, remedy=remedy, code=error.code)
+    return error
 
 
 def _parameter(value: Any) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike, fspath
 from typing import Any, Union
@@ -11,7 +12,7 @@ from typing import Any, Union
 from hushwire import _native
 from hushwire.errors import UsageError
 
-__all__ = ["Table", "double", "of"]
+__all__ = ["Table", "double", "of", "parts"]
 
 _EPOCH = datetime.date(1970, 1, 1).toordinal()
 _MOMENT = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
@@ -44,8 +45,11 @@ class Table:
         key: list[str],
         rows: int,
         padded: bool,
+        *,
+        left_out: Mapping[str, tuple[str, str]] | None = None,
+        parts: Sequence[Table] = (),
     ) -> None:
-        #: Who brings it; None for the member that is called as the table.
+        #: Who brings it; None for the member that is called as the table, and for several owners.
         self.owner = owner
         #: The columns as SQL declares them: everybody learns these.
         self.columns = columns
@@ -56,10 +60,53 @@ class Table:
         #: Whether some of them may be padding.
         self.padded = padded
         self._data = data
+        #: Columns of the frame that SQL does not take, each with the cause and the remedy.
+        self._left_out = dict(left_out or {})
+        self._parts = list(parts)
+
+    @property
+    def parts(self) -> list[Table]:
+        """The parts that its owners bring; the table itself if it has one owner.
+
+        >>> import hushwire as hw
+        >>> [part.owner for part in hw.parts({"ann": {"n": [1, 2]}, "bob": {"n": [3]}}).parts]
+        ['ann', 'bob']
+        """
+        return self._parts or [self]
+
+    def _of(self, owner: str) -> Table:
+        """The same table, of an owner; parts that name an owner keep it."""
+        if self._parts:
+            return _joined([part._of(part.owner or owner) for part in self._parts])
+        own = (self.columns, self.key, self.rows, self.padded)
+        return Table(owner, self._data, *own, left_out=self._left_out)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether its columns are known, or are to come from another party of a session."""
+        return bool(self.columns)
 
     def __repr__(self) -> str:
-        whose = f" of {self.owner}" if self.owner else ""
+        whose = self._whose()
+        if not self.is_known:
+            return f"<hushwire.Table{whose}: columns not known yet>"
         return f"<hushwire.Table{whose}: {self.rows} rows, {', '.join(self.columns)}>"
+
+    def _whose(self) -> str:
+        owners = [part.owner for part in self.parts if part.owner]
+        return f" of {' and '.join(owners)}" if owners else ""
+
+    def _repr_html_(self) -> str:
+        import html
+
+        from hushwire.report import table
+
+        whose = self._whose()
+        keys = f", key {', '.join(self.key)}" if self.key else ""
+        more = ", some of them padding" if self.padded else ""
+        about = html.escape(f"table{whose}: {self.rows:,} rows{more}{keys}")
+        columns = ((column.split(" ", 1) + [""])[:2] for column in self.columns)
+        return f"<p>{about}</p>" + table(["column", "type"], columns)
 
     def __reduce__(self) -> str:
         raise UsageError(
@@ -81,12 +128,14 @@ def of(
     """Say whose a table is, and what everybody may know of it.
 
     ``frame`` is a data frame of pandas, polars, pyarrow or DuckDB, a dictionary of lists, a list of
-    dictionaries, or the path of a CSV or Parquet file. Without one, the table is another process's:
-    then ``columns`` has declarations, as ``["id INTEGER NOT NULL"]``, and ``rows`` their number.
+    dictionaries, or the path of a CSV or Parquet file. Without one, the table is another party's,
+    which tells its columns and rows in the session. ``columns`` may have the declarations that are
+    expected, as ``["id INTEGER NOT NULL"]``, and ``rows`` their number: others are refused then.
 
     ``key`` names columns of which no two rows have the same values: a join needs that of one side.
     ``columns`` may give types by name, as ``{"price": "DECIMAL(9, 2)"}``, and otherwise names the
-    columns that are taken. ``pad`` is the number of rows that others learn of, at least those there are.
+    columns that are taken. Without it, columns that SQL does not take are left out, and a query that reads
+    one of them is refused. ``pad`` is the number of rows that others learn of, at least those there are.
 
     >>> import hushwire as hw
     >>> hw.of("bob", {"id": [1, 2], "city": ["Tartu", None]}, key="id")
@@ -94,17 +143,23 @@ def of(
     """
     keys = [key] if isinstance(key, str) else list(key)
     if frame is None:
-        if rows is None or columns is None or isinstance(columns, Mapping):
+        if owner is not None and not keys and (rows, columns, pad) == (None, None, None):
+            return Table(owner, None, [], [], 0, False)
+        if rows is None or not columns or isinstance(columns, Mapping):
             raise _refused(
-                "a table without a frame is another process's, and its columns and rows are missing",
-                'write columns=["id INTEGER NOT NULL"] and rows=1000',
+                "a table without a frame is another party's, and its columns or rows are missing",
+                'write columns=["id INTEGER NOT NULL"] and rows=1000, or the owner alone',
             )
         return Table(owner, None, list(columns), keys, pad or rows, pad is not None)
     data = native(frame)
-    if isinstance(columns, Mapping):
-        declared = data.declared(dict(columns), None)
+    left_out: dict[str, tuple[str, str]] = {}
+    if columns is None or isinstance(columns, Mapping):
+        declared, others = data.usable(dict(columns or {}))
+        left_out = {name: (cause, remedy) for name, cause, remedy in others}
+        for name in left_out if not declared else [name for name in keys if name in left_out]:
+            raise _refused(*left_out[name])
     else:
-        declared = data.declared({}, None if columns is None else list(columns))
+        declared = data.declared({}, list(columns))
     if rows is not None and rows != data.rows:
         raise _refused(
             f"the frame has {data.rows} rows, and rows={rows} is given",
@@ -112,7 +167,106 @@ def of(
         )
     if pad is not None and pad < data.rows:
         raise _refused(f"the frame has {data.rows} rows, more than pad={pad}", "write more for pad")
-    return Table(owner, data, declared, keys, data.rows if pad is None else pad, pad is not None)
+    size = data.rows if pad is None else pad
+    return Table(owner, data, declared, keys, size, pad is not None, left_out=left_out)
+
+
+def parts(frames: Mapping[str, Any], **options: Any) -> Table:
+    """One table whose rows several members bring. ``frames`` has a frame for each owner. ``options`` are
+    those of :func:`of`, and ``pad`` may be a number for each owner.
+
+    The parts have the same columns. Each type is wide enough for all parts, and a column may have NULL
+    if it has NULL in one part. In a session of :func:`connect` each party names itself alone, and
+    learns of the other parts from the session.
+
+    >>> import hushwire as hw
+    >>> stays = hw.parts({"north": {"days": [3, 9]}, "south": {"days": [4]}})
+    >>> stays
+    <hushwire.Table of north and south: 3 rows, days BIGINT NOT NULL>
+    >>> with hw.local() as s:
+    ...     s.sql("SELECT MAX(days) AS most, COUNT(*) AS n FROM stays", stays=stays).rows()
+    [(9, 3)]
+    """
+    if not frames:
+        raise _refused("a table of no parts", "write a frame for each owner")
+    pads = options.pop("pad", None)
+    if not isinstance(pads, Mapping):
+        pads = dict.fromkeys(frames, pads)
+    made = []
+    for owner, frame in frames.items():
+        table = frame if isinstance(frame, Table) else of(owner, frame, pad=pads.get(owner), **options)
+        made.append(table._of(owner))
+    return _joined(made)
+
+
+def _joined(made: Sequence[Table]) -> Table:
+    """One table of parts, with columns that hold those of all parts."""
+    known = [part for part in made if part.is_known]
+    columns = _common([part.columns for part in known]) if known else []
+    left_out = {name: why for part in made for name, why in part._left_out.items()}
+    rows, padded = sum(part.rows for part in made), any(part.padded for part in made)
+    key = known[0].key if known else []
+    if any(part.key != key for part in known):
+        raise _refused("parts of one table have different keys", "write the same key= for all")
+    return Table(None, None, columns, key, rows, padded, left_out=left_out, parts=made)
+
+
+def _common(parts: list[list[str]]) -> list[str]:
+    """Declarations of columns that hold the columns of all parts."""
+    declared = [dict(split_declaration(column) for column in columns) for columns in parts]
+    names = list(declared[0])
+    for other in declared[1:]:
+        odd = sorted(set(names) ^ set(other))
+        if odd:
+            raise _refused(
+                f"column {odd[0]} is not in all parts of the table",
+                "bring the same columns, or choose them by columns=",
+            )
+    columns = []
+    for name, column in zip(names, parts[0]):
+        types = [other[name] for other in declared]
+        nullable = any(not ty.endswith(" NOT NULL") for ty in types)
+        ty = _wide(name, [ty.removesuffix(" NOT NULL") for ty in types])
+        quoted = column[: len(column) - len(types[0])]
+        columns.append(f"{quoted}{ty}{'' if nullable else ' NOT NULL'}")
+    return columns
+
+
+#: Digits that the integers of SQL may have.
+_DIGITS = {"SMALLINT": 5, "INTEGER": 10, "BIGINT": 19}
+
+
+def _wide(name: str, types: list[str]) -> str:
+    """A type that holds the values of all these."""
+    if len(set(types)) == 1:
+        return types[0]
+    forms = [re.fullmatch(r"(\w+)(?:\((\d+)(?:, (\d+))?\))?", ty) for ty in types]
+    words = {form.group(1) for form in forms if form is not None}
+    if words == {"VARCHAR"}:
+        return max(types, key=lambda ty: int(ty[8:-1]))
+    if words <= _DIGITS.keys():
+        return max(types, key=lambda ty: _DIGITS[ty])
+    if words <= {*_DIGITS, "DECIMAL"}:
+        pairs = [(int(f[2] or _DIGITS.get(f[1], 0)), int(f[3] or 0)) for f in forms if f is not None]
+        scale = max(scale for _, scale in pairs)
+        precision = max(precision - scale for precision, scale in pairs) + scale
+        if precision <= 38:
+            return f"DECIMAL({precision}, {scale})"
+    raise _refused(
+        f"column {name} is {' and '.join(dict.fromkeys(types))} in parts of the table",
+        f'declare it in all parts, as columns={{"{name}": "{types[0]}"}}',
+    )
+
+
+def split_declaration(column: str) -> tuple[str, str]:
+    """The name of a declaration, which is quoted where it is not one word, and its type."""
+    if not column.startswith('"'):
+        name, _, ty = column.partition(" ")
+        return name, ty
+    end = 1
+    while column[end : end + 2] == '""' or column[end] != '"':
+        end += 2 if column[end : end + 2] == '""' else 1
+    return column[1:end].replace('""', '"'), column[end + 2 :]
 
 
 def native(frame: Any) -> _native.Columns:

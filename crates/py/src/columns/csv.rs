@@ -4,10 +4,7 @@ use super::{Held, Kind, refused};
 use hushwire::{
     Fault,
     sql::cell,
-    tables::{
-        ColumnValues,
-        algebra::{ColumnType, Value},
-    },
+    tables::{ColumnValues, algebra::ColumnType},
 };
 
 /// Columns as CSV, whose first line has their names.
@@ -25,19 +22,12 @@ pub(super) fn csv(held: &[Held], rows: usize) -> Result<Vec<u8>, Fault> {
             refused(format!("column {} is shorter than its table", held.name), "bring another copy")
         })?;
         let field = |row: usize| {
-            if !slice.is_valid(row) {
-                return None;
-            }
+            let value = slice.value(row);
             Some(match slice.values {
+                _ if value.is_null() => return None,
                 ColumnValues::Truths(bits) => bits.get(row).to_string(),
                 ColumnValues::Texts(texts) => quoted(&String::from_utf8_lossy(texts[row])),
-                ColumnValues::Numbers { bytes, width, signed } => {
-                    let number = &bytes[row * width..][..width];
-                    let negative = signed && number.last().is_some_and(|byte| byte >> 7 == 1);
-                    let mut all = [if negative { u8::MAX } else { 0 }; 16];
-                    all[..width].copy_from_slice(number);
-                    cell::show(&Value::Number(i128::from_le_bytes(all)), ty)
-                }
+                ColumnValues::Numbers { .. } | ColumnValues::Floats { .. } => cell::show(&value, ty),
             })
         };
         columns.push((0..rows).map(field).collect());

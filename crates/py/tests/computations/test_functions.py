@@ -41,6 +41,7 @@ FUNCTIONS: list[tuple[str, float, float, float, float, Plain]] = [
     ("sigmoid", -20, 20, 2, 0, lambda x: 1 / (1 + np.exp(-x))),
     ("softplus", -20, 20, 1, 0, lambda x: np.logaddexp(0, x)),
     ("erf", -4, 4, 1, 0, np.vectorize(math.erf)),
+    ("relu", -4, 4, 0, 0, lambda x: np.maximum(x, 0)),
     ("reciprocal", 0.01, 100, 1, 1 / 32, lambda x: 1 / x),
     ("square", -100, 100, 1, 0, np.square),
 ]
@@ -107,6 +108,16 @@ def test_functions_of_two_numbers(scalar: Any) -> None:
         off = np.abs(found[name] - value) * steps - relative * np.abs(value)
         worst = np.argmax(off)
         assert off[worst] <= bound + 1e-3, f"{name}({x[worst]}, {y[worst]}): {off[worst]} steps"
+
+
+@pytest.mark.parametrize("scalar", TYPES, ids=str)
+def test_softmax_is_a_share_of_powers(scalar: Any) -> None:
+    x = np.round(np.random.default_rng(5).uniform(-4, 4, (7, 5)) * 2**12) / 2**12
+    types = {"x": scalar[7, 5] @ "ann"}
+    made = Computation.of(lambda x: hnp.softmax(x), types, hw.out("ann"), name="f", real=scalar)
+    powers = np.exp(x)
+    wanted = powers / powers.sum(axis=1, keepdims=True)
+    assert np.abs(made.evaluate(x=x) - wanted).max() * 2.0**scalar.frac <= 8
 
 
 def test_constants_are_what_mpmath_computes() -> None:

@@ -92,6 +92,8 @@ def test_a_shape_stands_for_another_members_columns() -> None:
     ("call", "words"),
     [
         (lambda s: hw.ml.LinearRegression().fit(s, {}, {"ann": TARGET}), "no owner"),
+        (lambda s: hw.ml.LinearRegression().fit(s, LEFT, {"ann": TARGET}), "X is a ndarray without an owner"),
+        (lambda s: hw.ml.LinearRegression().fit(s, {"ann": LEFT}, TARGET), "y is a ndarray without an owner"),
         (lambda s: hw.ml.LinearRegression().fit(s, {"ann": LEFT}, {}), "labels"),
         (
             lambda s: hw.ml.LinearRegression().fit(

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
+from conftest import Parties
 
 pytest.importorskip("numpy")
-from test_connect import place as place  # noqa: E402
 
 PROGRAM = """
 import sys
@@ -26,13 +22,5 @@ with hw.connect(f"party{index}.toml") as party:
 """
 
 
-def test_each_party_brings_its_own_arrays(place: Path) -> None:
-    (place / "risk.py").write_text(PROGRAM)
-    children = [
-        subprocess.Popen(
-            [sys.executable, "risk.py", str(index)], cwd=place, stdout=subprocess.PIPE, text=True
-        )
-        for index in range(3)
-    ]
-    told = [child.communicate(timeout=60)[0].strip() for child in children]
-    assert told == ["None", "12300", "None"]
+def test_each_party_brings_its_own_arrays(parties: Parties) -> None:
+    assert parties(PROGRAM) == [["None"], ["12300"], ["None"]]

@@ -73,12 +73,12 @@ def test_what_needs_nan_is_refused_by_name(name: str) -> None:
         return
 
     def call(x: Any, **_: Any) -> Any:
-        try:
-            return function(x, x)
-        except TypeError as error:
-            if isinstance(error, ComputationError):
-                raise
-            return function(x)
+        for count in (2, 1, 3, 4):
+            try:
+                return function(*[x] * count)
+            except TypeError as error:
+                if isinstance(error, ComputationError):
+                    raise
 
     with pytest.raises(ComputationError, match=name):
         traced(call)

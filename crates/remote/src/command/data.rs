@@ -3,17 +3,19 @@
 use super::{
     ListArgs, Reach, out,
     out::word,
+    pair,
     ranges::{DeclaredRange, declare, range},
 };
-use crate::{DataFile, Put, Service, put};
+use crate::{ArrayData, DataFile, Put, Service, put};
 use clap::{Args, Subcommand};
 use hushwire_fault::{Fault, code};
-use hushwire_kinds::{QueryTable, StoredTable, count};
+use hushwire_kinds::{Job, QueryTable, StoredTable, count};
 use hushwire_policy::{moment_text, read_moment};
 use hushwire_seal::{BlakeName, PART_ROWS, Person, SchemaColumn, StoredColumn, dataset::DataDescription};
-use hushwire_session::{InputPlace, suggest};
+use hushwire_session::{InputPlace, Member, suggest};
 use serde_json::{Value, json};
 use std::{
+    collections::BTreeMap,
     path::{Path, PathBuf},
     sync::{Mutex, PoisonError},
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
@@ -22,7 +24,7 @@ use std::{
 /// The commands on data sets.
 #[derive(Subcommand)]
 pub enum DataCommand {
-    /// Share a table's file to the three parties, sealed
+    /// Share a table, a model or a network's input to the three parties, sealed
     Put(Box<PutArgs>),
     /// List data sets that you may see
     List(ListArgs),
@@ -36,26 +38,45 @@ pub enum DataCommand {
     Delete(DataArgs),
 }
 
-/// A table's file on its way to the parties.
+/// A file on its way to the parties.
 #[derive(Args)]
 pub struct PutArgs {
-    /// The file: CSV, or Parquet by a name that ends in .parquet
-    #[arg(required_unless_present = "resume", conflicts_with = "resume", value_name = "FILE")]
+    /// The file: a table as CSV, or Parquet by a name that ends in .parquet; with --job a model or
+    /// an array
+    #[arg(required_unless_present_any = ["resume", "inputs"], conflicts_with = "resume", value_name = "FILE")]
     file: Option<PathBuf>,
     /// A file with [[tables]]: name, columns, and key where rows are unique
-    #[arg(long, value_name = "FILE", required_unless_present = "resume", conflicts_with = "resume")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        required_unless_present_any = ["resume", "job"],
+        conflicts_with_all = ["resume", "job"]
+    )]
     schema: Option<PathBuf>,
     /// The table of the schema; the only one, by default
-    #[arg(long)]
+    #[arg(long, conflicts_with = "job")]
     table: Option<String>,
-    /// The name that people give the data set; the table's, by default
+    /// The job file of an inference or a computation: the file is an input of it
+    #[arg(long, value_name = "FILE", requires = "data", conflicts_with = "resume")]
+    job: Option<PathBuf>,
+    /// The data set's name in that job, as in `data:NAME`
+    #[arg(long, value_name = "NAME", requires = "job")]
+    data: Option<String>,
+    /// The file of an input by its name in the job, as calibration=x.npy; as often as there are
+    /// such
+    #[arg(long = "input", value_name = "NAME=FILE", requires = "job", value_parser = pair)]
+    inputs: Vec<(String, String)>,
+    /// An input as text, by its name in the job, as range=-1,1
+    #[arg(long = "value", value_name = "NAME=TEXT", requires = "job", value_parser = pair)]
+    values: Vec<(String, String)>,
+    /// The name that people give the data set; the table's or --data, by default
     #[arg(long)]
     name: Option<String>,
     /// Your file of keys: you sign what the data set is
     #[arg(long, value_name = "FILE", required_unless_present = "resume", conflicts_with = "resume")]
     keys: Option<PathBuf>,
     /// Store this many rows, and hide how many of them there are
-    #[arg(long, value_name = "ROWS")]
+    #[arg(long, value_name = "ROWS", conflicts_with = "job")]
     padded: Option<u64>,
     /// The line of an earlier version of this data set
     #[arg(long, requires = "version")]
@@ -64,7 +85,7 @@ pub struct PutArgs {
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
     version: Option<u64>,
     /// A range that all values of a column of whole numbers are in, as days=1..365: it is public
-    #[arg(long = "range", value_name = "COLUMN=LEAST..GREATEST", value_parser = range)]
+    #[arg(long = "range", value_name = "COLUMN=LEAST..GREATEST", conflicts_with = "job", value_parser = range)]
     ranges: Vec<DeclaredRange>,
     /// The date or time at which it may not be used any more
     #[arg(long, value_name = "DATE")]
@@ -197,6 +218,7 @@ impl PutArgs {
         let data = match (&self.resume, &self.file, &self.schema, &self.keys) {
             (Some(dir), ..) => DataFile::open(dir)?,
             (None, Some(file), Some(schema), Some(keys)) => self.sealed(&service, file, schema, keys)?,
+            (None, _, None, Some(keys)) => self.sealed_arrays(&service, keys)?,
             _ => return Err(Fault::internal("putting a data set", "its options were not checked")),
         };
         let told = Mutex::new(Instant::now());
@@ -228,7 +250,40 @@ impl PutArgs {
             file.with_file_name(name)
         };
         let dir = self.resume.clone().or_else(|| self.parts.clone());
-        dir.or_else(|| self.file.as_ref().map(beside)).unwrap_or_default()
+        let first = self.inputs.first().map(|(_, file)| PathBuf::from(file));
+        dir.or_else(|| self.file.as_ref().or(first.as_ref()).map(beside)).unwrap_or_default()
+    }
+
+    /// Seals inputs of a job.
+    fn sealed_arrays(&self, service: &Service, keys: &Path) -> Result<DataFile, Fault> {
+        let (Some(path), Some(data)) = (&self.job, &self.data) else {
+            return Err(Fault::internal("putting a data set", "its options were not checked"));
+        };
+        let person = Person::read(keys)?;
+        let job = Job::read(path)?;
+        let mut inputs = BTreeMap::new();
+        let member = job.data_set(data)?;
+        if let Some(file) = &self.file {
+            inputs.insert(first_input(&job, &member)?, InputPlace::File(file.clone()));
+        }
+        let files = self.inputs.iter().map(|(name, file)| (name, place(name, file)));
+        let values = self.values.iter().map(|(name, text)| (name, InputPlace::Values(text.clone().into())));
+        for (name, place) in files.chain(values) {
+            if inputs.insert(name.clone(), place).is_some() {
+                let cause = format!("input {name} is given twice");
+                return Err(Fault::usage("putting a data set", cause, "name one place of it"));
+            }
+        }
+        ArrayData {
+            job: &job,
+            data,
+            name: self.name.as_deref().unwrap_or(data),
+            inputs: &inputs,
+            line: self.line,
+            version: self.version.unwrap_or(1),
+            expires: self.expires.as_deref().map(moment).transpose()?,
+        }
+        .seal(service, &self.dir(), person.sign())
     }
 
     fn sealed(&self, service: &Service, file: &Path, schema: &Path, keys: &Path) -> Result<DataFile, Fault> {
@@ -239,7 +294,7 @@ impl PutArgs {
         let padded = self.padded.is_some();
         let table = StoredTable::new(&declared.name, &declared.columns, &declared.key, padded)?;
         let layout = table.layout(rows).into_iter();
-        let inputs = layout.map(|column| StoredColumn { name: column.name, bits: column.bits });
+        let inputs = layout.map(|column| StoredColumn::of_table(column.name, column.bits));
         let inputs: Vec<_> = inputs.collect();
         let mut columns: Vec<_> = table.declarations().iter().map(|text| column(text)).collect();
         let ranges = declare(&self.ranges, &mut columns, &inputs)?;
@@ -287,6 +342,25 @@ impl PutArgs {
             }
         };
         Err(Fault::new(code::DATA_SET, format!("reading {}", schema.display()), cause, remedy))
+    }
+}
+
+/// The place of an input: records of bytes, an array, a model, or a CSV file's column of its name.
+fn place(input: &str, file: &str) -> InputPlace {
+    let whole = InputPlace::File(PathBuf::from(file));
+    let csv = Path::new(file).extension().is_some_and(|ending| ending.eq_ignore_ascii_case("csv"));
+    if csv { InputPlace::Csv(Box::new(whole), vec![input.to_owned()]) } else { whole }
+}
+
+/// The input that a file without a name is.
+fn first_input(job: &Job, data: &Member) -> Result<String, Fault> {
+    match job {
+        Job::Infer(job) if job.owner == *data => Ok("model".to_owned()),
+        Job::Infer(job) if job.client == *data => Ok("input".to_owned()),
+        _ => {
+            let cause = "the job does not tell which input the file is";
+            Err(Fault::usage("putting a data set", cause, "name it: --input NAME=FILE"))
+        }
     }
 }
 

@@ -105,6 +105,12 @@ impl ClientCommand {
     }
 }
 
+/// Whether a command has printed a result.
+#[must_use]
+pub fn has_written() -> bool {
+    out::has_written()
+}
+
 /// How every command reaches the group, and answers.
 #[derive(Args)]
 pub struct Reach {
@@ -180,6 +186,8 @@ mod tests {
             "x learnt j1 --to s.toml --party 1 --out learnt.txt",
             "x wait j1 --to s.toml --json --progress",
             "x data put a.csv --schema s.toml --keys o.keys --to s.toml --range days=1..365",
+            "x data put m.onnx --job infer.toml --data model --keys o.keys --to s.toml --value range=-1,1",
+            "x data put --job sum.toml --data series --input x=x.csv --keys o.keys --to s.toml",
             "x propose job.toml --to s.toml --expires 2026-12-31",
             "x policy draft p1 --to s.toml --client alice=sha256:00",
             "x policy draft p1 --recipient key:00112233445566778899aabbccddeeff --to s.toml",
@@ -190,6 +198,10 @@ mod tests {
             "x data put --to s.toml",
             "x data put a.csv --to s.toml",
             "x data put a.csv --resume d --to s.toml",
+            "x data put m.onnx --job infer.toml --keys o.keys --to s.toml",
+            "x data put a.csv --job infer.toml --data m --schema s.toml --keys o.keys --to s.toml",
+            "x data put m.onnx --job infer.toml --data m --padded 9 --keys o.keys --to s.toml",
+            "x data put a.csv --schema s.toml --input x=a.csv --keys o.keys --to s.toml",
             "x submit --to s.toml",
             "x audit verify",
             "x wait j1 --to s.toml --progress",

@@ -7,9 +7,18 @@ use std::{
     fmt::Display,
     io::{self, ErrorKind, Write},
     path::Path,
+    sync::atomic::{AtomicBool, Ordering},
 };
 
+/// Whether something was written.
+static WRITTEN: AtomicBool = AtomicBool::new(false);
+
+pub(super) fn has_written() -> bool {
+    WRITTEN.load(Ordering::Relaxed)
+}
+
 pub(super) fn bytes(bytes: &[u8]) -> Result<(), Fault> {
+    WRITTEN.store(true, Ordering::Relaxed);
     let mut to = io::stdout().lock();
     match to.write_all(bytes).and_then(|()| to.flush()) {
         Err(e) if e.kind() != ErrorKind::BrokenPipe => {

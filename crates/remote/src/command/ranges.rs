@@ -112,8 +112,7 @@ mod tests {
         let table = StoredTable::new("t", &columns, &[], false).unwrap_or_else(|e| panic!("{e}"));
         let rows = csv.lines().count() as u64 - 1;
         let layout = table.layout(rows).into_iter();
-        let inputs: Vec<_> =
-            layout.map(|column| StoredColumn { name: column.name, bits: column.bits }).collect();
+        let inputs: Vec<_> = layout.map(|column| StoredColumn::of_table(column.name, column.bits)).collect();
         let of = |name: &str, ty: &str, nullable| SchemaColumn {
             name: name.to_owned(),
             ty: ty.to_owned(),

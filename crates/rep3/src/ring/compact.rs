@@ -60,7 +60,8 @@ impl<W: Word> Compact<W> {
         }
         let role = batch.session().role();
         let narrow = flags_as::<u32>(flags, 1);
-        let (others, differences) = places(role, &narrow);
+        let all = [&narrow.own, &narrow.next].map(|share| total(share));
+        let (others, differences) = places(role, &narrow, 0, [0; 2], all);
         let places = Product::new(batch.context(), Arc::new(narrow), Arc::new(differences))?;
         let joined =
             |share: fn(&Column<W>) -> &Vec<W>| columns.iter().flat_map(|c| share(c)).copied().collect();
@@ -114,10 +115,7 @@ async fn compact<W: Word>(
     let no_flags = |e: ShareError| NetError::Malformed { peer: None, msg: NAME, what: e.to_string() };
     let both: Vec<&mut (dyn Machine<Error = NetError> + Send)> = vec![&mut places, &mut payload];
     talk.run(&mut Abreast::new(both)).await?;
-    let mut places = places.finish();
-    for (share, others) in [(&mut places.own, &others.own), (&mut places.next, &others.next)] {
-        share.iter_mut().zip(others).for_each(|(share, other)| *share = share.plus(*other));
-    }
+    let places = plus(places.finish(), others);
     let payload = payload.finish();
     let rows = places.rows();
     let column = |i: usize, share: &[W]| share[i * rows..(i + 1) * rows].to_vec();
@@ -133,7 +131,7 @@ async fn compact<W: Word>(
 }
 
 /// Flags as numbers of another ring, all of them `times` times over.
-fn flags_as<W: Word>(flags: &Column<u64>, times: usize) -> Column<W> {
+pub(super) fn flags_as<W: Word>(flags: &Column<u64>, times: usize) -> Column<W> {
     let share = |share: &[u64]| {
         let words = share.iter().map(|flag| W::of(*flag)).collect::<Vec<_>>();
         words.repeat(times)
@@ -141,8 +139,29 @@ fn flags_as<W: Word>(flags: &Column<u64>, times: usize) -> Column<W> {
     Column { own: share(&flags.own), next: share(&flags.next) }
 }
 
-/// The place of every row if it is not flagged, and what its place is more if it is.
-fn places(role: Role, flags: &Column<u32>) -> (Column<u32>, Column<u32>) {
+/// The sums of two columns.
+pub(super) fn plus(mut of: Column<u32>, others: &Column<u32>) -> Column<u32> {
+    for (share, others) in [(&mut of.own, &others.own), (&mut of.next, &others.next)] {
+        share.iter_mut().zip(others).for_each(|(share, other)| *share = share.plus(*other));
+    }
+    of
+}
+
+/// The sum of a summand of flags.
+pub(super) fn total(flags: &[u32]) -> u32 {
+    flags.iter().fold(0, |sum: u32, flag| sum.plus(*flag))
+}
+
+/// The place of every row if it is not flagged, and what its place is more if it is. The first of
+/// these rows is row `first` of all; each share of the flags adds up to `before` in the rows before
+/// it, and to `all` in all rows.
+pub(super) fn places(
+    role: Role,
+    flags: &Column<u32>,
+    first: usize,
+    before: [u32; 2],
+    all: [u32; 2],
+) -> (Column<u32>, Column<u32>) {
     let rows = flags.own.len();
     let (mut others, mut differences) = (Column::zeros(rows), Column::zeros(rows));
     let shares = [
@@ -150,12 +169,11 @@ fn places(role: Role, flags: &Column<u32>) -> (Column<u32>, Column<u32>) {
         (&flags.next, &mut others.next, &mut differences.next),
     ];
     for (held, (flags, others, differences)) in shares.into_iter().enumerate() {
-        let all = flags.iter().fold(0, |sum: u32, flag| sum.plus(*flag));
         // A row's number is known: it is in x_0 alone.
         let known = u32::from(role.constant_slot() == Some(held));
-        let mut before = 0u32;
+        let mut before = before[held];
         for (i, flag) in flags.iter().enumerate() {
-            others[i] = all.plus(known.times(i as u32)).minus(before);
+            others[i] = all[held].plus(known.times((first + i) as u32)).minus(before);
             differences[i] = before.minus(others[i]);
             before = before.plus(*flag);
         }
@@ -163,7 +181,7 @@ fn places(role: Role, flags: &Column<u32>) -> (Column<u32>, Column<u32>) {
     (others, differences)
 }
 
-const NAME: &str = "a compaction";
+pub(super) const NAME: &str = "a compaction";
 
 /// The cost of compacting rows of `width` bytes in all their columns.
 #[must_use]

@@ -16,7 +16,7 @@ use crate::{
     pool::{self, Scratch},
 };
 use hushwire_circuit::planes::plane_bytes;
-use std::sync::Arc;
+use std::{ops::Range, sync::Arc};
 
 /// A key of a sort: a string of bits a row, the highest bit last.
 pub struct SortKey {
@@ -51,15 +51,21 @@ struct Plane<'k> {
     flipped: bool,
 }
 
-/// Joins the keys, the first on top.
+/// Joins the keys of rows with these numbers, of `all` rows, the first on top.
 ///
 /// # Errors
 /// [`ShareError::Length`] unless all keys have as many rows.
-pub(super) fn strings(cx: &Context, rows: usize, keys: &[SortKey]) -> Result<Strings, ShareError> {
+pub(super) fn strings(
+    cx: &Context,
+    numbers: Range<usize>,
+    all: usize,
+    keys: &[SortKey],
+) -> Result<Strings, ShareError> {
+    let rows = numbers.len();
     let height = plane_bytes(rows);
     // Row numbers come later.
     let zeros = vec![0; height];
-    let mut planes = vec![Plane { shares: [&zeros; 2], flipped: false }; number_bits(rows)];
+    let mut planes = vec![Plane { shares: [&zeros; 2], flipped: false }; number_bits(all)];
     for SortKey { bits, signed, descending } in keys.iter().rev() {
         if bits.rows() != rows {
             let what = "a key of the sort, in rows,";
@@ -88,7 +94,7 @@ pub(super) fn strings(cx: &Context, rows: usize, keys: &[SortKey]) -> Result<Str
             Some(_) => Some(&mut column.next),
             None => None,
         };
-        for (row, word) in known.into_iter().flatten().enumerate() {
+        for (row, word) in numbers.clone().zip(known.into_iter().flatten()) {
             *word ^= flips ^ if c == 0 { row as u32 } else { 0 };
         }
         Arc::new(column)

@@ -33,8 +33,8 @@ use super::{
     planes::to_words,
 };
 use crate::{
-    AesBlocks, Batch, ExpandedKeys, KeyExpansion, KeySize, Rep3, Reveal, Role, Sbox, ShareError, Shares,
-    Workspace, cost as aes_cost, expansion_cost,
+    AesBlocks, Batch, Context, ExpandedKeys, KeyExpansion, KeySize, Rep3, Reveal, Role, Sbox, ShareError,
+    Shares, Workspace, cost as aes_cost, expansion_cost,
     pool::{self, Scratch},
 };
 use hushwire_block::Wiped;
@@ -50,6 +50,8 @@ use std::{ops::Range, sync::Arc};
 const ROWS: usize = 1 << 14;
 /// AGREEMENT: the S-box of fewest bits among those of few rounds.
 const SBOX: Sbox = Sbox::Tower;
+/// The size of the key of a meeting.
+pub(super) const KEY_SIZE: KeySize = KeySize::Aes128;
 /// 32-bit words of a block.
 const WORDS: usize = 4;
 /// The parties that learn tags and sides.
@@ -89,46 +91,14 @@ impl Meet {
         first: usize,
         piece: usize,
     ) -> Result<Meet, ShareError> {
-        if rows >= 1 << 31 {
-            let what = "a meeting, which has 2^31 - 1 rows at most,";
-            return Err(ShareError::Length { what, expected: (1 << 31) - 1, found: rows });
-        }
+        fits(rows)?;
         let fresh = Fresh::draw(batch.context(), rows)?;
         let (role, cx) = (batch.role(), batch.context());
         let width = keys.iter().map(|key| key.width()).sum();
-        let height = plane_bytes(rows);
-        let mut planes: Vec<[&[u8]; 2]> = vec![];
-        for key in keys {
-            if key.rows() != rows {
-                let what = "a key of the meeting, in rows,";
-                return Err(ShareError::Length { what, expected: rows, found: key.rows() });
-            }
-            let [own, next] = key.shares().pair();
-            let plane = |i: usize| [&own[i * height..(i + 1) * height], &next[i * height..(i + 1) * height]];
-            planes.extend((0..key.width()).map(plane));
-        }
-        let word = |planes: &[[&[u8]; 2]], share: usize| {
-            let mut joined = Scratch::<u8>::room(planes.len() * height);
-            planes.iter().for_each(|plane| joined.extend_from_slice(plane[share]));
-            let mut words = pool::zeros::<u32>(rows);
-            to_words(cx.backend, &joined, &mut words);
-            words
-        };
-        let column = |planes: &[[&[u8]; 2]]| Arc::new(Rep3 { own: word(planes, 0), next: word(planes, 1) });
-        let mut columns: Vec<Arc<Column<u32>>> = planes.chunks(32).map(column).collect();
-        let sides: Vec<u32> = (0..rows).map(|row| u32::from(row >= first)).collect();
-        columns.push(Arc::new(Column::known(cx.role, &sides)));
+        let columns = key_columns(&cx, 0..rows, rows, keys, first)?;
         let shuffle = fresh.shuffle(cx, columns)?;
         let piece = piece.max(1);
-        let state = State {
-            batch,
-            rows,
-            width,
-            columns: vec![],
-            ws: Workspace::default(),
-            said: Scratch::room(if LEARNS[role.right().index()] { 20 * rows } else { 0 }),
-            sums: Wiped::new(pool::room(if LEARNS[role.index()] { 20 * rows } else { 0 })),
-        };
+        let state = Tagging::new(batch, rows, width);
         let line = Line::over(2, move |talk| state.run(talk, piece, fresh, shuffle));
         Ok(Meet(line.costing(meet_cost(role, rows, width, piece))))
     }
@@ -145,7 +115,55 @@ impl Meet {
 
 passed_on!([] Meet, NetError, self => self.0);
 
-struct State {
+/// Whether a meeting may have this many rows.
+fn fits(rows: usize) -> Result<(), ShareError> {
+    if rows >= 1 << 31 {
+        let what = "a meeting, which has 2^31 - 1 rows at most,";
+        return Err(ShareError::Length { what, expected: (1 << 31) - 1, found: rows });
+    }
+    Ok(())
+}
+
+/// The words of the keys of rows with these numbers, of `all` rows, and their sides behind them.
+///
+/// # Errors
+/// [`ShareError::Length`] unless every key has as many rows, and there are fewer than 2^31.
+pub(super) fn key_columns(
+    cx: &Context,
+    numbers: Range<usize>,
+    all: usize,
+    keys: &[Arc<Bits>],
+    first: usize,
+) -> Result<Vec<Arc<Column<u32>>>, ShareError> {
+    fits(all)?;
+    let rows = numbers.len();
+    let height = plane_bytes(rows);
+    let mut planes: Vec<[&[u8]; 2]> = vec![];
+    for key in keys {
+        if key.rows() != rows {
+            let what = "a key of the meeting, in rows,";
+            return Err(ShareError::Length { what, expected: rows, found: key.rows() });
+        }
+        let [own, next] = key.shares().pair();
+        let plane = |i: usize| [&own[i * height..(i + 1) * height], &next[i * height..(i + 1) * height]];
+        planes.extend((0..key.width()).map(plane));
+    }
+    let word = |planes: &[[&[u8]; 2]], share: usize| {
+        let mut joined = Scratch::<u8>::room(planes.len() * height);
+        planes.iter().for_each(|plane| joined.extend_from_slice(plane[share]));
+        let mut words = pool::zeros::<u32>(rows);
+        to_words(cx.backend, &joined, &mut words);
+        words
+    };
+    let column = |planes: &[[&[u8]; 2]]| Arc::new(Rep3 { own: word(planes, 0), next: word(planes, 1) });
+    let mut columns: Vec<Arc<Column<u32>>> = planes.chunks(32).map(column).collect();
+    let sides: Vec<u32> = numbers.map(|row| u32::from(row >= first)).collect();
+    columns.push(Arc::new(Column::known(cx.role, &sides)));
+    Ok(columns)
+}
+
+/// Tags of shuffled rows under way.
+pub(super) struct Tagging {
     batch: Batch,
     rows: usize,
     width: usize,
@@ -158,7 +176,21 @@ struct State {
     sums: Wiped<Vec<u8>>,
 }
 
-impl State {
+impl Tagging {
+    /// Tags for `rows` rows, with keys of `width` bits in all.
+    pub(super) fn new(batch: Batch, rows: usize, width: usize) -> Tagging {
+        let role = batch.role();
+        Tagging {
+            batch,
+            rows,
+            width,
+            columns: vec![],
+            ws: Workspace::default(),
+            said: Scratch::room(if LEARNS[role.right().index()] { 20 * rows } else { 0 }),
+            sums: Wiped::new(pool::room(if LEARNS[role.index()] { 20 * rows } else { 0 })),
+        }
+    }
+
     async fn run(
         mut self,
         talk: Talk,
@@ -169,19 +201,8 @@ impl State {
         let mut opened = vec![];
         if self.rows > 1 {
             talk.run(&mut shuffle).await?;
-            self.columns = shuffle.finish();
             let keys = Arc::new(self.expand(&talk).await?);
-            let mut done = 0;
-            while done < self.rows {
-                let rows = done..self.rows.min(done.saturating_add(piece));
-                done = rows.end;
-                let mut chained = none();
-                for block in 0..blocks(self.width) {
-                    chained = self.encrypt(&talk, &keys, rows.clone(), block, chained).await?;
-                }
-                self.keep([&chained.own, &chained.next]);
-            }
-            opened = self.open(&talk).await?;
+            opened = self.tags(&talk, shuffle.finish(), keys, piece).await?;
         }
         let order = self.order(&opened);
         #[cfg(not(test))]
@@ -193,10 +214,36 @@ impl State {
         })
     }
 
+    /// The tags of the keys in these columns, and behind them the sides, at the parties that learn
+    /// them; `piece` rows are encrypted at a time.
+    pub(super) async fn tags(
+        &mut self,
+        talk: &Talk,
+        columns: Vec<Column<u32>>,
+        expanded: Arc<ExpandedKeys>,
+        piece: usize,
+    ) -> Result<Vec<u8>, NetError> {
+        if self.rows == 0 {
+            return Ok(vec![]);
+        }
+        self.columns = columns;
+        let (piece, mut done) = (piece.max(1), 0);
+        while done < self.rows {
+            let rows = done..self.rows.min(done.saturating_add(piece));
+            done = rows.end;
+            let mut chained = none();
+            for block in 0..blocks(self.width) {
+                chained = self.encrypt(talk, &expanded, rows.clone(), block, chained).await?;
+            }
+            self.keep([&chained.own, &chained.next]);
+        }
+        self.open(talk).await
+    }
+
     /// A random AES key, expanded.
-    async fn expand(&mut self, talk: &Talk) -> Result<ExpandedKeys, NetError> {
+    pub(super) async fn expand(&mut self, talk: &Talk) -> Result<ExpandedKeys, NetError> {
         let (key, cx) = (self.batch.random(16), self.batch.context());
-        let machine = KeyExpansion::new(KeySize::Aes128, SBOX, cx, &key, std::mem::take(&mut self.ws));
+        let machine = KeyExpansion::new(KEY_SIZE, SBOX, cx, &key, std::mem::take(&mut self.ws));
         let mut machine = Box::new(machine.expect("a key of sixteen bytes"));
         talk.run_on(0, &mut *machine).await?;
         let (keys, ws) = machine.into_keys();
@@ -284,7 +331,7 @@ fn none() -> Shares {
 /// Rows by tag, then side, then number. Tags are as good as random, so that their upper bits part
 /// them evenly: what is left to sort lies in the first cache, and has the upper half of a tag,
 /// which tells nearly all that differ apart.
-fn in_order(tags: &[[u8; 16]], sides: impl Iterator<Item = bool>) -> Vec<u32> {
+pub(super) fn in_order(tags: &[[u8; 16]], sides: impl Iterator<Item = bool>) -> Vec<u32> {
     let bits = (tags.len() / 64).max(1).ilog2().min(16);
     let tag = |row: u32| u128::from_le_bytes(tags[row as usize]);
     let upper = |tag: &[u8; 16]| (u128::from_le_bytes(*tag) >> 64) as u64;
@@ -327,7 +374,7 @@ pub fn meet_cost(role: Role, rows: usize, keys: usize, piece: usize) -> Cost {
         return Cost::default();
     }
     let shuffle = permute_cost(role, false, 4 * rows * (keys.div_ceil(32) + 1));
-    let expansion = expansion_cost(KeySize::Aes128, SBOX, 1);
+    let expansion = expansion_cost(KEY_SIZE, SBOX, 1);
     // A party says what its right neighbour lacks.
     let opened = if LEARNS[role.right().index()] { 20 * rows as u64 } else { 0 };
     let mut cost = Cost {
@@ -336,7 +383,7 @@ pub fn meet_cost(role: Role, rows: usize, keys: usize, piece: usize) -> Cost {
     };
     let piece = piece.clamp(1, rows);
     for (pieces, rows) in [(rows / piece, piece), (usize::from(!rows.is_multiple_of(piece)), rows % piece)] {
-        let one = aes_cost(KeySize::Aes128, SBOX, rows);
+        let one = aes_cost(KEY_SIZE, SBOX, rows);
         let count = (pieces * blocks(keys)) as u64;
         cost.rounds += one.rounds * count;
         cost.bytes_sent += one.bytes_sent * count;

@@ -26,10 +26,10 @@ use std::sync::Arc;
 const BUCKET: usize = 4096;
 /// AGREEMENT: the most buckets, a power of two: each has a line and a page that are written to in
 /// turn.
-const BUCKETS: usize = 2048;
+pub(super) const BUCKETS: usize = 2048;
 
 /// Buckets of a stage of `rows` rows, a power of two.
-fn buckets(rows: usize) -> usize {
+pub(super) fn buckets(rows: usize) -> usize {
     rows.div_ceil(BUCKET).next_power_of_two().min(BUCKETS)
 }
 
@@ -49,7 +49,7 @@ pub(super) struct Moves<'s> {
 }
 
 impl Stage {
-    fn draw(rows: u32, buckets: u32, words: &mut PairWords<'_>) -> Stage {
+    pub(super) fn draw(rows: u32, buckets: u32, words: &mut PairWords<'_>) -> Stage {
         let mut counts = vec![0u32; buckets as usize];
         let mut into = Scratch::room(rows as usize);
         into.extend((0..rows).map(|_| {
@@ -116,6 +116,15 @@ impl Stage {
             }
         }
         Some(Stage { into: Arc::new(into), from: Arc::new(from) })
+    }
+
+    /// Where each row goes, counted from `first` on.
+    pub(super) fn places(&self, first: u32) -> Scratch<u32> {
+        let mut goes = Scratch::zeros(self.from.len());
+        (first..).zip(self.from.iter()).for_each(|(place, at)| goes[*at as usize] = place);
+        let mut places = Scratch::room(goes.len());
+        places.extend(self.into.iter().map(|at| goes[*at as usize]));
+        places
     }
 
     fn moves(&self, inverse: bool) -> Moves<'_> {

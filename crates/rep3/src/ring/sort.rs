@@ -24,6 +24,7 @@
 
 use super::{
     below::Below,
+    column::Column,
     group::Xor,
     keys::{SortKey, string_bits, strings},
     permutation::{Fresh, Permutation},
@@ -78,19 +79,9 @@ impl Sort {
     ) -> Result<Sort, ShareError> {
         let fresh = Fresh::draw(batch.context(), rows)?;
         let cx = batch.context();
-        let strings = strings(&cx, rows, keys)?;
+        let strings = strings(&cx, 0..rows, rows, keys)?;
         let shuffle = fresh.shuffle(cx, strings.columns)?;
-        let state = State {
-            batch,
-            width: strings.width,
-            wide,
-            columns: vec![],
-            pairs: vec![],
-            tiles: Records::tiles(),
-            sides: [0; 2].map(|_: u8| none()),
-            below: none(),
-            ws: CircuitWorkspace::default(),
-        };
+        let state = Comparisons::new(batch, strings.width, wide);
         Ok(Sort(Line::over(2, move |talk| state.run(talk, rows, fresh, shuffle))))
     }
 
@@ -106,13 +97,16 @@ impl Sort {
 
 passed_on!([] Sort, NetError, self => self.0);
 
-/// What is kept from level to level.
-struct State {
-    batch: Batch,
+/// Comparisons of shuffled strings that are opened, a level of pairs at a time, and what is kept
+/// from level to level.
+pub(super) struct Comparisons {
+    pub(super) batch: Batch,
     width: usize,
     wide: usize,
+    /// The strings, in columns.
     columns: Vec<Records>,
-    pairs: Vec<RankedPair>,
+    /// The pairs of the level.
+    pub(super) pairs: Vec<RankedPair>,
     /// Memory of the comparisons.
     tiles: Tiles,
     sides: [Shares; 2],
@@ -120,7 +114,27 @@ struct State {
     ws: CircuitWorkspace,
 }
 
-impl State {
+impl Comparisons {
+    /// Comparisons of strings of `width` bits, by fewest ANDs from `wide` pairs on.
+    pub(super) fn new(batch: Batch, width: usize, wide: usize) -> Comparisons {
+        Comparisons {
+            batch,
+            width,
+            wide,
+            columns: vec![],
+            pairs: vec![],
+            tiles: Records::tiles(),
+            sides: [0; 2].map(|_: u8| none()),
+            below: none(),
+            ws: CircuitWorkspace::default(),
+        }
+    }
+
+    /// Takes these strings in place of others.
+    pub(super) fn take(&mut self, strings: &[Column<u32>]) {
+        self.columns = strings.chunks(MOST).map(Records::of).collect();
+    }
+
     async fn run(
         mut self,
         talk: Talk,
@@ -128,31 +142,26 @@ impl State {
         fresh: Fresh,
         mut shuffle: Permute<Xor<u32>>,
     ) -> Result<Arc<Permutation>, NetError> {
-        let mut ranking = Ranking::new(rows as u32);
         if rows > 1 {
             talk.run(&mut shuffle).await?;
-            self.columns = shuffle.finish().chunks(MOST).map(Records::of).collect();
+            self.take(&shuffle.finish());
         }
+        let ranking = self.rank(&talk, rows).await?;
+        Ok(fresh.then(ranking.rows()))
+    }
+
+    /// Ranks the first `rows` of the strings.
+    pub(super) async fn rank(&mut self, talk: &Talk, rows: usize) -> Result<Ranking, NetError> {
+        let mut ranking = Ranking::new(rows as u32);
         let mut spare = pool::Scratch::new(vec![]);
         // Whether rows have moved since the first sides were taken.
         let mut moved = true;
         loop {
             ranking.ask(&mut self.pairs);
             if self.pairs.is_empty() {
-                return Ok(fresh.then(ranking.rows()));
+                return Ok(ranking);
             }
-            // The rows of a segment that search stay as they are while they go down the tree of its
-            // sample.
-            if moved {
-                self.gather(0);
-            }
-            self.gather(1);
-            if self.pairs.len() < self.wide {
-                self.compare_few(&talk).await?;
-            } else {
-                self.compare_many(&talk).await?;
-            }
-            let answers = self.open(&talk).await?;
+            let answers = self.less(talk, moved).await?;
             moved = false;
             let of = |i: usize| answer(&answers, i, self.pairs.len());
             ranking.hear(of, |start, from| {
@@ -160,6 +169,23 @@ impl State {
                 self.columns.iter_mut().for_each(|records| records.reorder(start, from, &mut spare));
             });
         }
+    }
+
+    /// Opens, for each pair, whether its first string is less. Where no first string has `moved`,
+    /// and they are those of the level before, they are not taken again.
+    pub(super) async fn less(&mut self, talk: &Talk, moved: bool) -> Result<Wiped<Vec<u8>>, NetError> {
+        // The rows of a segment that search stay as they are while they go down the tree of its
+        // sample.
+        if moved {
+            self.gather(0);
+        }
+        self.gather(1);
+        if self.pairs.len() < self.wide {
+            self.compare_few(talk).await?;
+        } else {
+            self.compare_many(talk).await?;
+        }
+        self.open(talk).await
     }
 
     /// The planes of one side of the pairs.
@@ -253,4 +279,4 @@ pub(super) fn narrow_rounds(width: usize) -> u64 {
 
 #[cfg(test)]
 #[path = "sort_tests.rs"]
-mod tests;
+pub(super) mod tests;

@@ -20,7 +20,7 @@ fn prg() -> Prg {
 
 /// Keys of one column in the clear.
 #[derive(Clone)]
-struct Plain {
+pub(in crate::ring) struct Plain {
     words: Vec<u64>,
     width: usize,
     signed: bool,
@@ -28,7 +28,7 @@ struct Plain {
 }
 
 impl Plain {
-    fn of<W: Word>(words: &[W], signed: bool, descending: bool) -> Plain {
+    pub(in crate::ring) fn of<W: Word>(words: &[W], signed: bool, descending: bool) -> Plain {
         Plain { words: words.iter().map(|w| w.number()).collect(), width: W::BITS, signed, descending }
     }
 
@@ -41,7 +41,12 @@ impl Plain {
         if self.descending { order.reverse() } else { order }
     }
 
-    fn share(&self, prg: &mut Prg) -> [SortKey; 3] {
+    /// The keys of some rows.
+    pub(in crate::ring) fn of_rows(&self, rows: std::ops::Range<usize>) -> Plain {
+        Plain { words: self.words[rows].to_vec(), ..*self }
+    }
+
+    pub(in crate::ring) fn share(&self, prg: &mut Prg) -> [SortKey; 3] {
         let mut planes = planes_of(Backend::best(), &self.words);
         planes.truncate(self.width * plane_bytes(self.words.len()));
         crate::share(prg, &planes).map(|shares| SortKey {
@@ -88,7 +93,7 @@ fn sort(parties: &mut [Rep3Party; 3], prg: &mut Prg, rows: usize, keys: &[Plain]
     Outcome { order, opened: opened.into_iter().map(|(_, plane)| plane).collect(), spent }
 }
 
-fn expected(rows: usize, keys: &[Plain]) -> Vec<u32> {
+pub(in crate::ring) fn expected(rows: usize, keys: &[Plain]) -> Vec<u32> {
     let mut order: Vec<u32> = (0..rows as u32).collect();
     order.sort_by(|i, j| {
         let by = |key: &Plain| key.less(*i as usize, *j as usize);

@@ -60,14 +60,12 @@ impl<W: Word> ToNumbers<W> {
         let rows = bits.rows();
         let [random, dealing, cx] = [0; 3].map(|_: u8| batch.context());
         let (role, backend) = (cx.role, cx.backend);
-        let program = cx
-            .kept
-            .program(Function::Onto(adder, bits.width()), W::BITS, || circuit(adder, bits.width(), W::BITS));
+        let program = program::<W>(&cx, adder, bits.width());
         let mut out = random.random_column::<W>(0, rows);
         let mut cost = Cost::default();
         let mut parts = Parts::new();
         if rows > 0 {
-            let bytes = W::BITS * plane_bytes(rows);
+            cost = Self::cost_by(role, &program, rows);
             let mut v = Scratch::<W>::zeros(rows);
             if role == DEALER {
                 let sums = out.own.iter().zip(&out.next);
@@ -75,13 +73,6 @@ impl<W: Word> ToNumbers<W> {
             }
             let dealt = Dealt { bits: planes(&cx, &[v.as_slice()]), numbers: Scratch::default() };
             parts.run(PhasePart::Deal(Deal::new(&dealing, DEALER, &dealt), Self::dealt));
-            // A share of x_0 goes to the right neighbour that learns it.
-            let opens = if LEARN[role.right().index()] { bytes } else { 0 };
-            let (deal, circuit) = (Deal::<W>::cost(role, DEALER, bytes, 0), circuit_cost(&program, rows));
-            cost = Cost {
-                rounds: deal.rounds + circuit.rounds + 1,
-                bytes_sent: deal.bytes_sent + circuit.bytes_sent + opens as u64,
-            };
         }
         // x_0 of the random column is nobody's: it is replaced by what is opened.
         match role.index() {
@@ -91,6 +82,24 @@ impl<W: Word> ToNumbers<W> {
         }
         let bits = Some(bits.held().clone());
         Ok(ToNumbers { role, backend, program, cx: Some(cx), bits, out, parts, cost, done: rows == 0 })
+    }
+
+    /// The cost of strings of `width` bits.
+    pub(super) fn cost_of(batch: &mut Batch, width: usize, rows: usize, adder: Adder) -> Cost {
+        let cx = batch.context();
+        let program = program::<W>(&cx, adder, width);
+        if rows > 0 { Self::cost_by(cx.role, &program, rows) } else { Cost::default() }
+    }
+
+    fn cost_by(role: Role, program: &Program, rows: usize) -> Cost {
+        let bytes = W::BITS * plane_bytes(rows);
+        // A share of x_0 goes to the right neighbour that learns it.
+        let opens = if LEARN[role.right().index()] { bytes } else { 0 };
+        let (deal, circuit) = (Deal::<W>::cost(role, DEALER, bytes, 0), circuit_cost(program, rows));
+        Cost {
+            rounds: deal.rounds + circuit.rounds + 1,
+            bytes_sent: deal.bytes_sent + circuit.bytes_sent + opens as u64,
+        }
     }
 
     fn dealt(&mut self, deal: Deal<W>) {
@@ -132,6 +141,10 @@ impl<W: Word> ToNumbers<W> {
 }
 
 phased!([W: Word] ToNumbers<W>);
+
+fn program<W: Word>(cx: &Context, adder: Adder, width: usize) -> Arc<Program> {
+    cx.kept.program(Function::Onto(adder, width), W::BITS, || circuit(adder, width, W::BITS))
+}
 
 /// b + v modulo 2^bits, b of `width` bits.
 fn circuit(adder: Adder, width: usize, bits: usize) -> Circuit {

@@ -7,11 +7,14 @@ use crate::{
     records::datasets::{self, Dataset, NewDataset},
 };
 use hushwire_fault::{Fault, code};
-use hyper::StatusCode;
+use hyper::{StatusCode, body::Bytes};
 use serde::{Deserialize, Serialize};
 use std::{io, sync::Arc};
 use tokio::sync::mpsc;
 use utoipa::ToSchema;
+
+/// LOCAL: bytes of a part that are hashed and written at once.
+const BLOCK: usize = 512 << 10;
 
 /// Data sets, newest first.
 #[derive(Serialize, ToSchema)]
@@ -61,14 +64,14 @@ pub(super) async fn begin(party: Arc<Party>, mut request: Request) -> Result<Rep
 /// `GET /v1/datasets`
 pub(super) async fn list(party: Arc<Party>, request: Request) -> Result<Reply, Fault> {
     let (caller, most) = (request.caller()?.clone(), request.number("limit", 100)?.min(1000));
-    let datasets = party.store.run("read", move |c| datasets::list(c, &caller, most)).await?;
+    let datasets = party.store.read(move |c| datasets::list(c, &caller, most)).await?;
     Ok(Reply::ok(&Datasets { datasets }))
 }
 
 /// `GET /v1/datasets/{id}`
 pub(super) async fn get(party: Arc<Party>, request: Request) -> Result<Reply, Fault> {
     let (caller, id) = (request.caller()?.clone(), request.name(0).to_owned());
-    let dataset = party.store.run("read", move |c| {
+    let dataset = party.store.read(move |c| {
         let row = datasets::need(c, &caller, &id)?;
         datasets::view(c, row)
     });
@@ -78,7 +81,7 @@ pub(super) async fn get(party: Arc<Party>, request: Request) -> Result<Reply, Fa
 /// `GET /v1/datasets/{id}/parts`
 pub(super) async fn missing(party: Arc<Party>, request: Request) -> Result<Reply, Fault> {
     let (caller, id) = (request.caller()?.clone(), request.name(0).to_owned());
-    let missing = party.store.run("read", move |c| {
+    let missing = party.store.read(move |c| {
         let row = datasets::own(c, &caller, &id)?;
         Ok(datasets::parts(c, &row.id)?.into_iter().filter(|part| !part.3).map(|part| part.0).collect())
     });
@@ -90,7 +93,7 @@ pub(super) async fn put(party: Arc<Party>, mut request: Request) -> Result<Reply
     let step = "putting a part";
     let (caller, id) = (request.caller()?.clone(), request.name(0).to_owned());
     let n: i64 = request.name(1).parse().map_err(|_| crate::access::absent("part", request.name(1)))?;
-    let found = party.store.run("read", move |c| {
+    let found = party.store.read(move |c| {
         let row = datasets::own(c, &caller, &id)?;
         let part = datasets::parts(c, &row.id)?.into_iter().find(|part| part.0 == n);
         Ok((row.id, part.ok_or_else(|| crate::access::absent("part", &n.to_string()))?))
@@ -100,7 +103,7 @@ pub(super) async fn put(party: Arc<Party>, mut request: Request) -> Result<Reply
         return Ok(Reply::empty(StatusCode::OK));
     }
     let most = bytes.unsigned_abs().min(http::PART);
-    let (send, mut pieces) = mpsc::channel::<hyper::body::Bytes>(4);
+    let (send, mut pieces) = mpsc::channel::<Vec<Bytes>>(4);
     let blobs = party.blobs.clone();
     let named = name.clone();
     let writing = tokio::task::spawn_blocking(move || -> io::Result<bool> {
@@ -114,12 +117,21 @@ pub(super) async fn put(party: Arc<Party>, mut request: Request) -> Result<Reply
         blob.keep().map(|_| true)
     });
     let read = async {
+        // A record of TLS is short beside what costs least to write.
+        let (mut block, mut bytes) = (vec![], 0);
         while let Some(piece) = request.piece(most).await? {
-            if send.send(piece).await.is_err() {
-                // The disk has refused; its error comes below.
-                break;
+            bytes += piece.len();
+            block.push(piece);
+            if bytes >= BLOCK {
+                bytes = 0;
+                if send.send(std::mem::take(&mut block)).await.is_err() {
+                    // The disk has refused; its error comes below.
+                    return Ok(());
+                }
             }
         }
+        // As above.
+        let _ = send.send(block).await;
         Ok::<_, Fault>(())
     };
     let read = read.await;
@@ -148,6 +160,8 @@ pub(super) async fn seal(party: Arc<Party>, request: Request) -> Result<Reply, F
 pub(super) async fn delete(party: Arc<Party>, request: Request) -> Result<Reply, Fault> {
     let (caller, id) = (request.caller()?.clone(), request.name(0).to_owned());
     let gone = party.store.run("erase", move |c| datasets::delete(c, &caller, &id)).await?;
+    // Those that wait have its content key.
+    party.pool.forget(request.name(0));
     let blobs = party.blobs.clone();
     let removed =
         tokio::task::spawn_blocking(move || gone.iter().try_for_each(|name| blobs.remove(name))).await;

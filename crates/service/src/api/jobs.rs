@@ -1,7 +1,8 @@
 //! Endpoints of jobs and results.
 
 use crate::{
-    access, attempt,
+    access,
+    attempt::{self, Status},
     http::{Reply, Request},
     party::Party,
     records::{
@@ -18,7 +19,6 @@ use hushwire_session::Member;
 use hyper::{StatusCode, body::Bytes, header::HeaderName};
 use serde::{Deserialize, Serialize};
 use std::{sync::Arc, time::Duration};
-use tokio::{sync::broadcast::error::RecvError, time::timeout};
 use utoipa::ToSchema;
 
 /// LOCAL: how often a stream of events says that it is still there.
@@ -51,19 +51,32 @@ pub(super) async fn submit(party: Arc<Party>, mut request: Request) -> Result<Re
     }
     let body: Submitted = request.json().await?;
     let caller = request.caller()?.clone();
-    let (job, new) = party.store.run("job", move |c| jobs::submit(c, &caller, &key, &body)).await?;
-    if new {
-        party.changed(&job.id);
-        if party.decides() {
-            party.due.notify_one();
-        } else {
-            let (party, path) = (party.clone(), format!("/peer/v1/jobs/{}/came", job.id));
-            // Party 0 asks by itself where it does not hear of it.
-            tokio::spawn(async move { party.peers.post::<Option<()>>(0, &path, &()).await });
-        }
+    let (trusts, operators) = (party.trusts_logs(), party.config.operators.clone());
+    let tells = !party.decides();
+    let kept = party.store.run("job", move |c| {
+        let (job, new) = jobs::submit(c, &caller, &key, &body)?;
+        let says = (new && tells).then(|| {
+            let admitted = trusts.and_then(|()| Ok(admission::admit(c, &operators, &job).map(drop)?));
+            Status {
+                state: Some(job.state.clone()),
+                body_hash: Some(job.body_hash.clone()),
+                cause: admitted.err(),
+            }
+        });
+        Ok((jobs::view(c, job)?, new, says))
+    });
+    let (mut view, new, says) = kept.await?;
+    view.progress = party.progress(&view.id);
+    if new && party.decides() {
+        party.due.notify_one();
+    }
+    if let Some(says) = says {
+        let (party, path) = (party.clone(), format!("/peer/v1/jobs/{}/came", view.id));
+        // Party 0 asks by itself where it does not hear of it.
+        tokio::spawn(async move { party.peers.post::<Option<()>>(0, &path, &says).await });
     }
     let status = if new { StatusCode::CREATED } else { StatusCode::OK };
-    Ok(Reply::json(status, &party.view(&job.id).await?))
+    Ok(Reply::json(status, &view))
 }
 
 /// `GET /v1/jobs`
@@ -71,7 +84,7 @@ pub(super) async fn list(party: Arc<Party>, request: Request) -> Result<Reply, F
     let caller = request.caller()?.clone();
     let state = request.query("state").unwrap_or_default().to_owned();
     let (most, before) = (request.number("limit", 100)?.min(1000), request.number("before", i64::MAX)?);
-    let views = party.store.run("read", move |c| {
+    let views = party.store.read(move |c| {
         let found = jobs::list(c, &caller, &state, most, before)?;
         found.into_iter().map(|job| jobs::view(c, job)).collect::<Result<Vec<_>, _>>()
     });
@@ -81,7 +94,7 @@ pub(super) async fn list(party: Arc<Party>, request: Request) -> Result<Reply, F
 /// The job that the path names, if the caller sees it.
 async fn seen(party: &Party, request: &Request) -> Result<jobs::JobRow, Fault> {
     let (caller, id) = (request.caller()?.clone(), request.name(0).to_owned());
-    party.store.run("read", move |c| jobs::need(c, &caller, &id)).await
+    party.store.read(move |c| jobs::need(c, &caller, &id)).await
 }
 
 /// `GET /v1/jobs/{id}`
@@ -94,8 +107,8 @@ pub(super) async fn get(party: Arc<Party>, request: Request) -> Result<Reply, Fa
 pub(super) async fn events(party: Arc<Party>, request: Request) -> Result<Reply, Fault> {
     let job = seen(&party, &request).await?;
     let (mut send, pieces) = Channel::new(8);
-    let mut changes = party.listen();
     tokio::spawn(async move {
+        let mut changes = party.listeners.follow(&job.id);
         let mut last = String::new();
         loop {
             let Ok(view) = party.view(&job.id).await else { return };
@@ -110,16 +123,9 @@ pub(super) async fn events(party: Arc<Party>, request: Request) -> Result<Reply,
             if jobs::ENDS.contains(&view.state.as_str()) {
                 return;
             }
-            loop {
-                match timeout(PULSE, changes.recv()).await {
-                    Ok(Ok(changed)) if changed != job.id => {}
-                    Ok(Ok(_) | Err(RecvError::Lagged(_))) => break,
-                    Ok(Err(RecvError::Closed)) => return,
-                    Err(_) => {
-                        if send.send_data(Bytes::from_static(b": still here\n\n")).await.is_err() {
-                            return;
-                        }
-                    }
+            while !changes.change(PULSE).await {
+                if send.send_data(Bytes::from_static(b": still here\n\n")).await.is_err() {
+                    return;
                 }
             }
         }
@@ -220,7 +226,7 @@ pub(super) async fn challenge(party: Arc<Party>, request: Request) -> Result<Rep
     let (token, output) = (request.caller()?.token.clone(), request.name(1).to_owned());
     let to = recipient(&job, &output)?;
     let (row, name, keep) = (job.clone(), output.clone(), party.keep());
-    party.store.run("read", move |c| results::found(c, &row, &name, keep).map(drop)).await?;
+    party.store.read(move |c| results::found(c, &row, &name, keep).map(drop)).await?;
     let place = place(&party, &job, &output);
     let challenge = hex::encode(party.challenge(&place, &to, &token)?);
     Ok(Reply::ok(&Challenge { challenge }))
@@ -248,9 +254,13 @@ pub(super) async fn result(party: Arc<Party>, request: Request) -> Result<Reply,
             return Err(Fault::new(code::ROLE, "fetching a result", cause, remedy));
         }
     }
-    let blob = party.store.run("fetched", move |c| results::fetch(c, &job, &output, keep, &caller)).await?;
+    let fetched = party.store.run("fetched", move |c| results::fetch(c, &job, &output, keep, &caller));
+    let (blob, small) = fetched.await?;
     let (blobs, name) = (party.blobs.clone(), blob.clone());
-    let read = tokio::task::spawn_blocking(move || blobs.read(&name)).await;
+    let read = match small {
+        Some(bytes) => Ok(blobs.compared(&name, bytes)),
+        None => tokio::task::spawn_blocking(move || blobs.read(&name)).await,
+    };
     let bytes = read
         .map_err(|e| Fault::internal("reading a result", e))?
         .map_err(|e| e.by(PartyId(party.config.party)))?;

@@ -200,10 +200,10 @@ async fn caller(
         let remedy = "send a token of this party as `Authorization: Bearer hw_…`; its operator gives tokens";
         Err(Fault::new(code::TOKEN, "admitting the request", cause, remedy))
     };
-    let Some(token) = request.token().map(str::to_owned) else {
+    let Some(token) = request.token() else {
         return if endpoint.roles.is_empty() { Ok(None) } else { refuse("no token came with the request") };
     };
-    let found = party.store.run("read", move |c| access::caller(c, &token)).await?;
+    let found = party.callers.find(&party.store, token).await?;
     let Some(caller) = found else {
         return if endpoint.roles.is_empty() {
             Ok(None)

@@ -52,7 +52,7 @@ pub(crate) struct GivenToken {
 
 /// `GET /v1/tokens`
 pub(super) async fn tokens(party: Arc<Party>, _: Request) -> Result<Reply, Fault> {
-    Ok(Reply::ok(&Tokens { tokens: party.store.run("read", access::tokens).await? }))
+    Ok(Reply::ok(&Tokens { tokens: party.store.read(access::tokens).await? }))
 }
 
 /// `POST /v1/tokens`
@@ -77,12 +77,13 @@ pub(super) async fn revoke(party: Arc<Party>, request: Request) -> Result<Reply,
         audit::append(c, &actor, "revoke", &id, json!({}))
     });
     revoked.await?;
+    party.callers.forget();
     Ok(Reply::empty(StatusCode::NO_CONTENT))
 }
 
 /// `GET /v1/tenants`
 pub(super) async fn tenants(party: Arc<Party>, _: Request) -> Result<Reply, Fault> {
-    let tenants = party.store.run("read", access::tenants).await?.into_iter().collect();
+    let tenants = party.store.read(access::tenants).await?.into_iter().collect();
     Ok(Reply::ok(&Tenants { tenants }))
 }
 

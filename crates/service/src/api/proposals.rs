@@ -78,14 +78,14 @@ pub(super) async fn propose(party: Arc<Party>, mut request: Request) -> Result<R
 /// `GET /v1/proposals`
 pub(super) async fn list(party: Arc<Party>, request: Request) -> Result<Reply, Fault> {
     let (caller, most) = (request.caller()?.clone(), request.number("limit", 100)?.min(1000));
-    let proposals = party.store.run("read", move |c| proposals::list(c, &caller, most)).await?;
+    let proposals = party.store.read(move |c| proposals::list(c, &caller, most)).await?;
     Ok(Reply::ok(&Proposals { proposals }))
 }
 
 /// `GET /v1/proposals/{id}`
 pub(super) async fn get(party: Arc<Party>, request: Request) -> Result<Reply, Fault> {
     let (caller, id) = (request.caller()?.clone(), request.name(0).to_owned());
-    Ok(Reply::ok(&party.store.run("read", move |c| proposals::need(c, &caller, &id)).await?))
+    Ok(Reply::ok(&party.store.read(move |c| proposals::need(c, &caller, &id)).await?))
 }
 
 /// `DELETE /v1/proposals/{id}`
@@ -137,13 +137,13 @@ pub(super) async fn judge(party: Arc<Party>, mut request: Request) -> Result<Rep
 
 /// `GET /v1/policies`
 pub(super) async fn policies(party: Arc<Party>, _: Request) -> Result<Reply, Fault> {
-    Ok(Reply::ok(&Policies { policies: party.store.run("read", policies::active).await? }))
+    Ok(Reply::ok(&Policies { policies: party.store.read(policies::active).await? }))
 }
 
 /// `GET /v1/policies/{name}`
 pub(super) async fn policy(party: Arc<Party>, request: Request) -> Result<Reply, Fault> {
     let name = request.name(0).to_owned();
-    Ok(Reply::ok(&party.store.run("read", move |c| policies::get(c, &name)).await?))
+    Ok(Reply::ok(&party.store.read(move |c| policies::get(c, &name)).await?))
 }
 
 /// `PUT /v1/policies/{name}`

@@ -104,7 +104,8 @@ pub(super) async fn ready(party: Arc<Party>, _: Request) -> Result<Reply, Fault>
     let mut check =
         |name: String, cause: Option<String>| checks.push(PartyCheck { name, ok: cause.is_none(), cause });
     check("running".to_owned(), party.draining().then(|| "it is ending".to_owned()));
-    let store = party.store.run("read", audit::head).await;
+    // The thread that writes answers: a store that nobody can write is not ready.
+    let store = party.store.told(audit::head).await;
     check("store".to_owned(), store.err().map(|e| e.to_string()));
     let disk = match party.blobs.free() {
         Ok(free) if free >= LEAST_FREE => None,
@@ -179,7 +180,7 @@ pub(super) async fn metrics(party: Arc<Party>, request: Request) -> Result<Reply
     gauge("disk_free_bytes", "gauge", "Room for blobs.", &one(party.blobs.free().unwrap_or(0)));
     let left = party.identity.validity().left_at(SystemTime::now()).as_secs() / 86_400;
     gauge("certificate_days", "gauge", "Days that the certificate still holds.", &one(left));
-    let head = party.store.run("read", audit::head).await?;
+    let head = party.store.read(audit::head).await?;
     gauge("audit_seq", "counter", "Entries of the audit log.", &one(head.seq));
     Ok(Reply::whole(StatusCode::OK, "text/plain; version=0.0.4", text))
 }
@@ -198,7 +199,7 @@ pub(super) async fn group(party: Arc<Party>, _: Request) -> Result<Reply, Fault>
         pin: party.identity.pin().to_string(),
         seal_to: Some(party.keys.seal_to()),
     }];
-    let heard = party.store.run("read", peers::heard).await?;
+    let heard = party.store.read(peers::heard).await?;
     parties.extend(config.peers.iter().map(|peer| GroupParty {
         seal_to: heard.get(&peer.party).cloned(),
         index: peer.party,
@@ -223,8 +224,8 @@ pub(super) async fn group(party: Arc<Party>, _: Request) -> Result<Reply, Fault>
 /// `GET /v1/audit`
 pub(super) async fn log(party: Arc<Party>, request: Request) -> Result<Reply, Fault> {
     let (from, most) = (request.number("from", 1)?, request.number("limit", 1000)?.min(10_000));
-    let log = party.store.run("read", move |c| {
-        Ok(Log { entries: audit::entries(c, from, most as usize)?, head: audit::head(c)? })
-    });
+    let log = party
+        .store
+        .told(move |c| Ok(Log { entries: audit::entries(c, from, most as usize)?, head: audit::head(c)? }));
     Ok(Reply::ok(&log.await?))
 }

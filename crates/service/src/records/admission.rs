@@ -18,6 +18,7 @@ use rusqlite::Connection;
 use std::{
     cell::RefCell,
     collections::{BTreeMap, BTreeSet},
+    sync::{Mutex, PoisonError},
 };
 
 const STEP: &str = "checking the policy";
@@ -30,12 +31,27 @@ pub(crate) struct Admitted {
     pub(crate) limits: PolicyLimits,
 }
 
+/// LOCAL: keys of recipients that are remembered.
+const KNOWN_KEYS: usize = 256;
+
 /// The key of a recipient, as jobs are submitted with it.
 pub(crate) fn seal_to(name: &str, text: &str) -> Result<SealTo, Fault> {
-    serde_json::from_value(serde_json::Value::String(text.to_owned())).map_err(|e| {
+    // Reading one expands a matrix, which costs as much as a policy.
+    static KNOWN: Mutex<BTreeMap<String, SealTo>> = Mutex::new(BTreeMap::new());
+    let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(key) = known().get(text) {
+        return Ok(key.clone());
+    }
+    let key: SealTo = serde_json::from_value(serde_json::Value::String(text.to_owned())).map_err(|e| {
         let cause = format!("the key of recipient {name} makes no sense: {e}");
         Fault::usage("reading the job", cause, "send `seal_to` of the recipient's card")
-    })
+    })?;
+    let mut known = known();
+    if known.len() >= KNOWN_KEYS {
+        known.clear();
+    }
+    known.insert(text.to_owned(), key.clone());
+    Ok(key)
 }
 
 /// The runs that the store has counted.
@@ -105,8 +121,8 @@ pub(crate) fn admit(c: &Connection, operators: &[String], job: &JobRow) -> Store
     for kept in policies::active(c)? {
         let signed = Signed { text: kept.policy, signature: kept.signature, signer: kept.signer };
         // The store may have been changed by others since.
-        match signed.check(&kept.name, operators) {
-            Ok(file) => rules.extend(file.allow),
+        match signed.checked(&kept.name, operators) {
+            Ok(file) => rules.extend(file.allow.iter().cloned()),
             Err(e) => tracing::warn!(policy = kept.name, "does not count: {e}"),
         }
     }

@@ -90,9 +90,7 @@ pub(crate) fn get(c: &Connection, job: &str, k: u32) -> Stored<Option<AttemptRow
 
 /// Attempts without an end.
 pub(crate) fn open(c: &Connection) -> Stored<Vec<AttemptRow>> {
-    let sql = format!(
-        "SELECT {COLUMNS} FROM attempts WHERE state IN ('reserved', 'started', 'prepared') ORDER BY created"
-    );
+    let sql = format!("SELECT {COLUMNS} FROM attempts WHERE ended IS NULL ORDER BY created");
     let mut statement = c.prepare_cached(&sql)?;
     let rows = statement.query_map([], of)?;
     Ok(rows.collect::<Result<_, _>>()?)
@@ -150,11 +148,9 @@ pub(crate) fn reserve(
     lines: &[String],
     heads: &serde_json::Value,
 ) -> Stored<()> {
-    let open: i64 = c.query_row(
-        "SELECT count(*) FROM attempts WHERE job = ?1 AND (state IN ('reserved', 'started', 'prepared') OR k >= ?2)",
-        params![job.id, k],
-        |row| row.get(0),
-    )?;
+    let mut statement =
+        c.prepare_cached("SELECT count(*) FROM attempts WHERE job = ?1 AND (ended IS NULL OR k >= ?2)")?;
+    let open: i64 = statement.query_row(params![job.id, k], |row| row.get(0))?;
     if open > 0 || job.ended() {
         let cause = format!("attempt {k} of job {} comes out of turn", job.id);
         return Err(
@@ -162,17 +158,20 @@ pub(crate) fn reserve(
         );
     }
     let now = clock::now();
-    c.execute(
+    super::execute(
+        c,
         "INSERT INTO attempts(job, k, state, go, created) VALUES (?1, ?2, 'reserved', 0, ?3)",
         params![job.id, k, now],
     )?;
     for line in lines {
-        c.execute(
+        super::execute(
+            c,
             "INSERT INTO runs(job, k, digest, line, at, refunded) VALUES (?1, ?2, ?3, ?4, ?5, 0)",
             params![job.id, k, job.digest, line, now],
         )?;
     }
-    c.execute(
+    super::execute(
+        c,
         "UPDATE jobs SET state = 'running', attempt = ?2, waits = NULL, updated = ?3 WHERE id = ?1",
         params![job.id, k, now],
     )?;
@@ -187,7 +186,8 @@ pub(crate) fn reserve(
 
 /// The attempt starts. False where it is not reserved any more.
 pub(crate) fn start(c: &Connection, job: &str, k: u32) -> Stored<bool> {
-    let changed = c.execute(
+    let changed = super::execute(
+        c,
         "UPDATE attempts SET state = 'started', go = 1 WHERE job = ?1 AND k = ?2 AND state = 'reserved' AND decision IS NULL",
         params![job, k],
     )?;
@@ -202,7 +202,8 @@ pub(crate) fn prepared(
     outputs: &[results::NewOutput],
     stats: &Measured,
 ) -> Stored<bool> {
-    let changed = c.execute(
+    let changed = super::execute(
+        c,
         "UPDATE attempts SET state = 'prepared', stats = ?3 WHERE job = ?1 AND k = ?2 AND state = 'started'
            AND decision IS NULL",
         params![job, k, packed(stats)],
@@ -213,10 +214,6 @@ pub(crate) fn prepared(
     for output in outputs {
         results::put(c, job, k, output)?;
     }
-    c.execute(
-        "UPDATE jobs SET waits = 'waits for party 0''s decision', updated = ?2 WHERE id = ?1",
-        params![job, clock::now()],
-    )?;
     Ok(true)
 }
 
@@ -235,7 +232,8 @@ pub(crate) fn decide(c: &Connection, job: &str, k: u32, decision: &Decision) -> 
             Fault::internal("deciding", "a commit comes before this party's own outputs are there").into()
         );
     }
-    c.execute(
+    super::execute(
+        c,
         "UPDATE attempts SET decision = ?3 WHERE job = ?1 AND k = ?2",
         params![job, k, packed(&taken)],
     )?;
@@ -259,7 +257,8 @@ pub(crate) fn finish(c: &Connection, job: &str, k: u32, decision: &Decision) -> 
     let counted = decision.go || row.go;
     let state = if decision.commit { "committed" } else { "aborted" };
     let cause = decision.cause.as_ref().map(packed);
-    c.execute(
+    super::execute(
+        c,
         "UPDATE attempts SET state = ?3, decision = ?4, ended = ?5, cause = ?6 WHERE job = ?1 AND k = ?2",
         params![job, k, state, packed(decision), now, cause],
     )?;
@@ -273,10 +272,11 @@ pub(crate) fn finish(c: &Connection, job: &str, k: u32, decision: &Decision) -> 
         // Party 0 has no power over what is counted: whatever it says, an attempt that started here
         // stays counted here.
         if !counted {
-            c.execute("UPDATE runs SET refunded = 1 WHERE job = ?1 AND k = ?2", params![job, k])?;
+            super::execute(c, "UPDATE runs SET refunded = 1 WHERE job = ?1 AND k = ?2", params![job, k])?;
         }
     }
-    c.execute(
+    super::execute(
+        c,
         "UPDATE jobs SET state = ?2, waits = NULL, cause = ?3, next_try = ?4, updated = ?5 WHERE id = ?1",
         params![job, then, if decision.commit { None } else { cause }, decision.next_try, now],
     )?;

@@ -10,6 +10,10 @@ use hushwire_seal::{Manifest, Signature, SignedManifest};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
+};
 use utoipa::ToSchema;
 
 /// LOCAL: data sets of a tenant that are not deleted.
@@ -84,10 +88,28 @@ pub(crate) struct DatasetRow {
     created: i64,
 }
 
+/// LOCAL: manifests that are remembered.
+const KNOWN_MANIFESTS: usize = 64;
+
 impl DatasetRow {
-    /// The manifest; its signature is checked again.
-    pub(crate) fn signed(&self) -> Result<SignedManifest, Fault> {
-        read(&self.manifest, &self.signature)
+    /// The manifest, whose signature is checked once for each text and signature: every run asks.
+    pub(crate) fn signed(&self) -> Result<Arc<SignedManifest>, Fault> {
+        static KNOWN: Mutex<BTreeMap<[u8; 32], Arc<SignedManifest>>> = Mutex::new(BTreeMap::new());
+        let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut hash = blake3::Hasher::new_derive_key("hushwire service known manifest v1");
+        hash.update(&(self.manifest.len() as u64).to_le_bytes());
+        hash.update(self.manifest.as_bytes()).update(self.signature.as_bytes());
+        let name = *hash.finalize().as_bytes();
+        if let Some(signed) = known().get(&name) {
+            return Ok(signed.clone());
+        }
+        let signed = Arc::new(read(&self.manifest, &self.signature)?);
+        let mut known = known();
+        if known.len() >= KNOWN_MANIFESTS {
+            known.clear();
+        }
+        known.insert(name, signed.clone());
+        Ok(signed)
     }
 }
 
@@ -166,7 +188,8 @@ pub(crate) fn begin(
         let cause = format!("its line has version {newest} already");
         return Err(Fault::new(code::CONFLICT, step, cause, "number it as the next version").into());
     }
-    c.execute(
+    super::execute(
+        c,
         "INSERT INTO datasets(id, tenant, name, owner, line, version, manifest, signature, envelope, rows, state, bytes, created,
            expires) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 'uploading', ?11, ?12, ?13)",
         params![
@@ -187,7 +210,8 @@ pub(crate) fn begin(
     )?;
     for (n, part) in parts.iter().enumerate() {
         let size = manifest.part_bytes(usize::from(party), n as u64);
-        c.execute(
+        super::execute(
+            c,
             "INSERT INTO parts(dataset, n, blob, bytes, stored) VALUES (?1, ?2, ?3, ?4, 0)",
             params![id, n as i64, part.digits(), size as i64],
         )?;
@@ -245,7 +269,7 @@ pub(crate) fn parts(c: &Connection, id: &str) -> Stored<Vec<(i64, String, i64, b
 
 /// A part is on the disk under its name.
 pub(crate) fn stored(c: &Connection, id: &str, n: i64) -> Stored<()> {
-    c.execute("UPDATE parts SET stored = 1 WHERE dataset = ?1 AND n = ?2", params![id, n])?;
+    super::execute(c, "UPDATE parts SET stored = 1 WHERE dataset = ?1 AND n = ?2", params![id, n])?;
     Ok(())
 }
 
@@ -259,7 +283,11 @@ pub(crate) fn seal(c: &Connection, caller: &Caller, id: &str) -> Stored<Dataset>
             Fault::new(code::CONFLICT, "sealing a data set", cause, "put them, then seal it again").into()
         );
     }
-    if c.execute("UPDATE datasets SET state = 'usable' WHERE id = ?1 AND state = 'uploading'", [&row.id])? > 0
+    if super::execute(
+        c,
+        "UPDATE datasets SET state = 'usable' WHERE id = ?1 AND state = 'uploading'",
+        [&row.id],
+    )? > 0
     {
         audit::append(c, &caller.to_string(), "seal", &row.id, json!({}))?;
     }
@@ -284,8 +312,9 @@ pub(crate) fn delete(c: &Connection, caller: &Caller, id: &str) -> Stored<Vec<St
         .into());
     }
     let blobs = parts(c, &row.id)?.into_iter().map(|part| part.1).collect();
-    c.execute("DELETE FROM parts WHERE dataset = ?1", [&row.id])?;
-    c.execute(
+    super::execute(c, "DELETE FROM parts WHERE dataset = ?1", [&row.id])?;
+    super::execute(
+        c,
         "UPDATE datasets SET state = 'deleted', envelope = NULL, bytes = 0, deleted = ?2 WHERE id = ?1",
         params![row.id, clock::now()],
     )?;
@@ -302,7 +331,8 @@ pub(crate) fn grant(
     expires: Option<i64>,
 ) -> Stored<Dataset> {
     let row = own(c, caller, id)?;
-    c.execute(
+    super::execute(
+        c,
         "INSERT INTO grants(dataset, whom, expires, who, at) VALUES (?1, ?2, ?3, ?4, ?5)
          ON CONFLICT(dataset, whom) DO UPDATE SET expires = ?3, who = ?4, at = ?5",
         params![row.id, to, expires, caller.to_string(), clock::now()],
@@ -314,7 +344,7 @@ pub(crate) fn grant(
 /// Takes a grant back.
 pub(crate) fn ungrant(c: &Connection, caller: &Caller, id: &str, to: &str) -> Stored<()> {
     let row = own(c, caller, id)?;
-    if c.execute("DELETE FROM grants WHERE dataset = ?1 AND whom = ?2", params![row.id, to])? == 0 {
+    if super::execute(c, "DELETE FROM grants WHERE dataset = ?1 AND whom = ?2", params![row.id, to])? == 0 {
         return Err(access::absent("grant to", to).into());
     }
     audit::append(c, &caller.to_string(), "ungrant", &row.id, json!({ "to": to }))

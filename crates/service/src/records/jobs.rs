@@ -143,8 +143,14 @@ pub(crate) fn id(tenant: &str, key: &str) -> String {
     hex::encode(&blake3::derive_key("hushwire service job v1", text.as_bytes())[..16])
 }
 
-const COLUMNS: &str =
-    "id, tenant, body_hash, body, proposal, digest, kind, state, attempt, waits, cause, created, updated";
+/// The columns of a job. Each wait is written there, but for the one for a decision on an attempt
+/// that is prepared.
+const COLUMNS: &str = "id, tenant, body_hash, body, proposal, digest, kind, state, attempt,
+    CASE WHEN state = 'running' AND waits IS NULL THEN
+      (SELECT 'waits for party 0''s decision' FROM attempts
+        WHERE attempts.job = jobs.id AND k = jobs.attempt AND attempts.state = 'prepared')
+      ELSE waits END,
+    cause, created, updated";
 
 fn of(row: &Row<'_>) -> rusqlite::Result<JobRow> {
     let cause: Option<String> = row.get(10)?;
@@ -193,7 +199,7 @@ pub(crate) fn submit(c: &Connection, caller: &Caller, key: &str, body: &Submitte
         })?;
     }
     // A value out of its range is refused here, before anybody waits for the job.
-    proposal.proposed.read()?.with(&body.values())?;
+    proposal.proposed.known()?.with(&body.values())?;
     let id = id(&caller.tenant, key);
     // The same at all parties, however the proposal was named.
     let agreed = Submitted { proposal: None, digest: Some(proposal.digest.clone()), ..body.clone() };
@@ -209,11 +215,10 @@ pub(crate) fn submit(c: &Connection, caller: &Caller, key: &str, body: &Submitte
             "give each job an Idempotency-Key of its own, and repeat the same body under the same key alone";
         return Err(Fault::new(code::CONFLICT, step, cause, remedy).into());
     }
-    let open: i64 = c.query_row(
+    let mut statement = c.prepare_cached(
         "SELECT count(*) FROM jobs WHERE tenant = ?1 AND state IN ('submitted', 'ready', 'running')",
-        [&caller.tenant],
-        |row| row.get(0),
     )?;
+    let open: i64 = statement.query_row([&caller.tenant], |row| row.get(0))?;
     let most = access::quotas(c, &caller.tenant)?.jobs;
     if open >= most {
         let cause =
@@ -223,7 +228,8 @@ pub(crate) fn submit(c: &Connection, caller: &Caller, key: &str, body: &Submitte
         );
     }
     let now = clock::now();
-    c.execute(
+    super::execute(
+        c,
         "INSERT INTO jobs(id, tenant, idem, body_hash, body, proposal, digest, kind, state, priority, attempt, next_try, who,
            created, updated) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'submitted', ?9, 0, 0, ?10, ?11, ?11)",
         params![
@@ -324,17 +330,26 @@ pub(crate) fn list(
 /// before the clock was set back.
 const LATEST: i64 = 70_000;
 
-/// Jobs that may be tried now, of tenants that have room for more.
-pub(crate) fn due(c: &Connection, now: i64, most: i64) -> Stored<Vec<JobRow>> {
-    let sql = format!(
-        "SELECT {COLUMNS} FROM jobs WHERE state IN ('submitted', 'ready') AND (next_try <= ?1 OR next_try > ?3)
-         AND (SELECT count(*) FROM jobs AS other WHERE other.tenant = jobs.tenant AND other.state = 'running')
-           < (SELECT parallel FROM tenants WHERE name = jobs.tenant)
-         ORDER BY priority DESC, created LIMIT ?2"
-    );
-    let mut statement = c.prepare_cached(&sql)?;
-    let rows = statement.query_map(params![now, most, now + LATEST], of)?;
-    Ok(rows.collect::<Result<_, _>>()?)
+/// At most `most` of the jobs that may be tried now and are `free`, of tenants that have room for
+/// more.
+pub(crate) fn due(c: &Connection, now: i64, most: usize, free: impl Fn(&str) -> bool) -> Stored<Vec<JobRow>> {
+    let mut statement = c.prepare_cached(
+        "SELECT id FROM jobs WHERE state IN ('submitted', 'ready') AND (next_try <= ?1 OR next_try > ?2)
+         AND tenant IN (SELECT name FROM tenants WHERE parallel >
+           (SELECT count(*) FROM jobs AS other WHERE other.tenant = tenants.name AND other.state = 'running'))
+         ORDER BY priority DESC, created",
+    )?;
+    let mut rows = statement.query(params![now, now + LATEST])?;
+    let mut due = vec![];
+    while due.len() < most
+        && let Some(row) = rows.next()?
+    {
+        let id: String = row.get(0)?;
+        if free(&id) {
+            due.push(known(c, &id)?);
+        }
+    }
+    Ok(due)
 }
 
 /// Other jobs of a job's tenant that are under way.
@@ -356,25 +371,31 @@ pub(crate) fn open(c: &Connection, before: i64, most: i64) -> Stored<Vec<JobRow>
 
 /// Postpones a job, with what it waits for.
 pub(crate) fn postpone(c: &Connection, id: &str, until: i64, waits: &str) -> Stored<()> {
-    c.execute(
+    super::execute(
+        c,
         "UPDATE jobs SET next_try = ?2, waits = ?3 WHERE id = ?1 AND state IN ('submitted', 'ready')",
         params![id, until, waits],
     )?;
     Ok(())
 }
 
-/// A postponed job may be tried at once; false if it was not postponed.
-pub(crate) fn hasten(c: &Connection, id: &str) -> Stored<bool> {
-    let changed = c.execute(
-        "UPDATE jobs SET next_try = 0 WHERE id = ?1 AND state = 'submitted' AND next_try > 0",
-        [id],
-    )?;
-    Ok(changed > 0)
+/// Whether a job was postponed.
+pub(crate) fn is_postponed(c: &Connection, id: &str) -> Stored<bool> {
+    let sql = "SELECT count(*) FROM jobs WHERE id = ?1 AND state = 'submitted' AND next_try > 0";
+    Ok(c.prepare_cached(sql)?.query_row([id], |row| row.get(0))?)
+}
+
+/// A postponed job may be tried at once.
+pub(crate) fn hasten(c: &Connection, id: &str) -> Stored<()> {
+    let sql = "UPDATE jobs SET next_try = 0 WHERE id = ?1 AND state = 'submitted' AND next_try > 0";
+    super::execute(c, sql, [id])?;
+    Ok(())
 }
 
 /// All parties have the job and what it needs.
 pub(crate) fn ready(c: &Connection, id: &str) -> Stored<()> {
-    c.execute(
+    super::execute(
+        c,
         "UPDATE jobs SET state = 'ready', waits = NULL, updated = ?2 WHERE id = ?1 AND state = 'submitted'",
         params![id, clock::now()],
     )?;
@@ -383,7 +404,8 @@ pub(crate) fn ready(c: &Connection, id: &str) -> Stored<()> {
 
 /// Ends a job that has no attempt under way.
 pub(crate) fn end(c: &Connection, id: &str, state: &str, cause: Option<&Fault>, actor: &str) -> Stored<()> {
-    let changed = c.execute(
+    let changed = super::execute(
+        c,
         "UPDATE jobs SET state = ?2, waits = NULL, cause = ?3, updated = ?4
          WHERE id = ?1 AND state IN ('submitted', 'ready')",
         params![id, state, cause.map(packed), clock::now()],

@@ -10,7 +10,8 @@ use serde_json::json;
 /// # Errors
 /// It was used before: it came back with a backup of its directory.
 pub(crate) fn mark(c: &Connection, file: &str, job: &str, k: u32) -> Stored<()> {
-    let new = c.execute(
+    let new = super::execute(
+        c,
         "INSERT INTO used_material(file, job, k, at) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING",
         params![file, job, k, clock::now()],
     )?;

@@ -12,8 +12,13 @@ pub(crate) mod proposals;
 pub(crate) mod results;
 
 use crate::store::Stored;
-use rusqlite::Connection;
+use rusqlite::{Connection, Params};
 use serde::{Serialize, de::DeserializeOwned};
+
+/// Runs a statement, which is read once.
+pub(crate) fn execute(c: &Connection, sql: &str, params: impl Params) -> rusqlite::Result<usize> {
+    c.prepare_cached(sql)?.execute(params)
+}
 
 /// JSON in a column.
 pub(crate) fn packed(value: &impl Serialize) -> String {

@@ -17,7 +17,8 @@ const STATEMENTS: usize = 3;
 /// Keeps what a party says of itself.
 pub(crate) fn hear(c: &Connection, party: u8, release: &str, said: &SignedStatement) -> Stored<()> {
     let seal_to = packed(&said.statement().seal_to);
-    c.execute(
+    super::execute(
+        c,
         "INSERT INTO peers(party, release, seal_to, last_seen, audit_seq, audit_hash) VALUES (?1, ?2, ?3, ?4, 0, ?5)
          ON CONFLICT(party) DO UPDATE SET release = ?2, seal_to = ?3, last_seen = ?4",
         params![party, release, seal_to, clock::now(), AuditHead::EMPTY.hash.to_string()],
@@ -29,7 +30,7 @@ pub(crate) fn hear(c: &Connection, party: u8, release: &str, said: &SignedStatem
     if kept.as_ref() == Some(said) {
         return Ok(());
     }
-    c.execute("UPDATE peers SET statement = ?2 WHERE party = ?1", params![party, packed(said)])?;
+    super::execute(c, "UPDATE peers SET statement = ?2 WHERE party = ?1", params![party, packed(said)])?;
     let signs = said.statement().sign;
     if kept.is_none_or(|kept| kept.statement().sign != signs) {
         audit::append(c, "daemon", "peer key", &format!("party {party}"), json!({ "sign": signs }))?;
@@ -76,7 +77,8 @@ pub(crate) fn head(c: &Connection, party: u8) -> Stored<Option<AuditHead>> {
 
 /// Keeps the end of a party's audit log, which has the one that was kept before.
 pub(crate) fn keep_head(c: &Connection, party: u8, head: &AuditHead) -> Stored<()> {
-    c.execute(
+    super::execute(
+        c,
         "UPDATE peers SET audit_seq = ?2, audit_hash = ?3 WHERE party = ?1",
         params![party, head.seq as i64, head.hash.to_string()],
     )?;

@@ -104,8 +104,9 @@ pub(crate) fn put(c: &Connection, actor: &str, new: &NewPolicy) -> Stored<Policy
         let remedy = "read the version that is there, and send yours as the next one";
         return Err(Fault::new(code::CONFLICT, "changing a policy", cause, remedy).into());
     }
-    c.execute("UPDATE policies SET active = 0 WHERE name = ?1", [name])?;
-    c.execute(
+    super::execute(c, "UPDATE policies SET active = 0 WHERE name = ?1", [name])?;
+    super::execute(
+        c,
         "INSERT INTO policies(name, version, body, signature, signer, active, at) VALUES (?1, ?2, ?3, ?4, ?5, 1, ?6)",
         params![name, version, new.body, new.signature, new.signer, clock::now()],
     )?;
@@ -115,7 +116,7 @@ pub(crate) fn put(c: &Connection, actor: &str, new: &NewPolicy) -> Stored<Policy
 
 /// Ends a policy: it counts no more.
 pub(crate) fn end(c: &Connection, name: &str, actor: &str) -> Stored<()> {
-    if c.execute("UPDATE policies SET active = 0 WHERE name = ?1 AND active = 1", [name])? > 0 {
+    if super::execute(c, "UPDATE policies SET active = 0 WHERE name = ?1 AND active = 1", [name])? > 0 {
         audit::append(c, actor, "policy end", name, json!({}))?;
     }
     Ok(())

@@ -7,12 +7,18 @@ use crate::{
     store::Stored,
 };
 use hushwire_fault::{Fault, code};
-use hushwire_kinds::Job;
+use hushwire_kinds::{Job, QueryTask};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    sync::{Mutex, PoisonError},
+};
 use utoipa::ToSchema;
+
+/// LOCAL: jobs that are remembered as they were read.
+const KNOWN_JOBS: usize = 16;
 
 /// A job as it is proposed.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
@@ -105,6 +111,28 @@ impl Proposed {
         jobfile::read(&self.job, &self.files)
     }
 
+    /// The job, whose text is read once: every run asks.
+    pub(crate) fn known(&self) -> Result<Job, Fault> {
+        static KNOWN: Mutex<BTreeMap<[u8; 32], Job>> = Mutex::new(BTreeMap::new());
+        let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut hash = blake3::Hasher::new_derive_key("hushwire service known job v1");
+        let files = self.files.iter().flat_map(|(name, text)| [name, text]);
+        for text in std::iter::once(&self.job).chain(files) {
+            hash.update(&(text.len() as u64).to_le_bytes()).update(text.as_bytes());
+        }
+        let name = *hash.finalize().as_bytes();
+        if let Some(job) = known().get(&name) {
+            return Ok(job.clone());
+        }
+        let job = self.read()?;
+        let mut known = known();
+        if known.len() >= KNOWN_JOBS {
+            known.clear();
+        }
+        known.insert(name, job.clone());
+        Ok(job)
+    }
+
     /// Whether its time has passed.
     fn expired(&self, now: i64) -> bool {
         let ends = self.expires.as_deref().map(clock::parse);
@@ -123,7 +151,12 @@ impl Proposed {
             return Err(Fault::usage(step, cause, "name a later time under `expires`"));
         }
         let job = self.read()?;
-        let (terms, (explain, _)) = job.terms()?;
+        let (terms, (mut explain, _)) = job.terms()?;
+        if let Job::Query(query) = &job {
+            // The terms say letter by letter what is computed, and the plan says who learns what.
+            let task = QueryTask::new(query)?;
+            explain.extend(task.query().explain(None).lines().map(str::to_owned));
+        }
         let parameters = job.parameters().iter().map(|(name, _)| name.clone()).collect();
         let clients = job.agreement()?.clients;
         let needs = Needs { data: job.data_sets()?, recipients: job.recipients()?, parameters, clients };
@@ -181,7 +214,8 @@ fn of(row: &Row<'_>) -> rusqlite::Result<Proposal> {
 
 /// Keeps a proposal. Gives it, and whether it is new. One that came to its end does not come back.
 pub(crate) fn propose(c: &Connection, caller: &Caller, planned: &Planned) -> Stored<(Proposal, bool)> {
-    let new = c.execute(
+    let new = super::execute(
+        c,
         "INSERT INTO proposals(id, tenant, digest, kind, job, terms, explain, who, created, state, needs)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 'proposed', ?10) ON CONFLICT DO NOTHING",
         params![
@@ -257,7 +291,8 @@ pub(crate) fn judge(
         policies::end(c, &policies::of_proposal(id), &caller.to_string())?;
     }
     let state = if policy.is_some() { "approved" } else { "denied" };
-    c.execute(
+    super::execute(
+        c,
         "UPDATE proposals SET state = ?2, verdict_by = ?3, verdict_at = ?4, reason = ?5, policy = ?6 WHERE id = ?1",
         params![id, state, caller.to_string(), clock::now(), reason, policy],
     )?;
@@ -269,7 +304,7 @@ pub(crate) fn judge(
 /// Takes a proposal back.
 pub(crate) fn withdraw(c: &Connection, caller: &Caller, id: &str) -> Stored<Proposal> {
     need(c, caller, id)?;
-    c.execute("UPDATE proposals SET state = 'withdrawn' WHERE id = ?1", [id])?;
+    super::execute(c, "UPDATE proposals SET state = 'withdrawn' WHERE id = ?1", [id])?;
     policies::end(c, &policies::of_proposal(id), &caller.to_string())?;
     audit::append(c, &caller.to_string(), "withdraw", id, json!({}))?;
     need(c, caller, id)

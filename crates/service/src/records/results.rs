@@ -7,7 +7,7 @@ use crate::{
     store::Stored,
 };
 use hushwire_fault::{Fault, code};
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, Params, params};
 use serde::Serialize;
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -39,20 +39,55 @@ pub(crate) struct NewOutput {
     pub(crate) bytes: u64,
     /// The key, or the party.
     pub(crate) recipient: String,
+    /// Its bytes, where it is small: then it is on the disk with its row.
+    pub(crate) small: Option<Vec<u8>>,
+}
+
+/// Whether small results are in the store: in one of the release before they are not.
+pub(crate) fn keeps_small(c: &Connection) -> Stored<bool> {
+    let sql = "SELECT count(*) FROM sqlite_schema WHERE name = 'small_results'";
+    Ok(c.prepare_cached(sql)?.query_row([], |row| row.get(0))?)
+}
+
+/// The bytes of a result that is in the store.
+pub(crate) fn small(c: &Connection, blob: &str) -> Stored<Option<Vec<u8>>> {
+    if !keeps_small(c)? {
+        return Ok(None);
+    }
+    let mut statement = c.prepare_cached("SELECT bytes FROM small_results WHERE blob = ?1")?;
+    Ok(statement.query_row([blob], |row| row.get(0)).optional()?)
+}
+
+/// Removes the bytes of small results whose rows a condition finds.
+fn forget_small(c: &Connection, of: &str, params: impl Params) -> Stored<()> {
+    if keeps_small(c)? {
+        let sql = format!("DELETE FROM small_results WHERE blob IN (SELECT blob FROM results WHERE {of})");
+        super::execute(c, &sql, params)?;
+    }
+    Ok(())
 }
 
 /// Keeps a result.
 pub(crate) fn put(c: &Connection, job: &str, k: u32, new: &NewOutput) -> Stored<()> {
-    c.execute(
+    super::execute(
+        c,
         "INSERT INTO results(job, k, output, blob, bytes, recipient) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         params![job, k, new.output, new.blob, new.bytes as i64, new.recipient],
     )?;
+    if let Some(bytes) = &new.small {
+        super::execute(
+            c,
+            "INSERT INTO small_results(blob, bytes) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
+            params![new.blob, bytes],
+        )?;
+    }
     Ok(())
 }
 
 /// Results of an attempt that was aborted: the sweep removes their blobs.
 pub(crate) fn forget(c: &Connection, job: &str, k: u32) -> Stored<()> {
-    c.execute("DELETE FROM results WHERE job = ?1 AND k = ?2", params![job, k])?;
+    forget_small(c, "job = ?1 AND k = ?2", params![job, k])?;
+    super::execute(c, "DELETE FROM results WHERE job = ?1 AND k = ?2", params![job, k])?;
     Ok(())
 }
 
@@ -86,13 +121,11 @@ pub(crate) fn found(c: &Connection, job: &JobRow, output: &str, keep: i64) -> St
         };
         return Err(Fault::new(code::CONFLICT, "fetching a result", cause, remedy).into());
     }
-    let found: Option<(String, String)> = c
-        .query_row(
-            "SELECT blob, recipient FROM results WHERE job = ?1 AND k = ?2 AND output = ?3",
-            params![job.id, job.attempt, output],
-            |row| Ok((row.get(0)?, row.get(1)?)),
-        )
-        .optional()?;
+    let mut statement =
+        c.prepare_cached("SELECT blob, recipient FROM results WHERE job = ?1 AND k = ?2 AND output = ?3")?;
+    let found =
+        statement.query_row(params![job.id, job.attempt, output], |row| Ok((row.get(0)?, row.get(1)?)));
+    let found: Option<(String, String)> = found.optional()?;
     if job.updated + keep < clock::now() {
         let cause = format!("results of job {} were kept until {}", job.id, clock::text(job.updated + keep));
         return Err(Fault::filled(code::NOT_KEPT, &[("cause", &cause)]).during("fetching a result").into());
@@ -100,14 +133,14 @@ pub(crate) fn found(c: &Connection, job: &JobRow, output: &str, keep: i64) -> St
     Ok(found.ok_or_else(|| access::absent("output", output))?)
 }
 
-/// The blob of a result, and that it was fetched.
+/// The blob of a result, with its bytes where the store has them, and that it was fetched.
 pub(crate) fn fetch(
     c: &Connection,
     job: &JobRow,
     output: &str,
     keep: i64,
     caller: &Caller,
-) -> Stored<String> {
+) -> Stored<(String, Option<Vec<u8>>)> {
     let (blob, recipient) = found(c, job, output, keep)?;
     // A party's own output is its operator's; a sealed one is its recipient's.
     if recipient.starts_with("party") != (caller.role == CallerRole::Operator) {
@@ -116,12 +149,14 @@ pub(crate) fn fetch(
             "a party's own output is fetched by its operator, and a sealed one by the tenant of the job";
         return Err(Fault::new(code::ROLE, "fetching a result", cause, remedy).into());
     }
-    c.execute(
+    super::execute(
+        c,
         "UPDATE results SET fetched = ?4 WHERE job = ?1 AND k = ?2 AND output = ?3",
         params![job.id, job.attempt, output, clock::now()],
     )?;
     audit::append(c, &caller.to_string(), "fetch", &job.id, json!({ "output": output, "digest": blob }))?;
-    Ok(blob)
+    let bytes = small(c, &blob)?;
+    Ok((blob, bytes))
 }
 
 /// The recipient says by its digest that a result arrived. The job is delivered once all have.
@@ -132,13 +167,10 @@ pub(crate) fn acknowledge(
     digest: &str,
     actor: &str,
 ) -> Stored<()> {
-    let blob: Option<String> = c
-        .query_row(
-            "SELECT blob FROM results WHERE job = ?1 AND k = ?2 AND output = ?3",
-            params![job.id, job.attempt, output],
-            |row| row.get(0),
-        )
-        .optional()?;
+    let mut statement =
+        c.prepare_cached("SELECT blob FROM results WHERE job = ?1 AND k = ?2 AND output = ?3")?;
+    let blob = statement.query_row(params![job.id, job.attempt, output], |row| row.get(0));
+    let blob: Option<String> = blob.optional()?;
     let visible = matches!(job.state.as_str(), "committed" | "delivered");
     let blob = blob.filter(|_| visible).ok_or_else(|| access::absent("output", output))?;
     if blob != digest {
@@ -146,35 +178,39 @@ pub(crate) fn acknowledge(
         return Err(Fault::new(code::CONFLICT, "acknowledging a result", cause, "fetch it again").into());
     }
     let now = clock::now();
-    c.execute(
+    super::execute(
+        c,
         "UPDATE results SET acknowledged = coalesce(acknowledged, ?4) WHERE job = ?1 AND k = ?2 AND output = ?3",
         params![job.id, job.attempt, output, now],
     )?;
-    let open: i64 = c.query_row(
-        "SELECT count(*) FROM results WHERE job = ?1 AND k = ?2 AND acknowledged IS NULL",
-        params![job.id, job.attempt],
-        |row| row.get(0),
-    )?;
+    let mut statement =
+        c.prepare_cached("SELECT count(*) FROM results WHERE job = ?1 AND k = ?2 AND acknowledged IS NULL")?;
+    let open: i64 = statement.query_row(params![job.id, job.attempt], |row| row.get(0))?;
     if open == 0 {
-        c.execute("UPDATE jobs SET state = 'delivered' WHERE id = ?1 AND state = 'committed'", [&job.id])?;
+        super::execute(
+            c,
+            "UPDATE jobs SET state = 'delivered' WHERE id = ?1 AND state = 'committed'",
+            [&job.id],
+        )?;
     }
     audit::append(c, actor, "acknowledge", &job.id, json!({ "output": output }))
 }
 
 /// Removes the rows of results that are past their time. Gives the number of rows.
 pub(crate) fn expire(c: &Connection, keep: i64) -> Stored<usize> {
+    const PAST: &str =
+        "job IN (SELECT id FROM jobs WHERE state IN ('committed', 'delivered') AND updated < ?1)";
     let before = clock::now() - keep;
-    let removed = c.execute(
-        "DELETE FROM results WHERE job IN (SELECT id FROM jobs WHERE state IN ('committed', 'delivered') AND updated < ?1)",
-        [before],
-    )?;
-    Ok(removed)
+    forget_small(c, PAST, [before])?;
+    Ok(super::execute(c, &format!("DELETE FROM results WHERE {PAST}"), [before])?)
 }
 
-/// The names of all blobs that a row names.
+/// The names of all blobs that a row names, and that are files.
 pub(crate) fn blobs(c: &Connection) -> Stored<BTreeSet<String>> {
-    let mut statement =
-        c.prepare("SELECT blob FROM results UNION SELECT blob FROM parts WHERE stored = 1")?;
+    let small = if keeps_small(c)? { "EXCEPT SELECT blob FROM small_results" } else { "" };
+    let mut statement = c.prepare(&format!(
+        "SELECT blob FROM results {small} UNION SELECT blob FROM parts WHERE stored = 1"
+    ))?;
     let rows = statement.query_map([], |row| row.get(0))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }

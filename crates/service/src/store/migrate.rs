@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 /// The steps; the schema's number is the number of steps that a store has taken.
 pub(super) const MIGRATIONS: &[&str] =
-    &[include_str!("0001.sql"), include_str!("0002.sql"), include_str!("0003.sql")];
+    &[include_str!("0001.sql"), include_str!("0002.sql"), include_str!("0003.sql"), include_str!("0004.sql")];
 /// The schema of the release before this one, on which this release runs as well.
 const BEFORE: usize = 1;
 

@@ -1,8 +1,9 @@
 //! The store: one SQLite file, one thread that has it open.
 //!
-//! Everything goes through that thread, so nothing is ever "locked". It takes the requests that
+//! Every change goes through that thread, so nothing is ever "locked". It takes the requests that
 //! wait, runs each in a savepoint of its own, and commits them together: one fsync serves all. A
-//! caller hears of its success only after that commit.
+//! caller hears of its success only after that commit. A second thread has a connection that can
+//! only read: whoever reads waits for no fsync, and sees all that was committed before.
 
 mod migrate;
 mod place;
@@ -11,7 +12,7 @@ pub(crate) use migrate::{Upgrade, schema};
 
 use crate::failpoint;
 use hushwire_fault::{Fault, code};
-use rusqlite::Connection;
+use rusqlite::{Connection, config::DbConfig};
 use std::{
     path::{Path, PathBuf},
     sync::{
@@ -24,6 +25,11 @@ use tokio::sync::oneshot;
 
 /// LOCAL: requests that one commit serves.
 const MOST_TOGETHER: usize = 64;
+/// LOCAL: statements that are read once.
+const STATEMENTS: usize = 256;
+/// LOCAL: pages of 4 KiB that are in the log before they go to their places. Pages that change
+/// again and again go there once.
+const CHECKPOINT: u32 = 4096;
 /// LOCAL: requests that may wait.
 const QUEUE: usize = 1024;
 
@@ -62,12 +68,20 @@ pub(crate) type Stored<T> = Result<T, StoreError>;
 /// Says after the commit whether the request is kept.
 type Answer = Box<dyn FnOnce(Result<(), Fault>) + Send>;
 /// Runs a request, or hears why it cannot be run; whether it is kept comes with its answer.
-type Request = Box<dyn FnOnce(Result<&Connection, Fault>) -> (bool, Answer) + Send>;
+type Work = Box<dyn FnOnce(Result<&Connection, Fault>) -> (bool, Answer) + Send>;
+
+/// A request that waits.
+struct Request {
+    work: Work,
+    /// Whether it is on the disk when its caller hears of it.
+    synced: bool,
+}
 
 /// The store of a party; copies of it are the same store.
 #[derive(Clone)]
 pub(crate) struct Store {
-    requests: SyncSender<Request>,
+    writes: SyncSender<Request>,
+    reads: SyncSender<Request>,
     path: Arc<PathBuf>,
 }
 
@@ -85,11 +99,19 @@ impl Store {
             Upgrade::Keep if !is_new => migrate::keep(&connection, path)?,
             _ => migrate::to_newest(&mut connection, path, migrate::MIGRATIONS)?,
         }
-        let (requests, waiting) = mpsc::sync_channel(QUEUE);
-        let serving =
-            thread::Builder::new().name("store".to_owned()).spawn(move || serve(&connection, &waiting));
-        serving.map_err(|e| Fault::internal("starting the store", e))?;
-        Ok(Self { requests, path: Arc::new(path.to_path_buf()) })
+        let reader = connect(path)?;
+        reader.pragma_update(None, "query_only", true).map_err(|e| broken(&e))?;
+        let start = |name: &str, connection: Connection, serve: fn(&Connection, &Receiver<Request>)| {
+            let (requests, waiting) = mpsc::sync_channel(QUEUE);
+            let thread = thread::Builder::new().name(name.to_owned());
+            let started = thread.spawn(move || serve(&connection, &waiting));
+            started.map(|_| requests).map_err(|e| Fault::internal("starting the store", e))
+        };
+        Ok(Self {
+            writes: start("store", connection, serve)?,
+            reads: start("reads", reader, answer_reads)?,
+            path: Arc::new(path.to_path_buf()),
+        })
     }
 
     /// The file.
@@ -117,36 +139,79 @@ impl Store {
         name: &'static str,
         request: impl FnOnce(&Connection) -> Stored<T> + Send + 'static,
     ) -> Result<T, Fault> {
-        let (tell, told) = oneshot::channel();
-        let request: Request = Box::new(move |connection| {
-            let done = connection.map_err(StoreError::Fault).and_then(|connection| {
-                failpoint::pass(|| format!("store.before.{name}")).map_err(|e| disk(&e))?;
-                request(connection)
-            });
-            let keep = done.is_ok();
-            let answer: Answer = Box::new(move |committed| {
-                let after = || failpoint::pass(|| format!("store.after.{name}")).map_err(|e| disk(&e));
-                // The caller may have gone.
-                drop(
-                    tell.send(
-                        done.map_err(Fault::from)
-                            .and_then(|done| committed.and_then(|()| after()).map(|()| done)),
-                    ),
-                );
-            });
-            (keep, answer)
-        });
-        let gone = || Fault::internal("asking the store", "its thread has ended");
-        // A full queue makes the caller wait, and nobody else.
-        if let Err(mpsc::TrySendError::Full(request) | mpsc::TrySendError::Disconnected(request)) =
-            self.requests.try_send(request)
-        {
-            let requests = self.requests.clone();
-            let sent = tokio::task::spawn_blocking(move || requests.send(request)).await;
-            sent.map_err(|_| gone())?.map_err(|_| gone())?;
-        }
-        told.await.map_err(|_| gone())?
+        ask(&self.writes, true, name, request).await
     }
+
+    /// As [`run`](Self::run), for a change that the party learns again after a power cut: it is on
+    /// the disk with the next change that is synced. Later requests see it at once.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub(crate) async fn run_unsynced<T: Send + 'static>(
+        &self,
+        name: &'static str,
+        request: impl FnOnce(&Connection) -> Stored<T> + Send + 'static,
+    ) -> Result<T, Fault> {
+        ask(&self.writes, false, name, request).await
+    }
+
+    /// Runs a request that changes nothing, and whose answer leaves this host as what the party
+    /// stands for: everything that it sees is on the disk when this returns.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub(crate) async fn told<T: Send + 'static>(
+        &self,
+        request: impl FnOnce(&Connection) -> Stored<T> + Send + 'static,
+    ) -> Result<T, Fault> {
+        ask(&self.writes, true, "read", request).await
+    }
+
+    /// Runs a request that changes nothing.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub(crate) async fn read<T: Send + 'static>(
+        &self,
+        request: impl FnOnce(&Connection) -> Stored<T> + Send + 'static,
+    ) -> Result<T, Fault> {
+        ask(&self.reads, true, "read", request).await
+    }
+}
+
+/// Puts a request into the queue of a thread, and waits for its answer.
+async fn ask<T: Send + 'static>(
+    queue: &SyncSender<Request>,
+    synced: bool,
+    name: &'static str,
+    request: impl FnOnce(&Connection) -> Stored<T> + Send + 'static,
+) -> Result<T, Fault> {
+    let (tell, told) = oneshot::channel();
+    let work: Work = Box::new(move |connection| {
+        let done = connection.map_err(StoreError::Fault).and_then(|connection| {
+            failpoint::pass(|| format!("store.before.{name}")).map_err(|e| disk(&e))?;
+            request(connection)
+        });
+        let keep = done.is_ok();
+        let answer: Answer = Box::new(move |committed| {
+            let after = || failpoint::pass(|| format!("store.after.{name}")).map_err(|e| disk(&e));
+            // The caller may have gone.
+            drop(tell.send(
+                done.map_err(Fault::from).and_then(|done| committed.and_then(|()| after()).map(|()| done)),
+            ));
+        });
+        (keep, answer)
+    });
+    let gone = || Fault::internal("asking the store", "its thread has ended");
+    // A full queue makes the caller wait, and nobody else.
+    if let Err(mpsc::TrySendError::Full(request) | mpsc::TrySendError::Disconnected(request)) =
+        queue.try_send(Request { work, synced })
+    {
+        let queue = queue.clone();
+        let sent = tokio::task::spawn_blocking(move || queue.send(request)).await;
+        sent.map_err(|_| gone())?.map_err(|_| gone())?;
+    }
+    told.await.map_err(|_| gone())?
 }
 
 /// Opens the file with what every connection of ours has.
@@ -156,7 +221,11 @@ pub(crate) fn connect(path: &Path) -> Result<Connection, Fault> {
         connection.pragma_update(None, "journal_mode", "WAL")?;
         connection.pragma_update(None, "synchronous", "FULL")?;
         connection.pragma_update(None, "foreign_keys", true)?;
+        connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT)?;
         connection.busy_timeout(std::time::Duration::from_secs(5))?;
+        // A statement is planned once, and not again for each value.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+        connection.set_prepared_statement_cache_capacity(STATEMENTS);
         Ok(connection)
     };
     open().map_err(|e| broken(&e).within(path.display()))
@@ -199,23 +268,90 @@ fn broken(e: &rusqlite::Error) -> Fault {
     Fault::new(code::STORE, "using the store", cause, remedy)
 }
 
+/// Runs a statement that is read once.
+fn step(connection: &Connection, sql: &str) -> rusqlite::Result<()> {
+    connection.prepare_cached(sql)?.execute([]).map(drop)
+}
+
+/// Takes the requests that wait, beside the first one.
+fn waiting_with(first: Request, waiting: &Receiver<Request>) -> Vec<Request> {
+    let mut all = vec![first];
+    while all.len() < MOST_TOGETHER
+        && let Ok(next) = waiting.try_recv()
+    {
+        all.push(next);
+    }
+    all
+}
+
+/// Answers requests that change nothing, until nobody can ask any more.
+fn answer_reads(connection: &Connection, waiting: &Receiver<Request>) {
+    while let Ok(first) = waiting.recv() {
+        // They see the store as it is at one moment.
+        let begun = step(connection, "BEGIN");
+        let all = waiting_with(first, waiting).into_iter();
+        let seen = |request: Request| match &begun {
+            Ok(()) => (request.work)(Ok(connection)).1,
+            Err(e) => (request.work)(Err(broken(e))).1,
+        };
+        let answers: Vec<Answer> = all.map(seen).collect();
+        let ended = step(connection, "COMMIT").map_err(|e| broken(&e));
+        if ended.is_err() {
+            let _ = connection.execute_batch("ROLLBACK");
+        }
+        for answer in answers {
+            answer(if begun.is_ok() { ended.clone() } else { Ok(()) });
+        }
+    }
+}
+
+/// Begins a transaction whose commit is synced, or is not.
+fn begin(connection: &Connection, synced: bool, syncs: &mut bool) -> rusqlite::Result<()> {
+    if synced != *syncs {
+        step(connection, if synced { "PRAGMA synchronous = FULL" } else { "PRAGMA synchronous = NORMAL" })?;
+        *syncs = synced;
+    }
+    step(connection, "BEGIN IMMEDIATE")
+}
+
+/// A change that says nothing, with which those before it are synced.
+const MARK: &str =
+    "INSERT INTO meta(key, value) VALUES ('synced', '') ON CONFLICT(key) DO UPDATE SET value = ''";
+
 /// Serves requests until nobody can ask any more.
 fn serve(connection: &Connection, waiting: &Receiver<Request>) {
+    // Whether the next commit is synced, and whether one before it was not.
+    let (mut syncs, mut unsynced) = (true, false);
     while let Ok(first) = waiting.recv() {
         let mut answers: Vec<(bool, Answer)> = vec![];
-        if let Err(e) = connection.execute_batch("BEGIN IMMEDIATE") {
-            let (_, answer) = first(Err(broken(&e)));
-            answer(Ok(()));
+        let all = waiting_with(first, waiting);
+        let synced = all.iter().any(|request| request.synced);
+        if let Err(e) = begin(connection, synced, &mut syncs) {
+            for request in all {
+                let (_, answer) = (request.work)(Err(broken(&e)));
+                answer(Ok(()));
+            }
             continue;
         }
-        let mut next = Some(first);
-        while let Some(request) = next {
-            answers.push(in_savepoint(connection, request));
-            next = (answers.len() < MOST_TOGETHER).then(|| waiting.try_recv().ok()).flatten();
+        let (mut all, mut wrote) = (all.into_iter(), false);
+        // One that came meanwhile is served, too, unless it wants a sync that this commit lacks.
+        let more = || waiting.try_recv().ok();
+        while let Some(request) = all.next().or_else(|| if synced { more() } else { None }) {
+            let before = connection.total_changes();
+            let (keep, answer) = in_savepoint(connection, request.work);
+            wrote |= keep && connection.total_changes() > before;
+            answers.push((keep, answer));
+            if answers.len() >= MOST_TOGETHER && all.len() == 0 {
+                break;
+            }
         }
-        let committed = connection.execute_batch("COMMIT").map_err(|e| broken(&e));
+        // A commit without changes syncs nothing.
+        let marked = if synced && unsynced && !wrote { step(connection, MARK) } else { Ok(()) };
+        let committed = marked.and_then(|()| step(connection, "COMMIT")).map_err(|e| broken(&e));
         if committed.is_err() {
             let _ = connection.execute_batch("ROLLBACK");
+        } else {
+            unsynced = !synced && (unsynced || wrote);
         }
         for (_, answer) in answers {
             answer(committed.clone());
@@ -223,12 +359,15 @@ fn serve(connection: &Connection, waiting: &Receiver<Request>) {
     }
 }
 
-fn in_savepoint(connection: &Connection, request: Request) -> (bool, Answer) {
-    let opened = connection.execute_batch("SAVEPOINT request");
-    let (keep, answer) = request(Ok(connection));
+fn in_savepoint(connection: &Connection, work: Work) -> (bool, Answer) {
+    let step = |sql: &str| step(connection, sql);
+    let opened = step("SAVEPOINT request");
+    let (keep, answer) = work(Ok(connection));
     let closed = opened.and_then(|()| {
-        let end = if keep { "RELEASE request" } else { "ROLLBACK TO request; RELEASE request" };
-        connection.execute_batch(end)
+        if !keep {
+            step("ROLLBACK TO request")?;
+        }
+        step("RELEASE request")
     });
     match closed {
         Ok(()) => (keep, answer),
@@ -275,6 +414,59 @@ mod tests {
             .query_row("SELECT count(*) FROM meta WHERE value = 'x'", [], |row| row.get(0))
             .expect("a row");
         assert_eq!(kept, 133);
+    }
+
+    /// Whether commits are synced, as the thread has it.
+    fn syncs(c: &Connection) -> Stored<i64> {
+        Ok(c.query_row("PRAGMA synchronous", [], |row| row.get(0))?)
+    }
+
+    fn set(key: &'static str) -> impl FnOnce(&Connection) -> Stored<i64> + Send {
+        move |c| {
+            c.execute("INSERT INTO meta(key, value) VALUES (?1, 'x')", [key])?;
+            syncs(c)
+        }
+    }
+
+    fn has(key: &'static str) -> impl FnOnce(&Connection) -> Stored<bool> + Send {
+        move |c| Ok(c.query_row("SELECT count(*) FROM meta WHERE key = ?1", [key], |row| row.get(0))?)
+    }
+
+    #[test]
+    fn what_is_told_is_synced_and_what_can_be_learnt_again_waits_for_the_next_sync() {
+        const FULL: i64 = 2;
+        const NORMAL: i64 = 1;
+        let dir = tempfile::tempdir().expect("a directory");
+        let store =
+            Store::open(&dir.path().join("store.db"), Upgrade::Newest).unwrap_or_else(|e| panic!("{e}"));
+        let tried = runtime().block_on(async {
+            assert_eq!(store.run("test", set("a")).await?, FULL);
+            // Nothing waits for a sync, so that a read writes nothing.
+            assert!(store.told(has("a")).await? && !store.read(has("synced")).await?);
+            assert_eq!(store.run_unsynced("test", set("b")).await?, NORMAL);
+            assert!(store.read(has("b")).await?, "whoever reads sees it");
+            assert!(!store.read(has("synced")).await?);
+            // A change that fails syncs nothing, and is no change.
+            let failed = store.run("test", |c| {
+                c.execute("INSERT INTO meta(key, value) VALUES ('c', 'x')", [])?;
+                Err::<(), _>(Fault::usage("a", "b", "c").into())
+            });
+            assert!(failed.await.is_err() && store.read(has("synced")).await?, "it was synced all the same");
+            store.run("test", |c| Ok(c.execute("DELETE FROM meta WHERE key = 'synced'", [])?)).await?;
+            assert_eq!(store.run_unsynced("test", set("d")).await?, NORMAL);
+            assert!(store.told(has("d")).await? && store.read(has("synced")).await?, "it was synced before");
+            // A change that is synced serves those before it.
+            store.run("test", |c| Ok(c.execute("DELETE FROM meta WHERE key = 'synced'", [])?)).await?;
+            assert_eq!(store.run_unsynced("test", set("e")).await?, NORMAL);
+            assert_eq!(store.run("test", set("f")).await?, FULL);
+            assert!(store.told(has("f")).await? && !store.read(has("synced")).await?);
+            // Who reads can change nothing.
+            let error = store.read(set("g")).await.err().map(|e| e.code());
+            assert_eq!(error, Some(code::STORE));
+            assert!(!store.read(has("g")).await?);
+            Ok::<_, Fault>(())
+        });
+        tried.unwrap_or_else(|e| panic!("{e}"));
     }
 
     /// A page that is damaged while the service runs is found by the daily check.

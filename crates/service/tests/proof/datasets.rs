@@ -1,7 +1,7 @@
 //! Kills and full disks while a data set is put, erased, and a result acknowledged.
 
 use crate::{
-    rig::{PROGRAM, Rig, logs},
+    rig::{Rig, logs, program},
     support::{LONG, told, until, word},
 };
 use serde_json::{Value, json};
@@ -34,7 +34,7 @@ fn armed(rig: &mut Rig, party: usize, failpoints: &str) {
 /// worked.
 fn beside(rig: &mut Rig, party: usize, line: &str) -> Option<Value> {
     fn run(dir: &Path, line: &str) -> Option<Value> {
-        let output = Command::new(PROGRAM).args(line.split_whitespace()).current_dir(dir).output();
+        let output = Command::new(program()).args(line.split_whitespace()).current_dir(dir).output();
         let output = output.expect("the program starts");
         output.status.success().then(|| serde_json::from_slice(&output.stdout).expect("JSON"))
     }
@@ -89,7 +89,7 @@ fn put(rig: &mut Rig, version: u64, party: usize, failpoint: &str) -> String {
         job = word(&answer.json()["id"]).to_owned();
     }
     let seen = rig.wait(&job, LONG);
-    assert_eq!(rig.one_end(&job, &seen), "committed", "{name}");
+    assert_eq!(rig.one_end(&job, &seen), "committed", "{name}: {seen:#?}");
     eprintln!("put beside {name}");
     id
 }
@@ -122,7 +122,7 @@ fn deliver(rig: &mut Rig, party: usize, failpoint: &str) {
     let name = format!("party {party} at {failpoint}");
     let job = rig.submit(&Rig::fresh_key());
     let seen = rig.wait(&job, LONG);
-    assert_eq!(rig.one_end(&job, &seen), "committed", "{name}");
+    assert_eq!(rig.one_end(&job, &seen), "committed", "{name}: {seen:#?}");
     armed(rig, party, failpoint);
     let digest = &seen[party]["outputs"][0]["digest"];
     let path = format!("/v1/jobs/{job}/results/anna/ack");

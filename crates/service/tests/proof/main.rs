@@ -1,12 +1,14 @@
 //! Proof that a group keeps its promises while processes die, clocks jump, disks fill and strangers
 //! press in. What takes minutes is ignored, and run by `scripts/test --full`.
-#![cfg(feature = "failpoints")]
+#![cfg(any(feature = "failpoints", debug_assertions))]
 
 mod clocks;
 mod datasets;
 mod kills;
+mod kinds;
 mod limits;
 mod load;
+mod models;
 #[path = "../rig/mod.rs"]
 mod rig;
 mod roles;
@@ -14,3 +16,4 @@ mod secrecy;
 mod strangers;
 mod support;
 mod trouble;
+mod warm;

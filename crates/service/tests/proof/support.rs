@@ -1,6 +1,6 @@
 //! Tools of the proofs: connections that are kept, commands, processes of a party.
 
-use crate::rig::{Answer, PROGRAM, Rig, logs};
+use crate::rig::{Answer, Rig, logs, program};
 use http_body_util::{BodyExt, Full};
 use hyper::{
     Request,
@@ -103,7 +103,7 @@ pub(crate) fn configured(rig: &Rig, party: usize, key: &str) -> String {
 
 /// A command of a person in the directory of the group.
 pub(crate) fn command(rig: &Rig, line: &str) -> Output {
-    let mut command = Command::new(PROGRAM);
+    let mut command = Command::new(program());
     command.args(line.split_whitespace()).current_dir(rig.dir.path()).env_remove("HUSHWIRE_SERVICE");
     command.output().unwrap_or_else(|e| panic!("{line}: {e}"))
 }

@@ -191,6 +191,8 @@ fn kills_during_a_migration_leave_one_schema_or_the_other() {
     let mut rig = Rig::up().apart();
     let old = "DROP INDEX runs_counted; DROP INDEX jobs_of_tenant_by_state; \
                CREATE INDEX runs_by_digest ON runs(digest, at); ALTER TABLE peers DROP COLUMN statement; \
+               DROP TABLE small_results; CREATE INDEX results_by_blob ON results(blob); DROP INDEX attempts_open; \
+               CREATE INDEX attempts_open ON attempts(state) WHERE state IN ('reserved', 'started', 'prepared'); \
                PRAGMA user_version = 1";
     rig.store(1).execute_batch(old).expect("the first schema");
     let schema = |rig: &Rig| -> i64 {

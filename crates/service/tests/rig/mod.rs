@@ -25,7 +25,11 @@ use std::{
 use tokio::{net::TcpStream, runtime::Runtime};
 use tokio_rustls::TlsConnector;
 
-pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_hushwire-service");
+/// The program: that of this build, or another one for long runs, as an optimised build.
+pub(crate) fn program() -> String {
+    std::env::var("HUSHWIRE_SERVICE_PROGRAM")
+        .unwrap_or_else(|_| env!("CARGO_BIN_EXE_hushwire-service").to_owned())
+}
 
 /// An answer of a party.
 pub(crate) struct Answer {
@@ -93,7 +97,7 @@ impl Rig {
     pub(crate) fn up_of(parties: usize) -> Self {
         let dir = tempfile::tempdir().expect("a directory");
         let begun = Instant::now();
-        let mut child = Command::new(PROGRAM)
+        let mut child = Command::new(program())
             .args(["local-up", "--json", "--parties", &parties.to_string(), "--dir"])
             .arg(dir.path())
             .stdout(Stdio::piped())
@@ -183,12 +187,14 @@ impl Rig {
             .create(true)
             .append(true)
             .open(self.dir.path().join(format!("party{party}.log")));
-        let child = Command::new(PROGRAM)
+        let child = Command::new(program())
             .arg("serve")
             .arg("--config")
             .arg(self.dir.path().join(format!("party{party}.toml")))
             .env("HUSHWIRE_FAILPOINTS", failpoints)
             .env("HUSHWIRE_CLOCK", self.clock(party))
+            // Points of blobs are those of results, too, if no result is small.
+            .envs(failpoints.starts_with("blob").then_some(("HUSHWIRE_SMALL_RESULT", "0")))
             .stdin(Stdio::null())
             .stderr(log.expect("a file"))
             .spawn();
@@ -290,7 +296,8 @@ impl Rig {
             self.start(party, "");
             self.answers(party);
             let store = self.store(party);
-            let sql = "SELECT blob FROM results UNION SELECT blob FROM parts WHERE stored = 1";
+            let sql = "SELECT blob FROM results EXCEPT SELECT blob FROM small_results
+                UNION SELECT blob FROM parts WHERE stored = 1";
             let mut statement = store.prepare(sql).expect("SQL");
             let rows = statement.query_map([], |row| row.get(0)).expect("rows");
             let known: BTreeSet<String> = rows.collect::<Result<_, _>>().expect("text");

@@ -26,7 +26,7 @@ impl Binder<'_> {
                 [("function", &name), ("found", &found), ("expected", &expected)];
             return Err(fault(at, code::ARGUMENTS, &fields));
         }
-        let Some(now) = self.now else {
+        let Some(now) = self.options.now.map(i128::from) else {
             let cause = format!("{} has no value here", name.to_uppercase());
             let remedy =
                 "give the query a time that all members agree on, in the job: now = \"2026-11-28 12:00:00\"";

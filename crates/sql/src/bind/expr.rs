@@ -80,10 +80,7 @@ impl<'q> Calls<'q> {
 
     /// The columns that calls stand for.
     pub(super) fn made(&self) -> Ids {
-        let of_over = |over: &Over| {
-            let sums = over.ranged.iter().flat_map(|ranged| ranged.sums.iter().map(|(id, _)| *id));
-            over.calls.iter().map(|(id, _)| *id).chain(sums).collect::<Vec<Id>>()
-        };
+        let of_over = |over: &Over| over.made().collect::<Vec<Id>>();
         let windows = self.windows.iter().flatten().flat_map(of_over);
         let subqueries = self.subqueries.iter().flatten().map(|sub| sub.id);
         let aggregates = self.aggregates.iter().map(|(id, _)| *id);
@@ -382,6 +379,11 @@ impl<'q> Binder<'q> {
         }
         if let Some(comparison) = comparison(op) {
             return self.compared(comparison, a, b, at);
+        }
+        if *op == B::Divide && self.ty(&a, at)? == ColumnType::Interval {
+            let micros = self.arithmetic(Arithmetic::DivideWhole, a.cast(ColumnType::BigInt), b, at)?;
+            let step = Expr::Literal(Value::Number(1), ColumnType::Interval);
+            return self.arithmetic(Arithmetic::Multiply, micros, step, at);
         }
         let arithmetic = match op {
             B::Plus => Arithmetic::Add,

@@ -15,9 +15,9 @@ use crate::{
 };
 use hushwire_fault::code;
 use hushwire_tables::{
-    aggregates::{self, AggregateArguments, AggregateDef, AggregateMeaning, Figures},
-    algebra::{Aggregate, Arithmetic, Column, ColumnType, Expr, Function, Relation, Value, WindowFunction},
-    functions::{self, Arguments, Reader, coalesce},
+    aggregates::{self, AggregateArguments, AggregateDef, AggregateMeaning, Figure, Figures},
+    algebra::{Aggregate, Arithmetic, Column, ColumnType, Expr, Relation, WindowFunction},
+    functions::{self, Arguments, Reader},
 };
 use sqlparser::ast::{self, FunctionArg, FunctionArgExpr, FunctionArguments};
 use std::fmt::Display;
@@ -93,6 +93,9 @@ fn arguments(function: &ast::Function) -> Result<Given<'_>, Fault> {
     Ok(Given { all: Some(args), ..given })
 }
 
+/// Calls that are no functions by themselves: others are written for them.
+const SPELT: [&str; 3] = ["date_add", "adddate", "subdate"];
+
 /// A number of arguments, in words.
 fn expected(arity: &std::ops::RangeInclusive<usize>) -> String {
     let (least, most) = (arity.start(), arity.end());
@@ -101,11 +104,6 @@ fn expected(arity: &std::ops::RangeInclusive<usize>) -> String {
         &usize::MAX => format!("at least {least}"),
         most => format!("{least} to {most}"),
     }
-}
-
-/// Converts to 32 fractional bits, exactly: unlike a CAST, it never gives NULL for a large number.
-pub(super) fn as_double(of: Expr) -> Expr {
-    coalesce(vec![of, Expr::Literal(Value::Null, ColumnType::Double { frac: 32 })])
 }
 
 /// Figures of groups, from which aggregates that are written by others are made.
@@ -121,9 +119,14 @@ impl Figures for InGroups<'_, '_> {
         self.binder.reader()
     }
 
-    fn figure(&mut self, function: Function, argument: Option<Expr>, distinct: bool) -> Result<Expr, Fault> {
+    fn figure(
+        &mut self,
+        figure: &'static Figure,
+        argument: Option<Expr>,
+        distinct: bool,
+    ) -> Result<Expr, Fault> {
         let distinct = distinct || self.distinct;
-        self.binder.native(self.calls, function, argument, distinct, self.at)
+        self.binder.native(self.calls, figure, argument, distinct, self.at)
     }
 
     fn within(
@@ -190,6 +193,10 @@ impl<'q> Binder<'q> {
         };
         if let Some(made) = self.of_clock(&name, &args, at)? {
             return Ok(made);
+        }
+        if functions::find(&name).is_none() && !SPELT.contains(&name.as_str()) {
+            // Its arguments may be words of another database, as in DATEADD(day, 3, placed).
+            return self.call(&name, vec![], at);
         }
         if let ("age", [first]) = (name.as_str(), &args[..]) {
             let today = self.of_clock("current_date", &[], at)?;
@@ -274,13 +281,13 @@ impl<'q> Binder<'q> {
             ));
         }
         match &found.meaning {
-            AggregateMeaning::Native(function) => {
+            AggregateMeaning::Native(figure) => {
                 let argument = match all {
                     None => None,
                     Some(all) if all.len() > 1 => Some(self.all_there(calls, all, distinct, at)?),
                     Some(all) => all.into_iter().next(),
                 };
-                placed(self.native(calls, *function, argument, distinct, at), at)
+                placed(self.native(calls, figure, argument, distinct, at), at)
             }
             AggregateMeaning::Rewritten(meaning) => {
                 let room = calls.room;
@@ -349,37 +356,20 @@ impl<'q> Binder<'q> {
     fn native(
         &mut self,
         calls: &mut Calls<'q>,
-        mut function: Function,
+        figure: &'static Figure,
         argument: Option<Expr>,
         distinct: bool,
         at: At,
     ) -> Result<Expr, Fault> {
-        let argument = argument.map(|of| self.figured(function, of, at)).transpose()?;
-        let argument = match argument {
+        let taken = |of| placed(figure.taken(&self.reader(), of), at);
+        let argument = match argument.map(taken).transpose()? {
             // A literal that is not NULL counts in every row.
-            Some(Expr::Literal(value, _)) if function == Function::Count && !distinct && !value.is_null() => {
-                None
-            }
+            Some(Expr::Literal(value, _)) if figure.counts() && !distinct && !value.is_null() => None,
             other => other,
         };
-        if argument.is_none() {
-            function = Function::CountRows;
-        }
-        // DISTINCT does not change the least or the greatest value.
-        let distinct = distinct && !matches!(function, Function::Min | Function::Max | Function::CountRows);
-        let aggregate = Aggregate { name: function.to_string(), function, argument, distinct };
+        let distinct = distinct && figure.repeats() && argument.is_some();
+        let aggregate = Aggregate { name: figure.to_string(), figure, argument, distinct };
         Ok(Expr::Column(self.figure(&mut calls.aggregates, aggregate, at)?))
-    }
-
-    /// The argument of a figure: truth values are added as 1 and 0, and a mean has as many
-    /// fractional bits as a quotient.
-    pub(super) fn figured(&self, function: Function, of: Expr, at: At) -> Result<Expr, Fault> {
-        if matches!(function, Function::Count | Function::CountRows | Function::Min | Function::Max) {
-            return Ok(of);
-        }
-        let of = placed(self.reader().counted(of), at)?;
-        let narrow = matches!(self.ty(&of, at)?, ColumnType::Double { frac: ..32 });
-        Ok(if function == Function::Average && narrow { as_double(of) } else { of })
     }
 
     /// The column of an aggregate; equal aggregates share one.

@@ -14,7 +14,10 @@ use crate::{
     error::{At, refused_at, unsupported},
     logical::{Id, Ids, LogicalPlan, OrderKey, RowFacts, map, reads},
 };
-use hushwire_tables::algebra::{Aggregate, ColumnType, Expr, Function, SetOperation, Value, WindowFunction};
+use hushwire_tables::{
+    aggregates::MIN,
+    algebra::{Aggregate, ColumnType, Expr, SetOperation, Value, WindowFunction},
+};
 use sqlparser::ast;
 
 /// LOCAL: the largest number of grouping sets of a SELECT.
@@ -418,7 +421,7 @@ impl<'q> Binder<'q> {
         let fewest = RowFacts::of(&input, self.catalog).fewest(keys, &self.columns);
         let carried = keys.iter().filter(|id| !fewest.contains(id)).map(|id| {
             // All rows of a group agree in this column.
-            (*id, Aggregate::new("key", Function::Min, Expr::Column(*id)))
+            (*id, Aggregate::new("key", &MIN, Expr::Column(*id)))
         });
         let aggregates = carried.chain(figures).collect();
         LogicalPlan::Group { input: Box::new(input), keys: fewest, aggregates, asked }

@@ -10,7 +10,7 @@ const KNOWN: &[(&[&str], &str)] = &[
         "write STRFTIME(day, '%d.%m.%Y') of a date, and CAST(n AS VARCHAR) of a number",
     ),
     (
-        &["to_date", "to_timestamp", "parse_date", "date_parse"],
+        &["to_date", "parse_date", "date_parse"],
         "write STRPTIME(text, '%d.%m.%Y'), or CAST(text AS DATE) of 2026-11-28",
     ),
     (
@@ -58,7 +58,31 @@ const KNOWN: &[(&[&str], &str)] = &[
         "write MD5(text) of one owner's column, or declare the column DIGEST, which is compared and never shown",
     ),
     (&["unix_timestamp", "to_unixtime", "epoch_ms"], "write EXTRACT(EPOCH FROM paid_at)"),
-    (&["from_unixtime", "timestamp_seconds"], "write TIMESTAMP '1970-01-01 00:00:00' + INTERVAL (n) SECOND"),
+    (
+        &[
+            "row_number",
+            "rank",
+            "dense_rank",
+            "percent_rank",
+            "cume_dist",
+            "ntile",
+            "lag",
+            "lead",
+            "first_value",
+            "last_value",
+            "nth_value",
+        ],
+        "write its window behind it, as in RANK() OVER (PARTITION BY team ORDER BY n)",
+    ),
+    (
+        &["pivot_wider", "pivot_longer", "crosstab"],
+        "write PIVOT (SUM(n) FOR status IN ('paid', 'open')), or UNPIVOT",
+    ),
+    (
+        &["at_timezone", "convert_timezone", "convert_tz", "timezone"],
+        "times are in UTC: add the distance, as in paid_at + INTERVAL '2' HOUR",
+    ),
+    (&["timestamp_millis", "timestamp_micros"], "write TO_TIMESTAMP(n / 1000.0)"),
     (
         &["hll_count", "approx_quantile", "percentile", "percentile_approx"],
         "write PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY value), or APPROX_COUNT_DISTINCT(value), which are exact here",
@@ -102,6 +126,32 @@ pub(super) fn of_function(name: &str) -> String {
     }
 }
 
+/// The substitute for a statement or a clause at whose words the parser stops; `None` for others,
+/// which are most likely misspelt.
+pub(crate) fn of_syntax(query: &str, cause: &str) -> Option<&'static str> {
+    let upper = query.trim_start().to_uppercase();
+    let begins = |word: &str| upper.split_whitespace().next() == Some(word);
+    let found = cause.rsplit_once("found: ").map_or("", |(_, found)| found.trim());
+    let has = |words: &str| upper.contains(words);
+    Some(match found {
+        "PIVOT" | "UNPIVOT" if begins(found) => {
+            "write SELECT * FROM (SELECT team, status, n FROM t) PIVOT (SUM(n) FOR status IN ('paid', 'open'))"
+        }
+        "SUMMARIZE" => {
+            "write SELECT COUNT(*), MIN(a), MAX(a), AVG(a) FROM t; `hushwire table describe` shows a file's columns"
+        }
+        "FROM" if begins("FROM") => "begin with SELECT: SELECT * FROM t",
+        "SEPARATOR" => "write CAST(STRING_AGG(name, ', ' ORDER BY name) AS VARCHAR(100))",
+        "PERCENT" => "write LIMIT with a number of rows, or QUALIFY PERCENT_RANK() OVER (ORDER BY a) < 0.1",
+        "AGAINST" => "write text ILIKE '%word%', or REGEXP_MATCHES(text, 'word') of one owner's column",
+        "ON" if has("ASOF") => {
+            "write both tables under each other by UNION ALL, and take LAST_VALUE(price IGNORE NULLS) OVER (PARTITION BY item ORDER BY at)"
+        }
+        "{" | "[" => "there are no lists and structs: write one column for each part",
+        _ => return None,
+    })
+}
+
 /// The substitute for an operator that does not exist.
 pub(super) fn of_operator(op: &B) -> &'static str {
     match op {
@@ -129,6 +179,17 @@ mod tests {
         assert!(of_function("uper").starts_with("write UPPER"));
         assert!(of_function("medain").starts_with("write MEDIAN"));
         assert!(of_function("to_char").contains("STRFTIME"));
+        assert!(of_function("row_number").contains("OVER"));
+        for (query, word, remedy) in [
+            ("PIVOT t ON f USING SUM(a)", "PIVOT", "FOR status IN"),
+            ("FROM t", "FROM", "begin with SELECT"),
+            ("SELECT GROUP_CONCAT(s SEPARATOR ', ') FROM t", "SEPARATOR", "STRING_AGG"),
+            ("SELECT * FROM t asof JOIN u ON t.d >= u.d", "ON", "IGNORE NULLS"),
+        ] {
+            let found = of_syntax(query, &format!("Expected: something, found: {word}"));
+            assert!(found.is_some_and(|found| found.contains(remedy)), "{query}: {found:?}");
+        }
+        assert_eq!(of_syntax("SELEC a FROM t", "Expected: an SQL statement, found: SELEC"), None);
         assert!(of_function("frobnicate").starts_with("take one"));
     }
 

@@ -30,6 +30,7 @@ pub(super) fn is_interval(expr: &ast::Expr) -> bool {
         ast::Expr::Interval(_) => true,
         ast::Expr::Nested(e) | ast::Expr::UnaryOp { op: U::Minus, expr: e } => is_interval(e),
         ast::Expr::BinaryOp { left, op: B::Multiply, right } => is_interval(left) || is_interval(right),
+        ast::Expr::BinaryOp { left, op: B::Divide, .. } => is_interval(left),
         ast::Expr::BinaryOp { left, op: B::Plus | B::Minus, right } => {
             is_interval(left) && is_interval(right)
         }
@@ -58,6 +59,10 @@ impl<'q> Binder<'q> {
                 let of = self.interval(env, calls, of)?;
                 self.scaled(of, &by, at)
             }
+            ast::Expr::BinaryOp { left, op: B::Divide, right } => {
+                let (of, by) = (self.interval(env, calls, left)?, self.expr(env, calls, right)?);
+                self.divided(of, &by, at)
+            }
             ast::Expr::BinaryOp { left, op, right } => {
                 let (a, b) = (self.interval(env, calls, left)?, self.interval(env, calls, right)?);
                 let b = if *op == B::Minus { self.scaled(b, &whole(-1), at)? } else { b };
@@ -73,6 +78,24 @@ impl<'q> Binder<'q> {
             part.map(|part| self.arithmetic(Arithmetic::Multiply, part, by.clone(), at)).transpose()
         };
         Ok(Interval { months: times(of.months)?, days: times(of.days)?, micros: times(of.micros)? })
+    }
+
+    /// Whole months, and days and time together: a day's half is 12 hours.
+    fn divided(&self, of: Interval, by: &Expr, at: At) -> Result<Interval, Fault> {
+        let whole_of = |part: Expr| self.arithmetic(Arithmetic::DivideWhole, part, by.clone(), at);
+        let months = of.months.map(whole_of).transpose()?;
+        let divides = |days: &Expr| {
+            let number = |e: &Expr| self.constant(e).ok().filter(|_| e.columns().is_empty())?.number();
+            let (days, by) = (number(days)?, number(by)?);
+            (by != 0 && days % by == 0).then(|| whole(days / by))
+        };
+        if let (Some(days), None) = (of.days.as_ref().and_then(divides), &of.micros) {
+            return Ok(Interval { months, days: Some(days), micros: None });
+        }
+        let days = of.days.map(|days| self.arithmetic(Arithmetic::Multiply, days, whole(DAY), at));
+        let days = Interval { micros: days.transpose()?, ..Interval::default() };
+        let time = self.sum(days, Interval { micros: of.micros, ..Interval::default() }, at)?;
+        Ok(Interval { months, days: None, micros: time.micros.map(whole_of).transpose()? })
     }
 
     fn sum(&self, a: Interval, b: Interval, at: At) -> Result<Interval, Fault> {

@@ -16,12 +16,15 @@ mod frame;
 mod from;
 mod function;
 mod groups;
+mod held;
 mod instead;
 mod interval;
 mod literal;
 mod pattern;
 mod pivot;
 mod ranged;
+mod ranged_ends;
+mod ranged_extremes;
 mod scope;
 mod select;
 mod selected;
@@ -33,7 +36,7 @@ use crate::{
     Fault,
     catalog::Catalog,
     error::{At, fault, refused_at, too_large, unsupported, widths},
-    logical::{Columns, Id, Ids, LogicalPlan, OrderKey},
+    logical::{Columns, Id, Ids, LogicalPlan, Options, OrderKey},
 };
 use expr::Calls;
 use hushwire_fault::code;
@@ -41,6 +44,7 @@ use hushwire_tables::{
     algebra::{Column, ColumnType, Expr, SetOperation, Value, common_type},
     types_differ,
 };
+pub(crate) use instead::of_syntax;
 pub(crate) use pivot::Written;
 use scope::{Env, Scope};
 use selected::Selected;
@@ -78,8 +82,8 @@ pub(crate) struct Binder<'q> {
     queries: usize,
     /// The number of parts of the expressions bound so far.
     parts: usize,
-    /// The time of the query in microseconds since 1970, which all members agree on.
-    now: Option<i128>,
+    /// The time of the query, on which all members agree, and its bounds.
+    options: Options,
     /// Queries that stand for clauses.
     written: &'q Written,
 }
@@ -91,7 +95,7 @@ pub(crate) struct BoundQuery {
 }
 
 impl<'q> Binder<'q> {
-    pub(crate) fn new(catalog: &'q Catalog, now: Option<i128>, written: &'q Written) -> Self {
+    pub(crate) fn new(catalog: &'q Catalog, options: Options, written: &'q Written) -> Self {
         let (columns, named, nulls) = (Columns::default(), BTreeMap::new(), Ids::new());
         Binder {
             catalog,
@@ -102,7 +106,7 @@ impl<'q> Binder<'q> {
             nulls,
             queries: 0,
             parts: 0,
-            now,
+            options,
             written,
         }
     }
@@ -247,18 +251,23 @@ impl<'q> Binder<'q> {
                     S::Intersect => SetOperation::Intersect,
                     S::Except | S::Minus => SetOperation::Except,
                 };
-                let all = match set_quantifier {
-                    Q::All => true,
-                    Q::Distinct | Q::None => false,
-                    Q::ByName | Q::AllByName | Q::DistinctByName => {
-                        return Err(unsupported(
-                            body.span(),
-                            "a set operation BY NAME",
-                            "list the columns of both sides in one order",
-                        ));
-                    }
+                let (all, by_name) = match set_quantifier {
+                    Q::All => (true, false),
+                    Q::Distinct | Q::None => (false, false),
+                    Q::AllByName => (true, true),
+                    Q::ByName | Q::DistinctByName => (false, true),
                 };
-                let (left, right) = (self.body(left, outer)?, self.body(right, outer)?);
+                if by_name && kind != SetOperation::Union {
+                    return Err(unsupported(
+                        body.span(),
+                        "INTERSECT or EXCEPT BY NAME",
+                        "list the columns of both sides in one order",
+                    ));
+                }
+                let (mut left, mut right) = (self.body(left, outer)?, self.body(right, outer)?);
+                if by_name {
+                    self.by_name(&mut left, &mut right, body.span().into())?;
+                }
                 self.set(kind, all, left, right, body.span().into())
             }
             ast::SetExpr::Values(values) => self.values(values),
@@ -314,6 +323,37 @@ impl<'q> Binder<'q> {
         Ok(BoundQuery { plan, columns })
     }
 
+    /// Brings the columns of UNION BY NAME into one order: those of the left side, then those that
+    /// only the right side has. A side has NULL in columns of the other one alone.
+    fn by_name(&mut self, left: &mut BoundQuery, right: &mut BoundQuery, at: At) -> Result<(), Fault> {
+        let (of_left, of_right) = (left.columns.clone(), right.columns.clone());
+        for side in [&of_left, &of_right] {
+            for (place, (name, _)) in side.iter().enumerate() {
+                if called(&side[..place], name).is_some() {
+                    let fields: [(_, &dyn Display); 2] =
+                        [("things", &"columns of a side of UNION BY NAME"), ("name", name)];
+                    return Err(fault(at, code::NAME_TWICE, &fields));
+                }
+            }
+        }
+        for (name, id) in &of_right {
+            if called(&of_left, name).is_none() {
+                let ty = self.columns.of(*id).ty;
+                let none = self.nulls_of(ty, &mut left.plan);
+                left.columns.push((name.clone(), none));
+            }
+        }
+        right.columns.clear();
+        for (name, id) in &left.columns {
+            let id = match called(&of_right, name) {
+                Some(id) => id,
+                None => self.nulls_of(self.columns.of(*id).ty, &mut right.plan),
+            };
+            right.columns.push((name.clone(), id));
+        }
+        Ok(())
+    }
+
     /// Adds a column of NULLs to a plan.
     fn nulls_of(&mut self, ty: ColumnType, plan: &mut LogicalPlan) -> Id {
         let id = self.column("null", ty, true);
@@ -346,6 +386,11 @@ impl<'q> Binder<'q> {
         let plan = LogicalPlan::Sort { input: Box::new(bound.plan.extended(more)), keys };
         Ok(BoundQuery { plan, ..bound })
     }
+}
+
+/// The column of this name, whose capitals do not matter.
+fn called(columns: &[(String, Id)], name: &str) -> Option<Id> {
+    columns.iter().find(|(other, _)| other.eq_ignore_ascii_case(name)).map(|(_, id)| *id)
 }
 
 /// The number of parts of an expression.

@@ -99,7 +99,7 @@ impl<'q> Binder<'q> {
             }
             TableFactor::Pivot { .. } => {
                 let clause = "PIVOT without a list of values";
-                let remedy = "list the values, which name columns and are public: PIVOT (SUM(sales) FOR year IN (2024, 2025))";
+                let remedy = "list the values, which name columns and are public: PIVOT (SUM(sales) FOR year IN (2024, 2025)); where one owner has the column, local query and job new query take them from its file: FOR year IN (ANY)";
                 return Err(unsupported(at, clause, remedy));
             }
             _ => {

@@ -1,4 +1,4 @@
-//! Sums over frames of RANGE by a distance.
+//! Aggregates over frames of RANGE by a distance.
 //!
 //! A row's frame begins and ends at values of the order's key. Beside the rows come markers at
 //! these values, in one order with them. The running sums at a row's markers are the sums up to its
@@ -10,15 +10,20 @@
 //! sort        by key: running sums
 //! group       by row number, over the rows and their markers: the two sums
 //! ```
+//!
+//! [`super::ranged_extremes`] has the least and the greatest value, and [`super::ranged_ends`] the
+//! first and the last one.
 
 use super::Binder;
 use crate::{
     Fault,
-    logical::{Id, LogicalPlan, OrderKey, filtered},
+    logical::{Id, LogicalPlan, OrderKey, filtered, truth},
 };
 use hushwire_compute::Comparison;
 use hushwire_tables::{
-    algebra::{Arithmetic, ColumnType, Expr, Frame, SetOperation, Value, WindowFunction, common_type},
+    algebra::{
+        Arithmetic, Column, ColumnType, Expr, Frame, SetOperation, Value, WindowFunction, common_type,
+    },
     functions::coalesce,
 };
 
@@ -27,7 +32,7 @@ pub(super) struct Over {
     pub(super) partition: Vec<Expr>,
     pub(super) order: Vec<(Expr, OrderKey)>,
     pub(super) calls: Vec<(Id, WindowFunction)>,
-    /// Sums over a frame of RANGE by a distance, in place of calls.
+    /// Figures over a frame of RANGE by a distance, in place of calls.
     pub(super) ranged: Option<Ranged>,
 }
 
@@ -45,46 +50,95 @@ pub(super) enum End {
 /// A frame of RANGE: its first and its last end.
 pub(super) type Ends = [End; 2];
 
-/// Sums over one frame.
-pub(super) struct Ranged {
-    pub(super) ends: Ends,
-    /// The column of each sum, and what is added: never NULL.
-    pub(super) sums: Vec<(Id, Expr)>,
+/// A figure over a frame.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum RangedFigure {
+    /// The sum of values that are never NULL.
+    Sum(Expr),
+    /// The least or the greatest value.
+    Extreme { of: Expr, greatest: bool },
+    /// The first value that is not NULL from the frame's beginning on, or the last one up to its
+    /// end. In a frame without any such value, it is the value of a row outside, or NULL.
+    End { of: Expr, first: bool },
 }
 
-fn whole(n: i128) -> Expr {
+impl RangedFigure {
+    /// What the figure is of.
+    pub(super) fn argument(&self) -> &Expr {
+        match self {
+            RangedFigure::Sum(of) | RangedFigure::Extreme { of, .. } | RangedFigure::End { of, .. } => of,
+        }
+    }
+
+    /// The figure of the rows up to a row.
+    pub(super) fn running(&self, frame: Frame) -> WindowFunction {
+        match self {
+            RangedFigure::Sum(of) => WindowFunction::RunningSum(of.clone(), frame),
+            RangedFigure::Extreme { of, greatest } => {
+                WindowFunction::Extreme { of: of.clone(), greatest: *greatest, frame }
+            }
+            RangedFigure::End { of, first } => {
+                WindowFunction::Held { of: of.clone(), first: *first, nulls: false, frame }
+            }
+        }
+    }
+}
+
+/// Figures over one frame, each with its column.
+pub(super) struct Ranged {
+    pub(super) ends: Ends,
+    pub(super) figures: Vec<(Id, RangedFigure)>,
+}
+
+pub(super) fn whole(n: i128) -> Expr {
     Expr::Literal(Value::Number(n), ColumnType::BigInt)
 }
 
 /// The kinds of rows in the order of rows and markers.
-const FIRST: i128 = 0;
+pub(super) const FIRST: i128 = 0;
 const ROW: i128 = 1;
-const LAST: i128 = 2;
+pub(super) const LAST: i128 = 2;
+
+/// Rows and markers in one table.
+pub(super) struct Marked<'a> {
+    pub(super) partition: &'a [Id],
+    pub(super) ends: &'a Ends,
+    /// The key of the order, of a row and of its markers.
+    pub(super) place: OrderKey,
+    /// The kind of a row.
+    pub(super) kind: Id,
+    /// The number of a row, which its markers have, too.
+    pub(super) number: Id,
+}
 
 impl Binder<'_> {
-    /// The sums of a window's frame by distance. `partition` and `key` are columns of the plan.
+    /// The figures of a window's frame by distance. `partition` and `key` are columns of the plan,
+    /// and so is the number of a row.
     pub(super) fn ranged(
         &mut self,
         plan: LogicalPlan,
         partition: &[Id],
-        key: OrderKey,
+        (key, number): (OrderKey, Id),
         ranged: &Ranged,
         rewritten: impl Fn(&Self, &Expr) -> Result<Expr, Fault>,
     ) -> Result<LogicalPlan, Fault> {
         let columns = plan.columns();
-        let number = self.column("row", ColumnType::BigInt, false);
-        let numbered = LogicalPlan::Window {
-            input: Box::new(plan),
-            partition: vec![],
-            order: vec![],
-            calls: vec![(number, WindowFunction::RowNumber)],
-        };
+        let (mut sums, mut extremes, mut at_ends) = (vec![], vec![], vec![]);
+        for (id, figure) in &ranged.figures {
+            match figure {
+                RangedFigure::Sum(_) => sums.push((*id, figure)),
+                RangedFigure::Extreme { .. } => extremes.push((*id, figure)),
+                RangedFigure::End { .. } => at_ends.push((*id, figure)),
+            }
+        }
+        let sums_alone = extremes.is_empty() && at_ends.is_empty();
         let mut markers: Vec<(i128, Expr)> = vec![];
         for (kind, end) in [FIRST, LAST].into_iter().zip(&ranged.ends) {
             match (end, kind) {
                 (End::At(at), _) => markers.push((kind, rewritten(self, at)?)),
                 // All rows that are equal to the row count.
                 (End::Row, FIRST) => markers.push((kind, Expr::Column(key.id))),
+                (End::Row, _) if !sums_alone => markers.push((kind, Expr::Column(key.id))),
                 (End::Row | End::Partition, _) => {}
             }
         }
@@ -99,27 +153,56 @@ impl Binder<'_> {
 
         // The columns of rows and markers in one table.
         let (place, kind) = (self.column("place", ty, true), self.column("kind", ColumnType::BigInt, false));
-        let mut added = vec![];
-        for (_, of) in &ranged.sums {
-            let of = rewritten(self, of)?;
-            let column = self.column("added", of.check(&self.columns.0)?.ty, false);
-            added.push((column, of));
+        let (mut added, mut more) = (vec![], vec![]);
+        for (_, figure) in sums.iter().chain(&extremes).chain(&at_ends) {
+            let of = rewritten(self, figure.argument())?;
+            let ty = of.check(&self.columns.0)?.ty;
+            let of = match of {
+                Expr::Literal(..) => of,
+                of => Expr::Column(self.id_of("value", &of, &mut more)?),
+            };
+            // A marker adds nothing, and has no value.
+            let (column, at_marker) = match figure {
+                RangedFigure::Sum(_) => (self.column("added", ty, false), Value::Number(0)),
+                RangedFigure::Extreme { .. } | RangedFigure::End { .. } => {
+                    (self.column("value", ty, true), Value::Null)
+                }
+            };
+            added.push((column, of, at_marker));
         }
-        let kept: Vec<Id> = columns.iter().copied().chain([number]).collect();
+        let numbered = plan.extended(more);
+        // Markers also mention the columns that rows read, and rows those that markers read.
+        // Columns that nobody reads are removed from a plan, and rows of another plan may have
+        // other numbers.
+        let unread = |of: Vec<Expr>, value: Expr| match of.is_empty() {
+            true => value,
+            false => {
+                let branches = of.into_iter().map(|e| (truth(false), e)).collect();
+                Expr::Case { branches, otherwise: Some(Box::new(value)) }
+            }
+        };
+        let also = |e: &Expr| e.columns().iter().any(|id| *id != key.id);
+        let moved: Vec<Expr> =
+            markers.iter().map(|(_, at)| of_type(at.clone())).filter(|at| also(at)).collect();
+        let kept = columns.clone();
         let all: Vec<Id> =
-            kept.iter().copied().chain([place, kind]).chain(added.iter().map(|(id, _)| *id)).collect();
+            kept.iter().copied().chain([place, kind]).chain(added.iter().map(|(id, ..)| *id)).collect();
         let branch = |this: &mut Self, of: i128, at: Expr| -> (LogicalPlan, Vec<Id>) {
             let mut made: Vec<(Id, Expr)> = kept.iter().map(|id| (*id, Expr::Column(*id))).collect();
             let mut ids = kept.clone();
             let places = this.column("place", ty, true);
-            made.push((places, of_type(at)));
+            made.push((places, unread(moved.clone(), of_type(at))));
             let kinds = this.column("kind", ColumnType::BigInt, false);
             made.push((kinds, whole(of)));
             ids.extend([places, kinds]);
-            for (id, value) in &added {
-                let ty = this.columns.of(*id).ty;
-                let column = this.column("added", ty, false);
-                let value = if of == ROW { value.clone() } else { Expr::Literal(Value::Number(0), ty) };
+            for (id, value, at_marker) in &added {
+                let Column { ty, nullable, .. } = *this.columns.of(*id);
+                let column = this.column("added", ty, nullable);
+                let value = match value {
+                    Expr::Literal(..) if of != ROW => Expr::Literal(at_marker.clone(), ty),
+                    value if of != ROW => unread(vec![value.clone()], Expr::Literal(at_marker.clone(), ty)),
+                    value => value.clone(),
+                };
                 made.push((column, value));
                 ids.push(column);
             }
@@ -160,7 +243,7 @@ impl Binder<'_> {
             vec![OrderKey { id: place, ..key }, OrderKey { id: kind, descending: false, nulls_first: false }];
         let (mut running, mut totals, mut at_markers, mut results) = (vec![], vec![], vec![], vec![]);
         let of_kind = |of: i128| Expr::Column(kind).compare(Comparison::Equal, whole(of));
-        for ((id, _), (column, _)) in ranged.sums.iter().zip(&added) {
+        for ((id, _), (column, ..)) in sums.iter().zip(&added) {
             let sum = WindowFunction::RunningSum(Expr::Column(*column), Frame::Peers);
             let ty = self.columns.of(*id).ty;
             let so_far = self.column("so far", ty, false);
@@ -201,13 +284,62 @@ impl Binder<'_> {
                 plan = LogicalPlan::Window { input: Box::new(plan), partition, order, calls };
             }
         }
+        let place = OrderKey { id: place, ..key };
+        let marked = Marked { partition, ends: &ranged.ends, place, kind, number };
+        let (of_extremes, of_ends) = added[sums.len()..].split_at(extremes.len());
+        if !extremes.is_empty() {
+            let asked = extremes.iter().zip(of_extremes).map(|((id, figure), (value, ..))| {
+                (*id, *value, matches!(figure, RangedFigure::Extreme { greatest: true, .. }))
+            });
+            let asked: Vec<_> = asked.collect();
+            (plan, results) = self.extremes(plan, &marked, &asked, results)?;
+        }
+        if !at_ends.is_empty() {
+            let asked = at_ends.iter().zip(of_ends).map(|((id, figure), (value, ..))| {
+                (*id, *value, matches!(figure, RangedFigure::End { first: true, .. }))
+            });
+            let asked: Vec<_> = asked.collect();
+            (plan, results) = self.at_ends(plan, &marked, &asked, results);
+        }
         let plan = filtered(plan, [of_kind(ROW)]);
         let own = columns.into_iter().map(|id| (id, Expr::Column(id)));
         Ok(LogicalPlan::Project { input: Box::new(plan), columns: own.chain(results).collect() })
     }
 }
 
+/// Splits windows into those to compute first, and those that have a frame by distance or read
+/// columns of such windows.
+pub(super) fn ranged_last(windows: Vec<Over>) -> (Vec<Over>, Vec<Over>) {
+    let (mut early, mut late): (Vec<Over>, Vec<Over>) = (vec![], vec![]);
+    for over in windows {
+        let reads = over.reads();
+        let follows = late.iter().flat_map(Over::made).any(|id| reads.contains(&id));
+        if over.ranged.is_some() || follows { late.push(over) } else { early.push(over) }
+    }
+    (early, late)
+}
+
 impl Over {
+    /// The columns that it reads.
+    fn reads(&self) -> Vec<Id> {
+        let calls = self.calls.iter().filter_map(|(_, call)| call.argument());
+        let figures = self.ranged.iter().flat_map(|ranged| &ranged.figures).map(|(_, f)| f.argument());
+        let keys = self.partition.iter().chain(self.order.iter().map(|(e, _)| e));
+        keys.chain(calls).chain(figures).flat_map(Expr::columns).collect()
+    }
+
+    /// Whether it has a figure that depends on the order of its rows, also of equal rows.
+    pub(super) fn goes_by_order(&self) -> bool {
+        let figures = self.ranged.iter().flat_map(|ranged| &ranged.figures);
+        figures.into_iter().any(|(_, figure)| !matches!(figure, RangedFigure::Sum(_)))
+    }
+
+    /// The columns of its functions.
+    pub(super) fn made(&self) -> impl Iterator<Item = Id> {
+        let figures = self.ranged.iter().flat_map(|ranged| ranged.figures.iter().map(|(id, _)| *id));
+        self.calls.iter().map(|(id, _)| *id).chain(figures)
+    }
+
     /// A window without functions yet.
     pub(super) fn new(partition: Vec<Expr>, order: Vec<(Expr, OrderKey)>) -> Over {
         Over { partition, order, calls: vec![], ranged: None }

@@ -103,6 +103,12 @@ impl Binder<'_> {
         } else {
             format!("name one of {}", known.join(", "))
         };
+        // Other databases take what is between such quotes for a text.
+        let as_text = match column.quote_style {
+            Some('"') if table.is_none() => format!(", or write '{}' if it is a text", column.value),
+            _ => String::new(),
+        };
+        let remedy = remedy + &as_text;
         Err(fault(at, code::COLUMN_UNKNOWN, &[("column", &shown), ("remedy", &remedy)]))
     }
 }

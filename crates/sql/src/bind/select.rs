@@ -6,7 +6,7 @@ use super::{
     foreign,
     groups::{Figures, Groups},
     order_key, ordinal,
-    ranged::Over,
+    ranged::{Over, ranged_last},
     scope::means,
     selected::{Empty, Selected, of_no_row},
     sort_key,
@@ -157,8 +157,14 @@ impl<'q> Binder<'q> {
         } else {
             self.correlated_by(&mut correlated, &own, &mut plan)?
         };
-        for over in windows {
-            plan = self.window(plan, &over, &by, |binder, expr| rewritten(binder, expr, At::default()))?;
+        let (early, late) = ranged_last(windows);
+        let mut number = None;
+        if !late.is_empty() {
+            (plan, number) = self.numbered(plan, late.iter().any(Over::goes_by_order));
+        }
+        for over in early.into_iter().chain(late) {
+            let (over, by) = ((&over, number), &by[..]);
+            plan = self.window(plan, over, by, |binder, expr| rewritten(binder, expr, At::default()))?;
         }
         if let Some(qualify) = &qualify {
             plan = filtered(plan, [rewritten(self, qualify, At::default())?]);
@@ -168,7 +174,8 @@ impl<'q> Binder<'q> {
             let order = orders.iter().map(|(expr, key, _)| (expr.clone(), *key)).collect();
             let calls = vec![(id, WindowFunction::RowNumber)];
             let over = Over { calls, ..Over::new(partition, order) };
-            plan = self.window(plan, &over, &by, |binder, expr| rewritten(binder, expr, At::default()))?;
+            let (over, by) = ((&over, number), &by[..]);
+            plan = self.window(plan, over, by, |binder, expr| rewritten(binder, expr, At::default()))?;
             plan = filtered(plan, [Expr::Column(id).equals(one())]);
         }
 
@@ -259,11 +266,27 @@ impl<'q> Binder<'q> {
         keys.iter().map(key).collect::<Result<_, _>>().map(Some)
     }
 
-    /// A window on a plan. Partitions are also by `by`.
+    /// Numbers of rows, by which frames by distance bring a row and its markers together. If
+    /// `ordered`, equal rows come in the order of their numbers, which is the order of the rows, or
+    /// of a key after groups and joins.
+    fn numbered(&mut self, plan: LogicalPlan, ordered: bool) -> (LogicalPlan, Option<Id>) {
+        let id = self.column("row", ColumnType::BigInt, false);
+        let call = if ordered { WindowFunction::RowNumber } else { WindowFunction::RowId };
+        let key = RowFacts::of(&plan, self.catalog).key().filter(|key| {
+            let are_ordered = key.iter().all(|id| self.columns.of(*id).ty.is_ordered());
+            ordered && are_ordered && !plan.has_own_order()
+        });
+        let order = key.into_iter().flatten();
+        let order = order.map(|id| OrderKey { id, descending: false, nulls_first: false }).collect();
+        let input = Box::new(plan);
+        (LogicalPlan::Window { input, partition: vec![], order, calls: vec![(id, call)] }, Some(id))
+    }
+
+    /// A window on a plan, and the number of a row. Partitions are also by `by`.
     fn window(
         &mut self,
         plan: LogicalPlan,
-        over: &Over,
+        (over, number): (&Over, Option<Id>),
         by: &[Id],
         rewritten: impl Fn(&Self, &Expr) -> Result<Expr, Fault>,
     ) -> Result<LogicalPlan, Fault> {
@@ -278,8 +301,8 @@ impl<'q> Binder<'q> {
             let expr = rewritten(self, expr)?;
             order.push(OrderKey { id: self.id_of("key", &expr, &mut more)?, ..*key });
         }
-        if let (Some(ranged), [key]) = (&over.ranged, &order[..]) {
-            return self.ranged(plan.extended(more), &partition, *key, ranged, rewritten);
+        if let (Some(ranged), [key], Some(number)) = (&over.ranged, &order[..], number) {
+            return self.ranged(plan.extended(more), &partition, (*key, number), ranged, rewritten);
         }
         let calls = over.calls.iter();
         let calls = calls.map(|(id, call)| Ok((*id, call.of(|e| rewritten(self, e))?)));

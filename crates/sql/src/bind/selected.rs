@@ -5,7 +5,7 @@ use crate::{
     error::At,
     logical::{Columns, Id, replaced},
 };
-use hushwire_tables::algebra::{Aggregate, Expr, Function, Value};
+use hushwire_tables::algebra::{Aggregate, Expr, Value};
 use std::collections::BTreeMap;
 
 /// The rows of a SELECT.
@@ -36,15 +36,10 @@ pub(super) enum Empty {
     Unsure,
 }
 
-/// Whether a function counts rows, so that it is 0 of none.
-pub(super) const fn counts(function: Function) -> bool {
-    matches!(function, Function::Count | Function::CountRows)
-}
-
 /// An expression on aggregates, with their values for no rows.
 pub(super) fn of_no_row(expr: &Expr, figures: &[(Id, Aggregate)], columns: &Columns) -> Expr {
     let value = |(id, aggregate): &(Id, Aggregate)| {
-        let value = if counts(aggregate.function) { Value::Number(0) } else { Value::Null };
+        let value = if aggregate.figure.counts() { Value::Number(0) } else { Value::Null };
         (*id, Expr::Literal(value, columns.of(*id).ty))
     };
     let by: BTreeMap<Id, Expr> = figures.iter().map(value).collect();

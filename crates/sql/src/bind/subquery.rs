@@ -16,7 +16,7 @@ use super::{
     Binder, BoundQuery, Env,
     expr::Calls,
     foreign, limited, order_by,
-    selected::{Empty, Selected, counts, of_no_row},
+    selected::{Empty, Selected, of_no_row},
 };
 use crate::{
     Fault,
@@ -26,7 +26,8 @@ use crate::{
 use hushwire_compute::Comparison;
 use hushwire_fault::code;
 use hushwire_tables::{
-    algebra::{Aggregate, Column, ColumnType, Expr, Function, Value, WindowFunction},
+    aggregates::{COUNT, MAX, MIN},
+    algebra::{Aggregate, Column, ColumnType, Expr, Value, WindowFunction},
     functions::coalesce,
 };
 use sqlparser::ast;
@@ -469,14 +470,14 @@ impl<'q> Binder<'q> {
         keys.dedup();
         let mut all = vec![];
         let argument = Expr::Column(value);
-        let mut figure = |binder: &mut Self, function, argument| {
-            let aggregate = Aggregate { name: "any".into(), function, argument, distinct: false };
+        let mut figure = |binder: &mut Self, figure, argument| {
+            let aggregate = Aggregate { name: "any".into(), figure, argument, distinct: false };
             binder.figure(&mut all, aggregate, at).map(Expr::Column)
         };
-        let rows = figure(self, Function::CountRows, None)?;
-        let count = figure(self, Function::Count, Some(argument.clone()))?;
-        let least = figure(self, Function::Min, Some(argument.clone()))?;
-        let greatest = figure(self, Function::Max, Some(argument))?;
+        let rows = figure(self, &COUNT, None)?;
+        let count = figure(self, &COUNT, Some(argument.clone()))?;
+        let least = figure(self, &MIN, Some(argument.clone()))?;
+        let greatest = figure(self, &MAX, Some(argument))?;
         let right = LogicalPlan::Group { input: Box::new(right), keys, aggregates: all, asked: false };
         let kind = if on.is_empty() { LogicalJoin::Inner } else { LogicalJoin::Left };
         if !on.is_empty() {
@@ -638,7 +639,7 @@ fn empty_value(
         }
     }
     let [expr] = list else { return None };
-    if strict(expr) && figures.iter().all(|(_, a)| !counts(a.function)) {
+    if strict(expr) && figures.iter().all(|(_, a)| !a.figure.counts()) {
         return None;
     }
     Some(of_no_row(expr, figures, columns))

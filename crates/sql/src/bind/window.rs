@@ -10,7 +10,7 @@ use super::{
     expr::{Calls, one, placed},
     frame::{Edge, Spec},
     function::Given,
-    ranged::{Ends, Over, Ranged},
+    ranged::{Ends, Over, Ranged, RangedFigure, whole},
 };
 use crate::{
     Fault,
@@ -20,11 +20,8 @@ use crate::{
 use hushwire_compute::Comparison;
 use hushwire_fault::code;
 use hushwire_tables::{
-    aggregates::{self, AggregateArguments, AggregateMeaning, Figures},
-    algebra::{
-        Arithmetic, Column, ColumnType, Expr, Frame, Function, Relation, SortKey, Value, Window,
-        WindowFunction,
-    },
+    aggregates::{self, AggregateArguments, AggregateMeaning, Figure, Figures, OverFrame},
+    algebra::{Arithmetic, Column, Expr, Frame, Relation, SortKey, Value, Window, WindowFunction},
     functions::{Reader, coalesce},
 };
 use sqlparser::ast;
@@ -33,20 +30,16 @@ use sqlparser::ast;
 const MOST_NEIGHBOURS: i128 = 256;
 
 /// Window functions that are being bound.
-struct InWindow<'a, 'q> {
-    binder: &'a mut Binder<'q>,
+pub(super) struct InWindow<'a, 'q> {
+    pub(super) binder: &'a mut Binder<'q>,
     all: &'a mut Vec<Over>,
-    spec: Spec,
+    pub(super) spec: Spec,
     name: &'a str,
-    at: At,
-}
-
-fn whole(n: i128) -> Expr {
-    Expr::Literal(Value::Number(n), ColumnType::BigInt)
+    pub(super) at: At,
 }
 
 /// 1 for each value that is not NULL, so that the sum is a count.
-fn counted(of: &Expr) -> Expr {
+pub(super) fn counted(of: &Expr) -> Expr {
     let branches = vec![(of.clone().is_null(), whole(0))];
     Expr::Case { branches, otherwise: Some(Box::new(one())) }
 }
@@ -56,52 +49,18 @@ impl Figures for InWindow<'_, '_> {
         self.binder.reader()
     }
 
-    fn figure(&mut self, function: Function, argument: Option<Expr>, distinct: bool) -> Result<Expr, Fault> {
-        let of = argument.unwrap_or_else(one);
-        let of = self.binder.figured(function, of, self.at)?;
-        if distinct && !matches!(function, Function::Min | Function::Max) {
-            return self.distinct(function, of);
+    fn figure(
+        &mut self,
+        figure: &'static Figure,
+        argument: Option<Expr>,
+        distinct: bool,
+    ) -> Result<Expr, Fault> {
+        let Some(of) = argument else { return self.sum(&one()) };
+        let of = figure.taken(&self.reader(), of).map_err(|e| e.placed(self.at.0))?;
+        if distinct && figure.repeats() {
+            return self.distinct(figure, of);
         }
-        match function {
-            Function::CountRows => self.sum(&one()),
-            Function::Count => self.sum(&counted(&of)),
-            Function::Sum => self.sum(&of),
-            Function::Average => {
-                let (sum, count) = (self.sum(&of)?, self.sum(&counted(&of))?);
-                let ty = self.reader().ty(&sum)?;
-                // Four more digits, as for an average. A sum of more than 19 digits is not NULL, as
-                // it would be after a CAST.
-                let sum = if ty.is_integer() {
-                    let digits = ColumnType::Decimal { precision: 19, scale: 0 };
-                    coalesce(vec![sum, Expr::Literal(Value::Null, digits)])
-                } else {
-                    sum
-                };
-                Ok(sum.arithmetic(Arithmetic::Divide, count))
-            }
-            Function::Min | Function::Max => self.extreme(&of, function == Function::Max),
-            Function::VariancePopulation | Function::VarianceSample => {
-                // (n Σx² − (Σx)²) / n², or over n (n − 1).
-                let times = |this: &Self, a: &Expr, b: &Expr| {
-                    this.reader().arithmetic(Arithmetic::Multiply, a.clone(), b.clone())
-                };
-                let square = times(self, &of, &of)?;
-                let (sum, squares, count) = (self.sum(&of)?, self.sum(&square)?, self.sum(&counted(&of))?);
-                let size = self.reader().arithmetic(
-                    Arithmetic::Subtract,
-                    times(self, &count, &squares)?,
-                    times(self, &sum, &sum)?,
-                )?;
-                let other = match function {
-                    Function::VarianceSample => {
-                        self.reader().arithmetic(Arithmetic::Subtract, count.clone(), one())?
-                    }
-                    _ => count.clone(),
-                };
-                let by = times(self, &count, &other)?;
-                self.reader().arithmetic(Arithmetic::Divide, size, by)
-            }
-        }
+        figure.over_frame(self, &of)
     }
 
     fn within(
@@ -125,17 +84,28 @@ impl Figures for InWindow<'_, '_> {
     }
 }
 
+impl OverFrame for InWindow<'_, '_> {
+    fn rules(&self) -> Reader<'_> {
+        self.binder.reader()
+    }
+
+    fn sum(&mut self, of: &Expr) -> Result<Expr, Fault> {
+        self.frame_sum(of)
+    }
+
+    fn extreme(&mut self, of: &Expr, greatest: bool) -> Result<Expr, Fault> {
+        self.frame_extreme(of, greatest)
+    }
+}
+
 impl InWindow<'_, '_> {
     /// The column of a function of the algebra over a window; equal ones share a column. A window
     /// that reads columns of others comes after them.
-    fn call(&mut self, spec: &Spec, call: WindowFunction) -> Result<Expr, Fault> {
+    pub(super) fn call(&mut self, spec: &Spec, call: WindowFunction) -> Result<Expr, Fault> {
         let Spec { partition, order, .. } = spec;
         let read = call.argument().into_iter().chain(partition).chain(order.iter().map(|(e, _)| e));
         let read: Vec<Id> = read.flat_map(Expr::columns).collect();
-        let makes = |over: &Over| {
-            let sums = over.ranged.iter().flat_map(|ranged| ranged.sums.iter().map(|(id, _)| id));
-            over.calls.iter().map(|(id, _)| id).chain(sums).any(|id| read.contains(id))
-        };
+        let makes = |over: &Over| over.made().any(|id| read.contains(&id));
         let first = self.all.iter().rposition(makes).map_or(0, |place| place + 1);
         let alike =
             |over: &Over| over.ranged.is_none() && over.partition == *partition && over.order == *order;
@@ -157,12 +127,12 @@ impl InWindow<'_, '_> {
         self.reader().arithmetic(op, a, b)
     }
 
-    fn compared(&self, op: Comparison, a: Expr, b: Expr) -> Result<Expr, Fault> {
+    pub(super) fn compared(&self, op: Comparison, a: Expr, b: Expr) -> Result<Expr, Fault> {
         self.reader().compared(op, a, b)
     }
 
     /// `yes` where the condition is true, else `no`.
-    fn choose(&self, condition: Expr, yes: Expr, no: Expr) -> Result<Expr, Fault> {
+    pub(super) fn choose(&self, condition: Expr, yes: Expr, no: Expr) -> Result<Expr, Fault> {
         let mut both = self.reader().united(vec![no, yes])?;
         let branches = vec![(condition, both.pop().unwrap_or_else(one))];
         Ok(Expr::Case { branches, otherwise: both.pop().map(Box::new) })
@@ -184,7 +154,7 @@ impl InWindow<'_, '_> {
         Ok(coalesce(self.reader().united(vec![moved, beyond])?))
     }
 
-    fn sum(&mut self, of: &Expr) -> Result<Expr, Fault> {
+    fn frame_sum(&mut self, of: &Expr) -> Result<Expr, Fault> {
         let spec = self.spec.begun();
         let peers = match (spec.start, spec.end) {
             (Edge::First, Edge::Last) => Some(Frame::Peers),
@@ -204,7 +174,7 @@ impl InWindow<'_, '_> {
         let nullable = self.binder.columns.may_be_null(of)?;
         let mut between = |of: &Expr| -> Result<Expr, Fault> {
             if let Some(ends) = &ends {
-                return self.ranged_sum(&spec, ends, of);
+                return self.over_distance(&spec, ends, RangedFigure::Sum(of.clone()));
             }
             let upper = match spec.end {
                 Edge::Row(n) => self.sum_to(&spec, of, n)?,
@@ -228,16 +198,18 @@ impl InWindow<'_, '_> {
         Ok(Expr::Case { branches: vec![(some, sum)], otherwise: None })
     }
 
-    /// The column of a sum over a frame by a distance.
-    fn ranged_sum(&mut self, spec: &Spec, ends: &Ends, of: &Expr) -> Result<Expr, Fault> {
+    /// The column of a figure over a frame by a distance.
+    pub(super) fn over_distance(
+        &mut self,
+        spec: &Spec,
+        ends: &Ends,
+        figure: RangedFigure,
+    ) -> Result<Expr, Fault> {
         let Spec { partition, order, .. } = spec;
-        // A running sum has the type.
-        let sum = WindowFunction::RunningSum(of.clone(), Frame::Rows);
-        let read: Vec<Id> = of.columns();
-        let makes = |over: &Over| {
-            let sums = over.ranged.iter().flat_map(|ranged| ranged.sums.iter().map(|(id, _)| id));
-            over.calls.iter().map(|(id, _)| id).chain(sums).any(|id| read.contains(id))
-        };
+        // A running figure has the type.
+        let running = figure.running(Frame::Rows);
+        let read: Vec<Id> = figure.argument().columns();
+        let makes = |over: &Over| over.made().any(|id| read.contains(&id));
         let first = self.all.iter().rposition(makes).map_or(0, |place| place + 1);
         let alike = |over: &Over| {
             over.partition == *partition
@@ -246,27 +218,26 @@ impl InWindow<'_, '_> {
         };
         let place = self.all[first..].iter().position(alike).map(|place| first + place);
         let place = place.unwrap_or_else(|| {
-            let ranged = Some(Ranged { ends: ends.clone(), sums: vec![] });
+            let ranged = Some(Ranged { ends: ends.clone(), figures: vec![] });
             self.all.push(Over { ranged, ..Over::new(partition.clone(), order.clone()) });
             self.all.len() - 1
         });
-        let known = self.all[place].ranged.iter().flat_map(|ranged| &ranged.sums);
-        if let Some((id, _)) = known.into_iter().find(|(_, known)| known == of) {
+        let known = self.all[place].ranged.iter().flat_map(|ranged| &ranged.figures);
+        if let Some((id, _)) = known.into_iter().find(|(_, known)| *known == figure) {
             return Ok(Expr::Column(*id));
         }
-        let id = self.binder.window_column(partition, order, (self.name, &sum), self.at)?;
+        let id = self.binder.window_column(partition, order, (self.name, &running), self.at)?;
+        if !matches!(figure, RangedFigure::Sum(_)) {
+            // A frame may have no row.
+            self.binder.may_be_null(&[id]);
+        }
         if let Some(ranged) = &mut self.all[place].ranged {
-            ranged.sums.push((id, of.clone()));
+            ranged.figures.push((id, figure));
         }
         Ok(Expr::Column(id))
     }
 
-    fn unknown(&self) -> Fault {
-        if self.spec.ends.is_some() {
-            let clause = format!("{} over RANGE by a distance", self.name.to_uppercase());
-            let remedy = "SUM, COUNT, AVG and variances have such frames; for others count rows by ROWS BETWEEN n PRECEDING AND CURRENT ROW, or join the table with itself on the distance and group: SELECT a.id, MAX(b.x) FROM t AS a JOIN t AS b ON b.day BETWEEN a.day - 7 AND a.day GROUP BY a.id";
-            return unsupported(self.at, &clause, remedy);
-        }
+    pub(super) fn unknown(&self) -> Fault {
         unsupported(
             self.at,
             "a frame that ends before it begins",
@@ -274,7 +245,7 @@ impl InWindow<'_, '_> {
         )
     }
 
-    fn refuse_ranges(&self) -> Result<(), Fault> {
+    pub(super) fn refuse_ranges(&self) -> Result<(), Fault> {
         if self.spec.frame == Frame::Rows {
             return Ok(());
         }
@@ -283,8 +254,11 @@ impl InWindow<'_, '_> {
         Err(fault(self.at, code::SQL_UNSUPPORTED, &[("clause", &clause), ("remedy", &remedy)]))
     }
 
-    fn extreme(&mut self, of: &Expr, greatest: bool) -> Result<Expr, Fault> {
+    fn frame_extreme(&mut self, of: &Expr, greatest: bool) -> Result<Expr, Fault> {
         let spec = self.spec.begun();
+        if let Some(ends) = spec.ends.clone() {
+            return self.over_distance(&spec, &ends, RangedFigure::Extreme { of: of.clone(), greatest });
+        }
         let of_frame = |frame| WindowFunction::Extreme { of: of.clone(), greatest, frame };
         match (spec.start, spec.end) {
             (Edge::First, Edge::Last) => self.call(&spec, of_frame(Frame::Peers)),
@@ -317,7 +291,7 @@ impl InWindow<'_, '_> {
     }
 
     /// The value this many rows after the row.
-    fn neighbour(&mut self, spec: &Spec, of: &Expr, rows: i128) -> Result<Expr, Fault> {
+    pub(super) fn neighbour(&mut self, spec: &Spec, of: &Expr, rows: i128) -> Result<Expr, Fault> {
         match rows {
             0 => Ok(of.clone()),
             1.. => self.call(spec, WindowFunction::Lead(of.clone(), rows as u64)),
@@ -327,8 +301,8 @@ impl InWindow<'_, '_> {
 
     /// A figure of the different values of a partition: the count is the greatest place in their
     /// order.
-    fn distinct(&mut self, function: Function, of: Expr) -> Result<Expr, Fault> {
-        if !self.spec.is_whole() || function != Function::Count {
+    fn distinct(&mut self, figure: &Figure, of: Expr) -> Result<Expr, Fault> {
+        if !self.spec.is_whole() || !figure.counts() {
             let clause = format!("DISTINCT in {} over a window", self.name.to_uppercase());
             let remedy = "take it of the rows of SELECT DISTINCT in a derived table, by GROUP BY, and join; COUNT(DISTINCT a) OVER (PARTITION BY b) is there";
             return Err(unsupported(self.at, &clause, remedy));
@@ -338,74 +312,6 @@ impl InWindow<'_, '_> {
         let most = WindowFunction::Extreme { of: place, greatest: true, frame: Frame::Peers };
         let most = self.within(vec![], vec![], most)?;
         Ok(coalesce(vec![most, whole(0)]))
-    }
-
-    /// The first or the last value of the frame.
-    fn held(&mut self, of: &Expr, first: bool, nulls: bool) -> Result<Expr, Fault> {
-        if self.spec.ends.is_some() {
-            return Err(self.unknown());
-        }
-        let spec = match (first, self.spec.end) {
-            // The last row of a partition is the first one of the reverse order.
-            (false, Edge::Last) => {
-                let turned = Spec { start: Edge::Row(0), ..self.spec.clone() }.begun();
-                return self.first_of(&Spec { end: Edge::Last, start: Edge::First, ..turned }, of, nulls);
-            }
-            _ => self.spec.clone(),
-        };
-        if first {
-            return self.first_of(&spec, of, nulls);
-        }
-        match spec.end {
-            Edge::Row(0) => {
-                let frame = spec.frame;
-                let call = WindowFunction::Held { of: of.clone(), first: false, nulls, frame };
-                self.call(&spec, call)
-            }
-            Edge::Row(n) => {
-                self.refuse_ranges()?;
-                let turned = Spec { start: Edge::Row(-n), end: Edge::Last, ..spec };
-                let turned = turned.begun();
-                let turned = Spec { start: Edge::Row(-n), end: Edge::Last, ..turned };
-                self.first_of(&turned, of, nulls)
-            }
-            _ => Err(self.unknown()),
-        }
-    }
-
-    /// The first value of a frame.
-    fn first_of(&mut self, spec: &Spec, of: &Expr, nulls: bool) -> Result<Expr, Fault> {
-        let held = |frame| WindowFunction::Held { of: of.clone(), first: true, nulls, frame };
-        match (spec.start, spec.end) {
-            // Whatever follows, the first one stays the first one.
-            (Edge::First, _) if nulls => self.call(spec, held(Frame::Rows)),
-            (Edge::First, Edge::Row(0)) => self.call(spec, held(spec.frame)),
-            (Edge::First, Edge::Last) => {
-                // The first one that is not NULL, in the last row.
-                let so_far = self.call(spec, held(Frame::Rows))?;
-                let turned = Spec { start: Edge::Row(0), end: Edge::Last, ..spec.clone() }.begun();
-                let last = WindowFunction::Held { of: so_far, first: true, nulls: true, frame: Frame::Rows };
-                self.call(&turned, last)
-            }
-            (Edge::Row(0), _) if nulls => Ok(of.clone()),
-            (Edge::Row(n @ ..0), _) if nulls => {
-                self.refuse_ranges()?;
-                let by = n.unsigned_abs() as u64;
-                let first = self.call(spec, held(Frame::Rows))?;
-                let before = self.call(spec, WindowFunction::Lag(of.clone(), by))?;
-                let is_there = self.call(spec, WindowFunction::Lag(one(), by))?;
-                self.choose(is_there.is_null(), first, before)
-            }
-            (Edge::Row(n), _) if nulls => {
-                self.refuse_ranges()?;
-                self.call(spec, WindowFunction::Lead(of.clone(), n as u64))
-            }
-            _ => Err(unsupported(
-                self.at,
-                "IGNORE NULLS in a sliding frame",
-                "write a frame from or to the end of the partition, or COALESCE of neighbours: COALESCE(a, LAG(a) OVER w, LAG(a, 2) OVER w)",
-            )),
-        }
     }
 
     /// A quotient of two counts.
@@ -495,7 +401,7 @@ impl InWindow<'_, '_> {
             }
             ("first_value" | "first", [of]) => self.held(of, true, !ignores),
             ("last_value" | "last", [of]) => self.held(of, false, !ignores),
-            ("nth_value", [of, n]) if !ignores => {
+            ("nth_value", [of, n]) => {
                 let n = literal(n).filter(|n| *n > 0);
                 let n = n.ok_or_else(|| {
                     unsupported(
@@ -504,19 +410,7 @@ impl InWindow<'_, '_> {
                         "write a whole number from 1 on, as in NTH_VALUE(a, 2)",
                     )
                 })?;
-                if self.spec.start != Edge::First {
-                    return Err(unsupported(
-                        self.at,
-                        "NTH_VALUE over a frame that does not begin with the partition",
-                        "write LEAD or LAG by a number of rows",
-                    ));
-                }
-                let moved = self.neighbour(&spec, of, n - 1)?;
-                let nth = WindowFunction::Held { of: moved, first: true, nulls: true, frame: Frame::Rows };
-                let nth = self.call(&spec, nth)?;
-                let so_far = self.sum(&one())?;
-                let reached = self.compared(Comparison::GreaterOrEqual, so_far, whole(n))?;
-                Ok(Expr::Case { branches: vec![(reached, nth)], otherwise: None })
+                self.nth(of, n, !ignores)
             }
             _ => {
                 let function = format!("{} OVER", self.name);
@@ -570,7 +464,8 @@ impl<'q> Binder<'q> {
         at: At,
     ) -> Result<Expr, Fault> {
         if calls.windows.is_none() || calls.inside {
-            return Err(fault(at, code::WINDOW_MISPLACED, &[]));
+            let remedy = "write it in the list, in ORDER BY or in QUALIFY, which filters: SELECT id FROM t QUALIFY ROW_NUMBER() OVER (ORDER BY id) = 1";
+            return Err(fault(at, code::WINDOW_MISPLACED, &[]).remedied(remedy));
         }
         // The argument of a window function may contain aggregates, but no window function.
         let windows = calls.windows.take();
@@ -584,8 +479,8 @@ impl<'q> Binder<'q> {
             Some(found) if !matches!(name, "first" | "last") => {
                 let count = args.as_ref().map_or(0, Vec::len);
                 match (&found.meaning, args) {
-                    (AggregateMeaning::Native(Function::Count), None) => {
-                        within.figure(Function::CountRows, None, given.distinct)
+                    (AggregateMeaning::Native(figure), None) if figure.counts() => {
+                        within.figure(figure, None, given.distinct)
                     }
                     (_, None) => {
                         Err(unsupported(at, &format!("{name}(*)"), "name its argument: only COUNT takes *"))
@@ -597,8 +492,8 @@ impl<'q> Binder<'q> {
                             [("function", &name), ("found", &count), ("expected", &1)];
                         Err(fault(at, code::ARGUMENTS, &fields))
                     }
-                    (AggregateMeaning::Native(function), Some(mut args)) => match args.pop() {
-                        Some(of) if args.is_empty() => within.figure(*function, Some(of), given.distinct),
+                    (AggregateMeaning::Native(figure), Some(mut args)) => match args.pop() {
+                        Some(of) if args.is_empty() => within.figure(figure, Some(of), given.distinct),
                         _ => Err(unsupported(
                             at,
                             "several arguments in a window function",

@@ -6,8 +6,12 @@ use crate::{
     catalog::Catalog,
     error::{At, unsupported},
 };
-use hushwire_tables::algebra::{
-    Aggregate, Column, ColumnType, Expr, JoinKind, Relation, Schema, SortKey, Table, Value, Window,
+use hushwire_tables::{
+    algebra::{
+        Aggregate, Column, ColumnType, Expr, JoinKind, Relation, Schema, SortKey, Table, Value, Window,
+        WindowFunction,
+    },
+    functions::precise,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -87,8 +91,8 @@ fn places(ids: impl IntoIterator<Item = Id>) -> Places {
     all
 }
 
-/// An expression on indices. A number without an index would be mistaken for one.
-fn placed(expr: &Expr, places: &Places) -> Result<Expr, Fault> {
+/// An expression on indices of a schema. A number without an index would be mistaken for one.
+fn placed(expr: &Expr, places: &Places, schema: &Schema) -> Result<Expr, Fault> {
     if reads(expr).iter().any(|id| !places.contains_key(id)) {
         return Err(unsupported(
             At::default(),
@@ -96,7 +100,9 @@ fn placed(expr: &Expr, places: &Places) -> Result<Expr, Fault> {
             "name it in the WHERE of the subquery, compared by = with a column of the subquery's own",
         ));
     }
-    Ok(replaced(expr, &places.iter().map(|(id, at)| (*id, Expr::Column(*at))).collect()))
+    let made = replaced(expr, &places.iter().map(|(id, at)| (*id, Expr::Column(*at))).collect());
+    // Only here are the ranges of columns known.
+    Ok(precise(&made, schema))
 }
 
 impl Emitter<'_> {
@@ -130,11 +136,12 @@ impl Emitter<'_> {
             }
             LogicalPlan::Filter { input, condition } => {
                 let (input, at) = self.plan(input)?;
-                Ok((self.one(input.filter(placed(condition, &at)?))?, at))
+                Ok((self.one(input.filter(placed(condition, &at, input.schema())?))?, at))
             }
             LogicalPlan::Project { input, columns } => {
                 let (input, at) = self.plan(input)?;
-                let made = columns.iter().map(|(id, expr)| Ok((self.name(*id), placed(expr, &at)?)));
+                let schema = input.schema();
+                let made = columns.iter().map(|(id, expr)| Ok((self.name(*id), placed(expr, &at, schema)?)));
                 let made = made.collect::<Result<_, Fault>>()?;
                 Ok((self.one(input.project(made))?, places(columns.iter().map(|(id, _)| *id))))
             }
@@ -147,8 +154,10 @@ impl Emitter<'_> {
             LogicalPlan::Window { input, partition, order, calls } => {
                 let ids: Vec<Id> = plan.columns();
                 let (input, at) = self.plan(input)?;
-                let functions = calls.iter().map(|(id, c)| Ok((self.name(*id), c.of(|e| placed(e, &at))?)));
-                let functions = functions.collect::<Result<_, Fault>>()?;
+                let call = |(id, call): &(Id, WindowFunction)| {
+                    Ok((self.name(*id), call.of(|e| placed(e, &at, input.schema()))?))
+                };
+                let functions = calls.iter().map(call).collect::<Result<_, Fault>>()?;
                 let window = Window {
                     partition: partition.iter().map(|id| Expr::Column(at[id])).collect(),
                     order: keys(order, &at),
@@ -205,7 +214,7 @@ impl Emitter<'_> {
             return Ok((scanned, at));
         }
         let named = |(_, expr): &(Id, Expr)| {
-            let expr = placed(expr, &at)?;
+            let expr = placed(expr, &at, scanned.schema())?;
             let name = expr.shown(scanned.schema()).to_string();
             Ok((name, expr))
         };
@@ -228,7 +237,8 @@ impl Emitter<'_> {
         let shift = left.schema().columns().len();
         let mut both = left_at.clone();
         both.extend(right_at.iter().map(|(id, at)| (*id, at + shift)));
-        let residual = residual.map(|e| placed(e, &both)).transpose()?;
+        let all = Schema([left.schema().columns(), right.schema().columns()].concat());
+        let residual = residual.map(|e| placed(e, &both, &all)).transpose()?;
         if on.is_empty() && kind == LogicalJoin::Inner {
             let crossed = self.one(left.cross(&right))?;
             let made = residual.map_or(Ok(crossed.clone()), |e| crossed.filter(e));
@@ -272,7 +282,8 @@ impl Emitter<'_> {
         let (input, at) = self.plan(input)?;
         let made = keys.iter().map(|id| (self.name(*id), Expr::Column(at[id]))).collect();
         let figure = |(id, aggregate): &(Id, Aggregate)| -> Result<Aggregate, Fault> {
-            let argument = aggregate.argument.as_ref().map(|e| placed(e, &at)).transpose()?;
+            let argument = aggregate.argument.as_ref();
+            let argument = argument.map(|e| placed(e, &at, input.schema())).transpose()?;
             Ok(Aggregate { name: self.name(*id), argument, ..aggregate.clone() })
         };
         let figures = aggregates.iter().map(figure).collect::<Result<Vec<_>, _>>()?;

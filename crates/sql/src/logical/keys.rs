@@ -91,6 +91,11 @@ impl RowFacts {
         }
     }
 
+    /// The columns of a key.
+    pub(crate) fn key(&self) -> Option<Ids> {
+        self.unique.first().cloned()
+    }
+
     /// Records that each partition has one row, if a condition keeps its first row alone.
     fn first_of(&mut self, condition: &Expr) {
         let Expr::Compare(Comparison::Equal | Comparison::LessOrEqual, a, b) = condition else { return };

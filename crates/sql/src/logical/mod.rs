@@ -180,6 +180,15 @@ impl LogicalPlan {
         self.columns().into_iter().collect()
     }
 
+    /// Whether its rows are those of a table, in their order.
+    pub(crate) fn has_own_order(&self) -> bool {
+        match self {
+            LogicalPlan::Scan { .. } | LogicalPlan::One | LogicalPlan::Values { .. } => true,
+            LogicalPlan::Filter { input, .. } | LogicalPlan::Project { input, .. } => input.has_own_order(),
+            _ => false,
+        }
+    }
+
     /// Adds columns that are computed by expressions.
     pub(crate) fn extended(self, more: Vec<(Id, Expr)>) -> LogicalPlan {
         if more.is_empty() {

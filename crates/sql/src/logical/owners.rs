@@ -8,9 +8,8 @@ use super::{Columns, Id, Ids, LogicalJoin, LogicalPlan, reads, replaced};
 use crate::{Fault, catalog::Catalog};
 use hushwire_fault::code;
 use hushwire_tables::{
-    algebra::{
-        Aggregate, CallPlace, Column, Expr, Function, Relation, Schema, SetOperation, Value, WindowFunction,
-    },
+    aggregates::MIN,
+    algebra::{Aggregate, CallPlace, Column, Expr, Relation, Schema, SetOperation, Value, WindowFunction},
     plain::{Tables, evaluate},
 };
 use std::collections::BTreeMap;
@@ -209,7 +208,7 @@ impl Mover<'_> {
                     return Ok(None);
                 }
                 let Some(id) = self.offered(input, expr)? else { return Ok(None) };
-                let least = Aggregate::new("key", Function::Min, Expr::Column(id));
+                let least = Aggregate::new("key", &MIN, Expr::Column(id));
                 let known = aggregates.iter().find(|(_, known)| *known == least);
                 if let Some((known, _)) = known {
                     return Ok(Some(*known));

@@ -1,6 +1,7 @@
 //! Queries that are refused, values as text, and the shape of plans.
 
 mod cells;
+mod frames;
 mod owners;
 mod plans;
 mod reference;

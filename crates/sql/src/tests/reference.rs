@@ -48,7 +48,7 @@ fn read(relation: &Relation, tables: &mut Tables) {
 }
 
 /// The fields of a query's rows as text, and the types of its columns.
-fn answered(sql: &str) -> (Vec<Vec<String>>, Vec<String>) {
+pub(super) fn answered(sql: &str) -> (Vec<Vec<String>>, Vec<String>) {
     let catalog = Catalog::new(vec![table("owner", rows().len() as u64)]).unwrap_or_else(|e| panic!("{e}"));
     let options = Options { join_bound: Some(64), ..Options::default() };
     let relation = relation(sql, &catalog, options).unwrap_or_else(|e| panic!("{sql}: {e}"));
@@ -61,6 +61,13 @@ fn answered(sql: &str) -> (Vec<Vec<String>>, Vec<String>) {
     };
     let rows = made.iter().map(|row| row.iter().zip(columns).map(field).collect()).collect();
     (rows, columns.iter().map(|column| column.ty.to_string()).collect())
+}
+
+/// A query that parties can compute of a table with this number of rows.
+pub(super) fn planned(sql: &str, rows: u64) -> Result<Query, hushwire_tables::Fault> {
+    let catalog = Catalog::new(vec![table("owner", rows)])?;
+    let options = Options { join_bound: Some(64), ..Options::default() };
+    Query::new("query", &relation(sql, &catalog, options)?, &["analyst"])
 }
 
 /// Rounds, and bytes that the party that sends most sends, where parties hold shares of the table;
@@ -196,5 +203,33 @@ fn the_reference_is_made_of_the_tables() {
         ("<!-- clauses: made of their table -->\n", clauses()),
     ] {
         hushwire_testkit::page("reference/sql.md", begin, &text);
+    }
+}
+
+/// The words of a text that are in capitals.
+fn capitals(text: &str) -> Vec<&str> {
+    let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    words.filter(|word| word.len() > 1 && word.chars().all(|c| !c.is_ascii_lowercase())).collect()
+}
+
+/// The random queries that are compared with DuckDB call each function and each aggregate, and have
+/// each clause.
+#[test]
+fn random_queries_have_all_functions_and_clauses() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/fuzz-sql");
+    let Ok(script) = std::fs::read_to_string(path) else {
+        return eprintln!("skipped: there is no scripts/fuzz-sql beside this crate");
+    };
+    let known: std::collections::BTreeSet<&str> = capitals(&script).into_iter().collect();
+    let functions = FUNCTIONS.iter().map(|function| (function.names, function.example));
+    let aggregates = AGGREGATES.iter().map(|aggregate| (aggregate.names, aggregate.example));
+    for (names, example) in functions.chain(aggregates) {
+        let is_called = names.iter().any(|name| known.contains(name.to_uppercase().as_str()));
+        assert!(is_called || example.is_empty(), "scripts/fuzz-sql calls none of {names:?}");
+    }
+    for Clause { usage, .. } in CLAUSES {
+        for word in capitals(usage) {
+            assert!(known.contains(word), "scripts/fuzz-sql has no {word}: {usage}");
+        }
     }
 }

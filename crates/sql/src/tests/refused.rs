@@ -36,6 +36,14 @@ fn what_cannot_be_is_refused_with_its_place_and_its_fields() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// Other databases read a text between double quotes.
+#[test]
+fn a_name_between_quotes_may_be_a_text() {
+    let remedy = |sql: &str| plan(sql).expect_err(sql).remedy();
+    assert!(remedy("SELECT id FROM shop WHERE city = \"Rome\"").contains("'Rome'"));
+    assert!(!remedy("SELECT id FROM shop WHERE city = Rome").contains("'Rome'"));
+}
+
 #[test]
 fn deep_nesting_is_refused_without_a_crash() {
     let sql = format!("SELECT {}1{} FROM shop", "(".repeat(4000), ")".repeat(4000));

@@ -2,6 +2,7 @@
 #![allow(dead_code, unreachable_pub, reason = "each test has its own use of it")]
 
 pub mod three;
+pub mod tpcds;
 
 use hushwire_sql::{cell, test_support::World};
 use hushwire_tables::{

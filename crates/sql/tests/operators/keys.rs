@@ -97,7 +97,7 @@ fn among_three_parties_they_are_the_same() {
     for world in worlds().iter().take(4) {
         for sql in &QUERIES[..2] {
             let (plan, mut rows) = world.run(sql);
-            let mut among = three::rows(world, &plan);
+            let mut among = three::rows(world, &plan, 1);
             rows.sort();
             among.sort();
             assert_eq!(among, rows, "{sql}");

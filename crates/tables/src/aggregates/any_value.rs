@@ -1,7 +1,6 @@
 //! ANY_VALUE.
 
-use super::{AggregateDef, AggregateMeaning};
-use crate::algebra::Function;
+use super::{AggregateDef, AggregateMeaning, MIN};
 
 pub(super) static DEFINITION: AggregateDef = AggregateDef {
     names: &["any_value", "arbitrary"],
@@ -13,6 +12,6 @@ pub(super) static DEFINITION: AggregateDef = AggregateDef {
     distinct: true,
     meaning: AggregateMeaning::Rewritten(|arguments| {
         let [of] = arguments.exactly()?;
-        arguments.figure(Function::Min, of)
+        arguments.figure(&MIN, of)
     }),
 };

@@ -1,7 +1,6 @@
 //! APPROX_COUNT_DISTINCT.
 
-use super::{AggregateDef, AggregateMeaning};
-use crate::algebra::Function;
+use super::{AggregateDef, AggregateMeaning, COUNT};
 
 pub(super) static DEFINITION: AggregateDef = AggregateDef {
     names: &["approx_count_distinct", "approx_distinct"],
@@ -13,6 +12,6 @@ pub(super) static DEFINITION: AggregateDef = AggregateDef {
     distinct: true,
     meaning: AggregateMeaning::Rewritten(|arguments| {
         let [of] = arguments.exactly()?;
-        arguments.figures.figure(Function::Count, Some(of), true)
+        arguments.figures.figure(&COUNT, Some(of), true)
     }),
 };

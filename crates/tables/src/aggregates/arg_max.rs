@@ -1,9 +1,9 @@
 //! ARG_MAX.
 
-use super::{AggregateArguments, AggregateDef, AggregateMeaning, definition::when};
+use super::{AggregateArguments, AggregateDef, AggregateMeaning, MIN, definition::when};
 use crate::{
     Fault,
-    algebra::{Expr, Frame, Function, WindowFunction},
+    algebra::{Expr, Frame, WindowFunction},
 };
 use hushwire_compute::Comparison;
 
@@ -32,5 +32,5 @@ pub(super) fn extreme(
     let call = WindowFunction::Extreme { of: by.clone(), greatest, frame: Frame::Peers };
     let best = arguments.figures.within(vec![], vec![], call)?;
     let is_best = arguments.compared(Comparison::Equal, by, best)?;
-    arguments.figure(Function::Min, when(is_best, of))
+    arguments.figure(&MIN, when(is_best, of))
 }

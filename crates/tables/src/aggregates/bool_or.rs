@@ -1,7 +1,6 @@
 //! BOOL_OR.
 
-use super::{AggregateDef, AggregateMeaning};
-use crate::algebra::Function;
+use super::{AggregateDef, AggregateMeaning, MAX};
 
 pub(super) static DEFINITION: AggregateDef = AggregateDef {
     names: &["bool_or", "logical_or"],
@@ -13,6 +12,6 @@ pub(super) static DEFINITION: AggregateDef = AggregateDef {
     distinct: true,
     meaning: AggregateMeaning::Rewritten(|arguments| {
         let [of] = arguments.exactly()?;
-        arguments.figure(Function::Max, of)
+        arguments.figure(&MAX, of)
     }),
 };

@@ -1,7 +1,10 @@
 //! CORR.
 
-use super::{AggregateDef, AggregateMeaning, moments::Moments};
-use crate::algebra::Arithmetic;
+use super::{AggregateArguments, AggregateDef, AggregateMeaning, moments::Moments};
+use crate::{
+    Fault,
+    algebra::{Arithmetic, Expr},
+};
 
 pub(super) static DEFINITION: AggregateDef = AggregateDef {
     names: &["corr"],
@@ -13,11 +16,15 @@ pub(super) static DEFINITION: AggregateDef = AggregateDef {
     distinct: false,
     meaning: AggregateMeaning::Rewritten(|arguments| {
         let moments = Moments::of(arguments)?;
-        let [of_y, of_x] = [&moments.y, &moments.x].map(|one| moments.spread(arguments, one));
-        let y = arguments.call("sqrt", vec![of_y?])?;
-        let x = arguments.call("sqrt", vec![of_x?])?;
-        let by = arguments.arithmetic(Arithmetic::Multiply, y, x)?;
-        let mixed = moments.mixed(arguments)?;
-        arguments.arithmetic(Arithmetic::Divide, mixed, by)
+        of(arguments, &moments)
     }),
 };
+
+/// The correlation, from sums.
+pub(super) fn of(arguments: &AggregateArguments<'_>, moments: &Moments) -> Result<Expr, Fault> {
+    let [of_y, of_x] = [&moments.y, &moments.x].map(|one| moments.spread(arguments, one));
+    let y = arguments.call("sqrt", vec![of_y?])?;
+    let x = arguments.call("sqrt", vec![of_x?])?;
+    let by = arguments.arithmetic(Arithmetic::Multiply, y, x)?;
+    arguments.arithmetic(Arithmetic::Divide, moments.mixed(arguments)?, by)
+}

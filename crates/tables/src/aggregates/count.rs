@@ -1,7 +1,11 @@
 //! COUNT.
 
-use super::{AggregateDef, AggregateMeaning};
-use crate::algebra::Function;
+use super::{
+    AggregateDef, AggregateMeaning, Figure,
+    definition::counted,
+    figure::{FigureForm, as_it_is},
+};
+use crate::algebra::{Aggregate, ColumnType, ExprType, Range, Value};
 
 pub(super) static DEFINITION: AggregateDef = AggregateDef {
     names: &["count"],
@@ -11,5 +15,27 @@ pub(super) static DEFINITION: AggregateDef = AggregateDef {
     doc: "the number of rows, or of rows in which no value is NULL",
     example: "COUNT(price)",
     distinct: true,
-    meaning: AggregateMeaning::Native(Function::Count),
+    meaning: AggregateMeaning::Native(&COUNT),
 };
+
+/// How many rows there are, or in how many the argument is not NULL.
+pub static COUNT: Figure = Figure {
+    name: "COUNT",
+    form: FigureForm::Count,
+    argument: as_it_is,
+    check: |checked| {
+        let range = Range { low: 0, high: checked.rows.into() };
+        Ok(ExprType { ty: ColumnType::BigInt, nullable: false, range })
+    },
+    plain: |values| Value::Number(values.count()),
+    lower: |rows| rows.cell(rows.count(), None),
+    over: |frame, of| frame.sum(&counted(of)),
+};
+
+impl Aggregate {
+    /// The count of rows.
+    #[must_use]
+    pub fn count_rows(name: &str) -> Self {
+        Aggregate { name: name.to_owned(), figure: &COUNT, argument: None, distinct: false }
+    }
+}

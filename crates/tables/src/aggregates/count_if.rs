@@ -1,10 +1,9 @@
 //! COUNT_IF.
 
 use super::{
-    AggregateDef, AggregateMeaning,
+    AggregateDef, AggregateMeaning, COUNT,
     definition::{when, whole},
 };
-use crate::algebra::Function;
 
 pub(super) static DEFINITION: AggregateDef = AggregateDef {
     names: &["count_if", "countif"],
@@ -16,6 +15,6 @@ pub(super) static DEFINITION: AggregateDef = AggregateDef {
     distinct: false,
     meaning: AggregateMeaning::Rewritten(|arguments| {
         let [of] = arguments.exactly()?;
-        arguments.figure(Function::Count, when(of, whole(1)))
+        arguments.figure(&COUNT, when(of, whole(1)))
     }),
 };

@@ -1,8 +1,9 @@
 //! The parts of an aggregate's definition.
 
+use super::{Figure, MAX, MIN};
 use crate::{
     Fault,
-    algebra::{Arithmetic, ColumnType, Expr, Frame, Function, Value, WindowFunction},
+    algebra::{Arithmetic, ColumnType, Expr, Frame, Value, WindowFunction},
     functions::{self, Arguments, Reader},
 };
 use core::{fmt::Display, ops::RangeInclusive};
@@ -31,8 +32,8 @@ pub struct AggregateDef {
 
 /// The expression of a call.
 pub enum AggregateMeaning {
-    /// A function of the algebra.
-    Native(Function),
+    /// A figure of the algebra.
+    Native(&'static Figure),
     /// An expression of other figures.
     Rewritten(fn(&mut AggregateArguments<'_>) -> Result<Expr, Fault>),
 }
@@ -46,7 +47,12 @@ pub trait Figures {
     ///
     /// # Errors
     /// The figure does not take its argument.
-    fn figure(&mut self, function: Function, argument: Option<Expr>, distinct: bool) -> Result<Expr, Fault>;
+    fn figure(
+        &mut self,
+        figure: &'static Figure,
+        argument: Option<Expr>,
+        distinct: bool,
+    ) -> Result<Expr, Fault>;
 
     /// The column of a window function of each row. Partitions are the groups, parted further by
     /// `partition`; the flag of a key says whether it is descending.
@@ -100,8 +106,8 @@ impl AggregateArguments<'_> {
     }
 
     /// A figure of all rows of a group.
-    pub(crate) fn figure(&mut self, function: Function, argument: Expr) -> Result<Expr, Fault> {
-        self.figures.figure(function, Some(argument), false)
+    pub(crate) fn figure(&mut self, figure: &'static Figure, argument: Expr) -> Result<Expr, Fault> {
+        self.figures.figure(figure, Some(argument), false)
     }
 
     pub(crate) fn arithmetic(&self, op: Arithmetic, a: Expr, b: Expr) -> Result<Expr, Fault> {
@@ -138,8 +144,8 @@ impl AggregateArguments<'_> {
         wanted: Expr,
     ) -> Result<Expr, Fault> {
         let reached = self.compared(Comparison::GreaterOrEqual, place.clone(), wanted)?;
-        let function = if descending { Function::Max } else { Function::Min };
-        self.figure(function, when(reached, of.clone()))
+        let figure = if descending { &MAX } else { &MIN };
+        self.figure(figure, when(reached, of.clone()))
     }
 
     /// A share between 0 and 1, which a literal names, as a fraction in lowest terms.

@@ -1,7 +1,6 @@
 //! MAX.
 
-use super::{AggregateDef, AggregateMeaning};
-use crate::algebra::Function;
+use super::{AggregateDef, AggregateMeaning, Figure, min::extreme};
 
 pub(super) static DEFINITION: AggregateDef = AggregateDef {
     names: &["max"],
@@ -11,5 +10,8 @@ pub(super) static DEFINITION: AggregateDef = AggregateDef {
     doc: "the greatest value",
     example: "MAX(price)",
     distinct: true,
-    meaning: AggregateMeaning::Native(Function::Max),
+    meaning: AggregateMeaning::Native(&MAX),
 };
+
+/// The greatest value.
+pub static MAX: Figure = extreme("MAX", true);

@@ -2,16 +2,29 @@
 //!
 //! ```text
 //! AggregateDef      names, arity, result, one line of documentation, and its meaning
-//! AggregateMeaning  a Function of the algebra, or an expression of figures and of windows
+//! AggregateMeaning  a Figure, or an expression of figures and of windows
+//! Figure            an operation of the algebra: types and ranges, value in the open, lowering,
+//!                   and
+//!                   the same over a frame of a window
 //! ```
 //!
 //! A front end finds an aggregate by its name, and offers figures and windows by [`Figures`]. An
 //! aggregate that is written by others needs no lowering of its own.
 
 mod definition;
+mod figure;
 mod moments;
 
+pub use avg::AVG;
+pub use count::COUNT;
 pub use definition::{AggregateArguments, AggregateDef, AggregateMeaning, Figures};
+pub(crate) use figure::{Checked, FigureForm, FigureRows, FigureValues};
+pub use figure::{Figure, OverFrame};
+pub use max::MAX;
+pub use min::MIN;
+pub use sum::SUM;
+pub use var_pop::VAR_POP;
+pub use var_samp::VAR_SAMP;
 
 /// Declares the files of aggregates, and the table of their definitions.
 macro_rules! aggregates {
@@ -44,8 +57,15 @@ aggregates! {
     mode
     percentile_cont
     percentile_disc
+    regr_avgx
+    regr_avgy
+    regr_count
     regr_intercept
+    regr_r2
     regr_slope
+    regr_sxx
+    regr_sxy
+    regr_syy
     stddev_pop
     stddev_samp
     string_agg

@@ -1,10 +1,10 @@
 //! MODE.
 
 use super::{
-    AggregateDef, AggregateMeaning,
+    AggregateDef, AggregateMeaning, MIN,
     definition::{counted, when},
 };
-use crate::algebra::{Frame, Function, WindowFunction};
+use crate::algebra::{Frame, WindowFunction};
 use hushwire_compute::Comparison;
 
 pub(super) static DEFINITION: AggregateDef = AggregateDef {
@@ -22,6 +22,6 @@ pub(super) static DEFINITION: AggregateDef = AggregateDef {
         let most = WindowFunction::Extreme { of: count.clone(), greatest: true, frame: Frame::Peers };
         let most = arguments.figures.within(vec![], vec![], most)?;
         let is_mode = arguments.compared(Comparison::Equal, count, most)?;
-        arguments.figure(Function::Min, when(is_mode, of))
+        arguments.figure(&MIN, when(is_mode, of))
     }),
 };

@@ -1,9 +1,9 @@
 //! Sums of pairs of numbers, from which correlations and lines are computed.
 
-use super::{AggregateArguments, definition::when};
+use super::{AggregateArguments, COUNT, SUM, definition::when};
 use crate::{
     Fault,
-    algebra::{Arithmetic, ColumnType, Expr, Function, Value},
+    algebra::{Arithmetic, ColumnType, Expr, Value},
 };
 
 /// The sums of one of two numbers.
@@ -28,12 +28,12 @@ impl Moments {
         let product = arguments.arithmetic(Arithmetic::Multiply, y.clone(), x.clone())?;
         let mut one = |of: &Expr| -> Result<Moment, Fault> {
             let square = arguments.arithmetic(Arithmetic::Multiply, of.clone(), of.clone())?;
-            let squares = arguments.figure(Function::Sum, square)?;
-            Ok(Moment { sum: arguments.figure(Function::Sum, of.clone())?, squares })
+            let squares = arguments.figure(&SUM, square)?;
+            Ok(Moment { sum: arguments.figure(&SUM, of.clone())?, squares })
         };
         let (of_y, of_x) = (one(&y)?, one(&x)?);
-        let count = arguments.figure(Function::Count, product.clone())?;
-        Ok(Moments { count, y: of_y, x: of_x, products: arguments.figure(Function::Sum, product)? })
+        let count = arguments.figure(&COUNT, product.clone())?;
+        Ok(Moments { count, y: of_y, x: of_x, products: arguments.figure(&SUM, product)? })
     }
 
     /// n Σyx − Σy Σx.

@@ -1,12 +1,12 @@
 //! PERCENTILE_CONT.
 
 use super::{
-    AggregateArguments, AggregateDef, AggregateMeaning,
+    AggregateArguments, AggregateDef, AggregateMeaning, SUM,
     definition::{counted, whole},
 };
 use crate::{
     Fault,
-    algebra::{Arithmetic, Expr, Function},
+    algebra::{Arithmetic, Expr},
 };
 
 pub(super) static DEFINITION: AggregateDef = AggregateDef {
@@ -59,7 +59,7 @@ pub(super) fn between(
     let above = arguments.arithmetic(Add, above, whole(1))?;
     let low = arguments.at_place(of, descending, &place, below)?;
     let high = arguments.at_place(of, descending, &place, above)?;
-    let all = arguments.figure(Function::Sum, counted(of))?;
+    let all = arguments.figure(&SUM, counted(of))?;
     let scaled = scaled(arguments, all)?;
     let rest = arguments.arithmetic(Remainder, scaled, whole(q))?;
     let other = arguments.arithmetic(Subtract, whole(q), rest.clone())?;

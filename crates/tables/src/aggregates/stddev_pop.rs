@@ -1,7 +1,6 @@
 //! STDDEV_POP.
 
-use super::{AggregateDef, AggregateMeaning, moments};
-use crate::algebra::Function;
+use super::{AggregateDef, AggregateMeaning, VAR_POP, moments};
 
 pub(super) static DEFINITION: AggregateDef = AggregateDef {
     names: &["stddev_pop"],
@@ -14,7 +13,7 @@ pub(super) static DEFINITION: AggregateDef = AggregateDef {
     meaning: AggregateMeaning::Rewritten(|arguments| {
         let [of] = arguments.exactly()?;
         let of = moments::finer(arguments, of)?;
-        let variance = arguments.figure(Function::VariancePopulation, of)?;
+        let variance = arguments.figure(&VAR_POP, of)?;
         arguments.call("sqrt", vec![variance])
     }),
 };

@@ -1,7 +1,6 @@
 //! STDDEV_SAMP.
 
-use super::{AggregateDef, AggregateMeaning, moments};
-use crate::algebra::Function;
+use super::{AggregateDef, AggregateMeaning, VAR_SAMP, moments};
 
 pub(super) static DEFINITION: AggregateDef = AggregateDef {
     names: &["stddev_samp", "stddev", "std"],
@@ -14,7 +13,7 @@ pub(super) static DEFINITION: AggregateDef = AggregateDef {
     meaning: AggregateMeaning::Rewritten(|arguments| {
         let [of] = arguments.exactly()?;
         let of = moments::finer(arguments, of)?;
-        let variance = arguments.figure(Function::VarianceSample, of)?;
+        let variance = arguments.figure(&VAR_SAMP, of)?;
         arguments.call("sqrt", vec![variance])
     }),
 };

@@ -1,11 +1,11 @@
 //! STRING_AGG.
 
 use super::{
-    AggregateArguments, AggregateDef, AggregateMeaning,
+    AggregateArguments, AggregateDef, AggregateMeaning, MIN,
     definition::{when, whole},
 };
 use crate::{
-    algebra::{ColumnType, Expr, Function, Value, WindowFunction},
+    algebra::{ColumnType, Expr, Value, WindowFunction},
     functions::coalesce,
 };
 use hushwire_compute::Comparison;
@@ -63,7 +63,7 @@ pub(super) static DEFINITION: AggregateDef = AggregateDef {
         let mut made: Option<Expr> = None;
         for n in 1..=count {
             let is_this = arguments.compared(Comparison::Equal, place.clone(), whole(n as i128))?;
-            let text = arguments.figure(Function::Min, when(is_this.and(there.clone()), of.clone()))?;
+            let text = arguments.figure(&MIN, when(is_this.and(there.clone()), of.clone()))?;
             made = Some(match made {
                 None => cut(text),
                 Some(before) => {

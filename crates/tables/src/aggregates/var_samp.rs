@@ -1,7 +1,15 @@
 //! VAR_SAMP.
 
-use super::{AggregateDef, AggregateMeaning};
-use crate::algebra::Function;
+use super::{
+    AggregateDef, AggregateMeaning, Figure,
+    definition::whole,
+    figure::{FigureForm, counted_truths},
+    var_pop::{in_the_clear, on_shares, over, variance},
+};
+use crate::{
+    algebra::{Arithmetic, Value},
+    lower::numbers::number,
+};
 
 pub(super) static DEFINITION: AggregateDef = AggregateDef {
     names: &["var_samp", "variance"],
@@ -11,5 +19,19 @@ pub(super) static DEFINITION: AggregateDef = AggregateDef {
     doc: "the same over one less than the number of values; NULL of one value",
     example: "VAR_SAMP(n)",
     distinct: true,
-    meaning: AggregateMeaning::Native(Function::VarianceSample),
+    meaning: AggregateMeaning::Native(&VAR_SAMP),
+};
+
+/// The mean square distance over n (n − 1); NULL of one row.
+pub static VAR_SAMP: Figure = Figure {
+    name: "VAR_SAMP",
+    form: FigureForm::SumsOfMore,
+    argument: counted_truths,
+    check: |checked| variance(checked, true),
+    plain: |values| match values.count() {
+        1 => Value::Null,
+        n => in_the_clear(values, n * (n - 1)),
+    },
+    lower: |rows| on_shares(rows, |n| n - number(n, 1), |by| Some(by.equals(number(by, 0)))),
+    over: |frame, of| over(frame, of, |rules, count| rules.arithmetic(Arithmetic::Subtract, count, whole(1))),
 };

@@ -65,6 +65,13 @@ impl Expr {
                 let [a, b] = [operands[0], operands[1]];
                 let remedy = match op {
                     Arithmetic::DivideWhole => "give it integers: of other numbers write FLOOR(a / b)",
+                    _ if matches!(
+                        (a.ty, b.ty),
+                        (ColumnType::Varchar(_), _) | (_, ColumnType::Varchar(_))
+                    ) =>
+                    {
+                        "CAST the text: CAST(name AS INTEGER) is NULL where it is no number, and CAST(day AS DATE) reads 2026-11-23; texts are joined by ||"
+                    }
                     _ => "give it numbers with at most 38 digits after the point, or a date and days",
                 };
                 let ty = arithmetic_type(*op, a.ty, b.ty).ok_or_else(|| wrong(remedy))?;

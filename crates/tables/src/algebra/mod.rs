@@ -24,7 +24,7 @@ mod types;
 mod typing;
 mod window;
 
-pub use aggregate::{Aggregate, Function};
+pub use aggregate::Aggregate;
 pub use arithmetic::Arithmetic;
 pub use expr::{Call, CallPlace, Expr};
 pub use join::Pairing;
@@ -35,7 +35,7 @@ pub use typing::{ExprType, castable, common_type};
 pub use window::{Frame, Window, WindowFunction};
 
 pub(crate) use {
-    aggregate::{average_mean, variance_of},
+    aggregate::sum_type,
     bounds::{Mean, NUMBERS, Quotient, UPPER, Variance, greatest, sum_range},
     join::{by_extremes, is_partnership, pairing},
     pattern::{Token, continues, tokens},

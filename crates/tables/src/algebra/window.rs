@@ -24,6 +24,10 @@ pub enum Frame {
 pub enum WindowFunction {
     /// The row's place, counted from 1; equal rows come in any order.
     RowNumber,
+    /// A number that no other row has. It may depend on an order that nobody may learn, so that no
+    /// result may depend on which number a row has: a plan only brings parts of a row together by
+    /// it. The window has no partition and no order.
+    RowId,
     /// One plus the number of rows before it that are not equal to it.
     Rank,
     /// One plus the number of different values of the order before its own.
@@ -38,7 +42,7 @@ pub enum WindowFunction {
         frame: Frame,
     },
     /// The sum of the values up to the row that are not NULL; NULL if there are none, or if
-    /// [`Function::Sum`](super::Function::Sum) would be NULL for its size.
+    /// [`SUM`](crate::aggregates::SUM) would be NULL for its size.
     RunningSum(Expr, Frame),
     /// The first or the last value of the rows up to the row; NULL if there is none.
     Held {
@@ -73,7 +77,10 @@ impl WindowFunction {
     #[must_use]
     pub const fn argument(&self) -> Option<&Expr> {
         match self {
-            WindowFunction::RowNumber | WindowFunction::Rank | WindowFunction::DenseRank => None,
+            WindowFunction::RowNumber
+            | WindowFunction::RowId
+            | WindowFunction::Rank
+            | WindowFunction::DenseRank => None,
             WindowFunction::Extreme { of, .. }
             | WindowFunction::Held { of, .. }
             | WindowFunction::RunningSum(of, _)
@@ -88,7 +95,10 @@ impl WindowFunction {
     /// The error of `to`.
     pub fn of<E>(&self, to: impl FnOnce(&Expr) -> Result<Expr, E>) -> Result<WindowFunction, E> {
         Ok(match self {
-            WindowFunction::RowNumber | WindowFunction::Rank | WindowFunction::DenseRank => self.clone(),
+            WindowFunction::RowNumber
+            | WindowFunction::RowId
+            | WindowFunction::Rank
+            | WindowFunction::DenseRank => self.clone(),
             WindowFunction::Extreme { of, greatest, frame } => {
                 WindowFunction::Extreme { of: to(of)?, greatest: *greatest, frame: *frame }
             }
@@ -112,7 +122,10 @@ impl Window {
         let count = Range { low: 1, high: i128::from(rows).max(1) };
         let column = |(name, function): &(String, WindowFunction)| {
             Ok(match function {
-                WindowFunction::RowNumber | WindowFunction::Rank | WindowFunction::DenseRank => {
+                WindowFunction::RowNumber
+                | WindowFunction::RowId
+                | WindowFunction::Rank
+                | WindowFunction::DenseRank => {
                     ExprType { ty: ColumnType::BigInt, nullable: false, range: count }
                 }
                 WindowFunction::Extreme { of: expr, .. } => {

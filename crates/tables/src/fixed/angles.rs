@@ -6,6 +6,9 @@ use super::{FRAC, Fixed, INSIDE, ONE};
 const TWO_BY_PI: i128 = 733_972_625_820_500_307;
 /// π / 2 with 60 fractional bits.
 const HALF_PI: i128 = 1_811_004_864_519_280_711;
+/// 2^-52 inside. Sums and products of sines and cosines, rounded down at each step, differ by less
+/// from their values.
+pub(crate) const SLACK: i128 = 1 << (INSIDE - 52);
 
 /// The quarter in which an angle lies, and its sine and cosine within it.
 fn turned<F: Fixed>(x: F) -> (F, F, F) {
@@ -25,7 +28,7 @@ fn turned<F: Fixed>(x: F) -> (F, F, F) {
     (quarter.minus(quarter.right(2).left(2)), sine, cosine)
 }
 
-/// A wave, `ahead` quarters before the sine.
+/// A wave, `ahead` quarters before the sine, inside.
 fn wave<F: Fixed>(x: F, ahead: i128) -> F {
     let (quarter, sine, cosine) = turned(x);
     let place = quarter.plus(quarter.same(ahead));
@@ -33,17 +36,17 @@ fn wave<F: Fixed>(x: F, ahead: i128) -> F {
     let second = place.below(place.same(2));
     let within = F::choose(second, place, place.minus(place.same(2)));
     let size = F::choose(within.below(within.same(1)), sine, cosine);
-    F::choose(second, size, size.negative()).right(INSIDE - FRAC)
+    F::choose(second, size, size.negative())
 }
 
-/// The sine.
-pub(crate) fn sine<F: Fixed>(x: F) -> F {
-    wave(x, 0)
+/// The sine, with [`FRAC`] or [`INSIDE`] fractional bits.
+pub(crate) fn sine<F: Fixed>(x: F, frac: u8) -> F {
+    wave(x, 0).right(INSIDE - frac)
 }
 
-/// The cosine.
-pub(crate) fn cosine<F: Fixed>(x: F) -> F {
-    wave(x, 1)
+/// The cosine, with [`FRAC`] or [`INSIDE`] fractional bits.
+pub(crate) fn cosine<F: Fixed>(x: F, frac: u8) -> F {
+    wave(x, 1).right(INSIDE - frac)
 }
 
 /// The angle of a tangent inside, from 0 to 1.
@@ -75,20 +78,30 @@ pub(crate) fn arc_tangent<F: Fixed>(x: F) -> F {
     signed(x, made.right(INSIDE - FRAC))
 }
 
-/// The arc sine of a number from −1 to 1, inside.
-fn arc_inside<F: Fixed>(x: F) -> F {
-    let size = x.size().left(INSIDE - FRAC);
+/// The greatest absolute value of a sine or a cosine with these fractional bits that has an angle.
+/// A number inside may exceed 1 by what roundings of its parts add up to.
+pub(crate) const fn most_of_waves(frac: u8) -> i128 {
+    if frac == INSIDE { ONE + SLACK } else { 1 << frac }
+}
+
+/// The arc sine, inside, of a number of at most [`most_of_waves`]; ±1 beyond 1.
+fn arc_inside<F: Fixed>(x: F, frac: u8) -> F {
+    let mut size = x.size().left(INSIDE - frac);
+    if frac == INSIDE {
+        let one = x.same(ONE);
+        size = F::choose(one.below(size), one, size);
+    }
     let cosine = x.same(ONE).minus(size.by(size)).left(INSIDE).whole_root();
     let made = angle(size.left(INSIDE).over(x.same(ONE).plus(cosine))).left(1);
     signed(x, made)
 }
 
-/// The arc sine of a number from −1 to 1.
-pub(crate) fn arc_sine<F: Fixed>(x: F) -> F {
-    arc_inside(x).right(INSIDE - FRAC)
+/// The arc sine of a number with these fractional bits.
+pub(crate) fn arc_sine<F: Fixed>(x: F, frac: u8) -> F {
+    arc_inside(x, frac).right(INSIDE - FRAC)
 }
 
-/// The arc cosine of a number from −1 to 1.
-pub(crate) fn arc_cosine<F: Fixed>(x: F) -> F {
-    x.same(HALF_PI).minus(arc_inside(x)).right(INSIDE - FRAC)
+/// The arc cosine of a number with these fractional bits.
+pub(crate) fn arc_cosine<F: Fixed>(x: F, frac: u8) -> F {
+    x.same(HALF_PI).minus(arc_inside(x, frac)).right(INSIDE - FRAC)
 }

@@ -2,13 +2,14 @@
 //!
 //! Each function is written once, on [`Fixed`]: for numbers in the clear, and for columns on
 //! shares. Both have the same bits, since nothing but integers is computed. Inside, numbers have 60
-//! fractional bits in 128; arguments and results are DOUBLEs with 32.
+//! fractional bits in 128; arguments and results are DOUBLEs with 32, or with all of them where a
+//! function is sensitive to what it takes.
 
 mod angles;
 mod powers;
 mod wide;
 
-pub(crate) use angles::{arc_cosine, arc_sine, arc_tangent, cosine, sine};
+pub(crate) use angles::{SLACK, arc_cosine, arc_sine, arc_tangent, cosine, most_of_waves, sine};
 #[cfg(test)]
 pub(crate) use powers::root;
 pub(crate) use powers::{LOG2_E, exponential, logarithm, power};
@@ -17,7 +18,7 @@ pub(crate) use wide::Wide;
 /// The fractional bits of arguments and results.
 pub(crate) const FRAC: u8 = 32;
 /// The fractional bits of numbers inside.
-const INSIDE: u8 = 60;
+pub(crate) const INSIDE: u8 = 60;
 /// 1 with the fractional bits of numbers inside.
 pub(crate) const ONE: i128 = 1 << INSIDE;
 

@@ -1,6 +1,8 @@
 //! Functions of fixed-point numbers against floating point.
 
-use super::{FRAC, arc_cosine, arc_sine, arc_tangent, cosine, exponential, logarithm, power, root, sine};
+use super::{
+    FRAC, INSIDE, arc_cosine, arc_sine, arc_tangent, cosine, exponential, logarithm, power, root, sine,
+};
 
 fn fixed(x: f64) -> i128 {
     (x * 2f64.powi(FRAC.into())).round() as i128
@@ -45,10 +47,29 @@ fn roots_and_powers() {
 #[test]
 fn angles() {
     let all = [&ALL[..], &[1.57, 3.1, 4.71, 6.3, 100.0, -1000.5, 12_345.678]].concat();
-    compare("sin", &all, sine, f64::sin);
-    compare("cos", &all, cosine, f64::cos);
+    compare("sin", &all, |x| sine(x, FRAC), f64::sin);
+    compare("cos", &all, |x| cosine(x, FRAC), f64::cos);
     compare("atan", &all, arc_tangent, f64::atan);
     let within: Vec<f64> = (-20..=20).map(|n| f64::from(n) / 20.0).collect();
-    compare("asin", &within, arc_sine, f64::asin);
-    compare("acos", &within, arc_cosine, f64::acos);
+    compare("asin", &within, |x| arc_sine(x, FRAC), f64::asin);
+    compare("acos", &within, |x| arc_cosine(x, FRAC), f64::acos);
+}
+
+/// With all bits, sines and cosines are those of floating point, whose own steps are 2^-53 below 1.
+#[test]
+fn angles_inside() {
+    let inside = |x: i128| x as f64 / 2f64.powi(INSIDE.into());
+    for n in -4000..4000 {
+        let x = fixed(f64::from(n) * 0.001_57);
+        let (sin, cos) = float(x).sin_cos();
+        assert!((inside(sine(x, INSIDE)) - sin).abs() <= 2f64.powi(-52), "sin({})", float(x));
+        assert!((inside(cosine(x, INSIDE)) - cos).abs() <= 2f64.powi(-52), "cos({})", float(x));
+        // The angle of a number beyond 1 is that of 1, as far as it may be one of rounding.
+        let back = arc_cosine(cosine(x, INSIDE), INSIDE);
+        let turns = (float(x) / core::f64::consts::TAU).round() * core::f64::consts::TAU;
+        assert!((float(back) - (float(x) - turns).abs()).abs() <= 2f64.powi(-31), "acos(cos({}))", float(x));
+    }
+    let one = 1i128 << INSIDE;
+    assert_eq!(arc_cosine(one + (1 << 8), INSIDE), 0);
+    assert_eq!(arc_cosine(one, INSIDE), 0);
 }

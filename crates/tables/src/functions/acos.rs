@@ -18,14 +18,20 @@ pub(super) static DEFINITION: FnDef = FnDef {
     meaning: Meaning::Own(&ACOS, real::of_reals),
 };
 
-static ACOS: Primitive = Primitive {
+pub(super) static ACOS: Primitive = Primitive {
     name: "ACOS",
     strict: true,
     by: ComputedBy::Parties,
-    check: |operands| real::checked(operands, Range { low: 0, high: 4 * UNIT }, true),
-    plain: |_, values| real::value(&values, |x| (x[0].abs() <= UNIT).then(|| fixed::arc_cosine(x[0]))),
+    check: |operands| real::angle(operands, Range { low: 0, high: 4 * UNIT }),
+    plain: |typed, values| {
+        let frac = real::frac(typed.operands.public);
+        let has_one = |x: i128| x.abs() <= fixed::most_of_waves(frac);
+        real::value(&values, |x| has_one(x[0]).then(|| fixed::arc_cosine(x[0], frac)))
+    },
     lower: |typed, cells| {
-        real::lowered(typed, cells, |x| (fixed::arc_cosine(x[0]), Some(beyond(x[0].0, UNIT))))
+        let frac = real::frac(typed.operands.public);
+        let most = fixed::most_of_waves(frac);
+        real::lowered(typed, cells, |x| (fixed::arc_cosine(x[0], frac), Some(beyond(x[0].0, most))))
     },
     shown: as_call,
 };

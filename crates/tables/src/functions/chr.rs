@@ -1,7 +1,7 @@
 //! CHR.
 
 use super::{
-    ComputedBy, FnDef, Leaks, Meaning, Primitive,
+    ComputedBy, FnDef, Leaks, Meaning, Primitive, by_owners,
     definition::{as_call, of_all},
     text::varchar,
 };
@@ -34,7 +34,7 @@ static CHR: Primitive = Primitive {
         let found = number.and_then(char::from_u32);
         found.map_or(Value::Null, |c| Value::text(&c.to_string()))
     },
-    lower: |_, _| unreachable!("owners compute it"),
+    lower: by_owners,
     shown: as_call,
 };
 

@@ -21,7 +21,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     meaning: Meaning::Own(&COALESCE, of_one_type),
 };
 
-static COALESCE: Primitive = Primitive {
+pub(crate) static COALESCE: Primitive = Primitive {
     name: "COALESCE",
     strict: false,
     by: ComputedBy::Parties,

@@ -1,7 +1,7 @@
 //! ASCII.
 
 use super::{
-    ComputedBy, FnDef, Leaks, Meaning, Primitive,
+    ComputedBy, FnDef, Leaks, Meaning, Primitive, by_owners,
     definition::as_call,
     text::{checked, number, of_texts, value},
 };
@@ -30,6 +30,6 @@ static CODE_POINT: Primitive = Primitive {
         let text = String::from_utf8_lossy(value(&values, 0)).into_owned();
         Value::Number(text.chars().next().map_or(0, |c| u32::from(c).into()))
     },
-    lower: |_, _| unreachable!("owners compute it"),
+    lower: by_owners,
     shown: as_call,
 };

@@ -1,11 +1,7 @@
 //! COS.
 
-use super::{
-    ComputedBy, FnDef, Leaks, Meaning, Primitive,
-    definition::as_call,
-    real::{self, UNIT},
-};
-use crate::{algebra::Range, fixed};
+use super::{ComputedBy, FnDef, Leaks, Meaning, Primitive, definition::as_call, real};
+use crate::fixed;
 
 pub(super) static DEFINITION: FnDef = FnDef {
     names: &["cos"],
@@ -18,12 +14,18 @@ pub(super) static DEFINITION: FnDef = FnDef {
     meaning: Meaning::Own(&COS, real::of_reals),
 };
 
-static COS: Primitive = Primitive {
+pub(super) static COS: Primitive = Primitive {
     name: "COS",
     strict: true,
     by: ComputedBy::Parties,
-    check: |operands| real::checked(operands, Range { low: -UNIT, high: UNIT }, false),
-    plain: |_, values| real::value(&values, |x| Some(fixed::cosine(x[0]))),
-    lower: |typed, cells| real::lowered(typed, cells, |x| (fixed::cosine(x[0]), None)),
+    check: real::wave,
+    plain: |typed, values| {
+        let frac = real::frac(typed.operands.public);
+        real::value(&values, |x| Some(fixed::cosine(x[0], frac)))
+    },
+    lower: |typed, cells| {
+        let frac = real::frac(typed.operands.public);
+        real::lowered(typed, cells, |x| (fixed::cosine(x[0], frac), None))
+    },
     shown: as_call,
 };

@@ -45,18 +45,25 @@ pub(super) static DEFINITION: FnDef = FnDef {
                 return reader.arithmetic(Arithmetic::DivideWhole, passed, whole(by));
             }
         };
-        let month = Expr::literal(Value::text("month"), ColumnType::Varchar(5));
-        let all = call("date_diff", vec![month, first.clone(), last.clone()], reader)?;
-        let reached = call("add_months", vec![first.clone(), all.clone()], reader)?;
-        // A month is not whole if its last day is not reached.
-        let beyond = reader.compared(Comparison::Greater, reached.clone(), last.clone())?;
-        let below = reader.compared(Comparison::Less, reached, last.clone())?;
-        let forward = reader.compared(Comparison::GreaterOrEqual, last, first)?;
-        let early = Expr::Case {
-            branches: vec![(forward.clone().and(beyond), whole(-1)), (forward.not().and(below), whole(1))],
-            otherwise: Some(Box::new(whole(0))),
+        let both = reader.united(vec![first, last])?;
+        let [first, last] = &both[..] else { return Err(unknown()) };
+        let forward = reader.compared(Comparison::GreaterOrEqual, last.clone(), first.clone())?;
+        let by_direction = |a: Expr, b: Expr| Expr::Case {
+            branches: vec![(forward.clone(), a), (forward.clone().not(), b)],
+            otherwise: None,
         };
-        let all = reader.arithmetic(Arithmetic::Add, all, early)?;
-        reader.arithmetic(Arithmetic::DivideWhole, all, whole(months))
+        // Months are counted from the earlier time on: from 31 January to 28 February is one,
+        // there and back.
+        let earlier = by_direction(first.clone(), last.clone());
+        let later = by_direction(last.clone(), first.clone());
+        let month = Expr::literal(Value::text("month"), ColumnType::Varchar(5));
+        let all = call("date_diff", vec![month, earlier.clone(), later.clone()], reader)?;
+        let reached = call("add_months", vec![earlier, all.clone()], reader)?;
+        // A month is not whole if its last day is not reached.
+        let beyond = reader.compared(Comparison::Greater, reached, later)?;
+        let early = Expr::Case { branches: vec![(beyond, whole(1))], otherwise: Some(Box::new(whole(0))) };
+        let all = reader.arithmetic(Arithmetic::Subtract, all, early)?;
+        let all = reader.arithmetic(Arithmetic::DivideWhole, all, whole(months))?;
+        Ok(by_direction(all.clone(), reader.arithmetic(Arithmetic::Subtract, whole(0), all)?))
     }),
 };

@@ -147,6 +147,14 @@ impl Primitive {
     }
 }
 
+/// The lowering of [`ComputedBy::OwnerOnly`]: a plan has such a call's result as a column.
+///
+/// # Panics
+/// Always: it is the caller's bug.
+pub(crate) fn by_owners<'b>(_: &Typed<'_>, _: &[Cell<'b>]) -> Cell<'b> {
+    unreachable!("owners compute it")
+}
+
 /// `NAME(a, b)`.
 pub(crate) fn as_call(of: &Primitive, operands: &[String], _public: &[i128]) -> String {
     format!("{}({})", of.name, operands.join(", "))

@@ -27,7 +27,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     meaning: Meaning::Own(&GREATEST, of_one_type),
 };
 
-static GREATEST: Primitive = Primitive {
+pub(super) static GREATEST: Primitive = Primitive {
     name: "GREATEST",
     strict: false,
     by: ComputedBy::Parties,

@@ -1,7 +1,7 @@
 //! INITCAP.
 
 use super::{
-    ComputedBy, FnDef, Leaks, Meaning, Primitive,
+    ComputedBy, FnDef, Leaks, Meaning, Primitive, by_owners,
     definition::as_call,
     text::{checked, of_texts, value, varchar},
     upper::cased,
@@ -34,7 +34,7 @@ static INITCAP: Primitive = Primitive {
         };
         Value::text(&text.chars().map(one).collect::<String>())
     },
-    lower: |_, _| unreachable!("owners compute it"),
+    lower: by_owners,
     shown: as_call,
 };
 

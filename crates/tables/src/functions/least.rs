@@ -20,7 +20,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     meaning: Meaning::Own(&LEAST, of_one_type),
 };
 
-static LEAST: Primitive = Primitive {
+pub(super) static LEAST: Primitive = Primitive {
     name: "LEAST",
     strict: false,
     by: ComputedBy::Parties,

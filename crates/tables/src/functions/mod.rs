@@ -13,13 +13,15 @@ mod arguments;
 mod calendar;
 mod dates;
 mod definition;
+mod interval_text;
+pub(crate) mod precise;
 mod real;
 mod regexp;
 mod slice;
 mod text;
 
 pub use arguments::{Arguments, Reader};
-pub(crate) use definition::{ComputedBy, Operands, Typed};
+pub(crate) use definition::{ComputedBy, Operands, Typed, by_owners};
 pub use definition::{FnDef, Leaks, Letters, Meaning, Primitive};
 
 #[cfg(test)]
@@ -120,6 +122,7 @@ functions! {
     tan
     to_number
     to_text
+    to_timestamp
     translate
     trim
     trunc
@@ -129,7 +132,9 @@ functions! {
     year
 }
 
+pub(crate) use coalesce::COALESCE;
 pub use coalesce::coalesce;
+pub use precise::precise;
 pub use substring::with_room;
 
 use crate::{Fault, algebra::Expr};

@@ -31,30 +31,32 @@ pub(super) static DEFINITION: FnDef = FnDef {
     }),
 };
 
-static PAD: Primitive = Primitive {
+pub(super) static PAD: Primitive = Primitive {
     name: "PAD",
     strict: true,
     by: ComputedBy::OwnerFirst(Letters::Ascii),
     check: |operands| {
         checked(operands, 0)?;
-        Ok(varchar(operands.public[0] as usize))
+        let (length, .., room) = parts(operands.public);
+        Ok(varchar(length.max(room)))
     },
     plain: |typed, values| {
-        let (length, front, fill) = parts(typed.operands.public);
+        let (length, front, fill, _) = parts(typed.operands.public);
         let text = characters(value(&values, 0), 0, length);
         let free = length - String::from_utf8_lossy(&text).chars().count();
         let filling = fill.iter().cycle().take(free).copied().collect();
         Value::Text(if front { [filling, text].concat() } else { [text, filling].concat() })
     },
     lower: |typed, cells| {
-        let (length, front, fill) = parts(typed.operands.public);
+        let (length, front, fill, _) = parts(typed.operands.public);
+        let bytes = text::bytes(typed.own.ty);
         typed.cell(circuit(&[cells[0].val], |c, bits| {
             let mut text = read(&bits[0]);
             text.resize(length, NOTHING);
             let filling: Vec<_> = fill.iter().cycle().take(length).map(|byte| letter(*byte)).collect();
             if !front {
                 let all = joined(c, &text, &filling, 2 * length);
-                return write(&all[..length], length);
+                return write(&all[..length], bytes);
             }
             // Moved to the end, by the bytes that are free.
             let free: Vec<_> = text
@@ -74,26 +76,36 @@ static PAD: Primitive = Primitive {
                 choose_byte(c, some, *byte, fill)
             });
             let made: Vec<_> = made.collect();
-            write(&made, length)
+            write(&made, bytes)
         }))
     },
     shown: |_, operands, public| {
-        let (length, front, fill) = parts(public);
+        let (length, front, fill, _) = parts(public);
         let name = if front { "LPAD" } else { "RPAD" };
         format!("{name}({}, {length}, '{}')", operands.join(", "), String::from_utf8_lossy(&fill))
     },
 };
 
-/// The length, whether the front is filled, and with what.
-fn parts(public: &[i128]) -> (usize, bool, Vec<u8>) {
-    (public[0] as usize, public[1] == 1, of_public(&public[2..]))
+/// The length, whether the front is filled, with what, and the bytes that a CAST around leaves.
+fn parts(public: &[i128]) -> (usize, bool, Vec<u8>, usize) {
+    (public[0] as usize, public[1] & 1 == 1, of_public(&public[2..]), (public[1] >> 1) as usize)
+}
+
+/// The public arguments of a call whose result may have more bytes than characters.
+pub(super) fn roomy(public: &[i128], bytes: u16) -> Vec<i128> {
+    let mut public = public.to_vec();
+    public[1] = public[1] & 1 | i128::from(bytes) << 1;
+    public
 }
 
 #[cfg(test)]
 mod tests {
     use crate::{
-        algebra::{Column, ColumnType, Expr, Value},
-        functions::tests::{int, values},
+        algebra::{Column, ColumnType, Expr, Schema, Value},
+        functions::{
+            tests::{call, int, values},
+            with_room,
+        },
     };
 
     #[test]
@@ -107,5 +119,24 @@ mod tests {
             texts(["xyxya", "xyxyx", "xabcd", "abcde"])
         );
         assert_eq!(values("rpad", &given, &[int(5), fill]), texts(["axyxy", "xyxyx", "abcdx", "abcde"]));
+    }
+
+    /// A CAST around leaves room for characters of several bytes.
+    #[test]
+    fn a_cast_around_gives_room() {
+        let text = |of: &str| Expr::literal(Value::text(of), ColumnType::Varchar(8));
+        let schema = Schema::default();
+        let made = |room: Option<u16>| {
+            let made = call("lpad", vec![text("éa"), int(3), text("*")], &schema).unwrap();
+            let made = room.map_or(made.clone(), |room| with_room(made, room));
+            made.check(&schema).unwrap().ty
+        };
+        assert_eq!(made(None), ColumnType::Varchar(3));
+        assert_eq!(made(Some(12)), ColumnType::Varchar(12));
+        assert_eq!(made(Some(2)), ColumnType::Varchar(3));
+        let column = Column::new("x", ColumnType::Varchar(6));
+        let schema = Schema(vec![column]);
+        let made = with_room(call("rpad", vec![Expr::Column(0), int(4)], &schema).unwrap(), 9);
+        assert_eq!(made.check(&schema).unwrap().ty, ColumnType::Varchar(9));
     }
 }

@@ -16,7 +16,10 @@ use hushwire_compute::Val;
 
 /// The type of arguments and results.
 pub(super) const REAL: ColumnType = ColumnType::Double { frac: fixed::FRAC };
-/// 1 in its steps.
+/// The type of sines and cosines where a function is sensitive to what it takes: see
+/// [`precise`](super::precise).
+pub(super) const PRECISE: ColumnType = ColumnType::Double { frac: fixed::INSIDE };
+/// 1 in steps of [`REAL`].
 pub(super) const UNIT: i128 = 1 << fixed::FRAC;
 
 /// An argument as a real number; it is refused if its numbers may be too large.
@@ -26,11 +29,15 @@ pub(super) fn real(arguments: &Arguments<'_>, of: Expr) -> Result<Expr, Fault> {
         return Ok(null);
     }
     let ty = of.check(arguments.reader.schema)?;
-    if !ty.ty.is_numeric() {
-        let refused = Refused::operands(&[ty], "give it a number");
-        return Err(refused.of(arguments.name.to_uppercase()));
+    match ty.ty {
+        // A DOUBLE with more bits behind the point has fewer before it.
+        ColumnType::Double { frac } if frac > fixed::FRAC => Ok(of.cast(REAL)),
+        number if number.is_numeric() => Ok(super::coalesce(vec![of, null])),
+        _ => {
+            let refused = Refused::operands(&[ty], "give it a number");
+            Err(refused.of(arguments.name.to_uppercase()))
+        }
     }
-    Ok(super::coalesce(vec![of, null]))
 }
 
 /// A call with real numbers as arguments.
@@ -43,6 +50,28 @@ pub(super) fn of_reals(of: &'static Primitive, arguments: &Arguments<'_>) -> Res
 pub(super) fn checked(operands: &Operands<'_>, range: Range, partial: bool) -> Result<ExprType, Refused> {
     match operands.types.iter().all(|t| t.ty == REAL) {
         true => Ok(ExprType { ty: REAL, nullable: partial, range }),
+        false => Err(operands.refused("give it a number")),
+    }
+}
+
+/// The fractional bits that a call's public argument names: those of [`REAL`] where it has none.
+pub(super) fn frac(public: &[i128]) -> u8 {
+    public.first().map_or(fixed::FRAC, |frac| *frac as u8)
+}
+
+/// The type of a sine or a cosine, whose public argument names its fractional bits.
+pub(super) fn wave(operands: &Operands<'_>) -> Result<ExprType, Refused> {
+    let frac = frac(operands.public);
+    let of = checked(operands, Range { low: -1 << frac, high: 1 << frac }, false)?;
+    Ok(ExprType { ty: ColumnType::Double { frac }, ..of })
+}
+
+/// The type of the angle, from `low` to `high`, of a sine or a cosine with the fractional bits that
+/// the call's public argument names.
+pub(super) fn angle(operands: &Operands<'_>, range: Range) -> Result<ExprType, Refused> {
+    let given = ColumnType::Double { frac: frac(operands.public) };
+    match operands.types[0].ty == given {
+        true => Ok(ExprType { ty: REAL, nullable: true, range }),
         false => Err(operands.refused("give it a number")),
     }
 }

@@ -1,7 +1,7 @@
 //! REGEXP_EXTRACT.
 
 use super::{
-    ComputedBy, FnDef, Leaks, Meaning, Primitive,
+    ComputedBy, FnDef, Leaks, Meaning, Primitive, by_owners,
     regexp::Pattern,
     text::{self, checked, value, varchar},
 };
@@ -44,7 +44,7 @@ static EXTRACT: Primitive = Primitive {
         });
         Value::text(&found.flatten().unwrap_or_default())
     },
-    lower: |_, _| unreachable!("owners compute it"),
+    lower: by_owners,
     shown: |of, operands, public| {
         let (pattern, group) = Pattern::of_public(public);
         let group = String::from_utf8_lossy(&group).into_owned();

@@ -1,7 +1,7 @@
 //! REGEXP_MATCHES.
 
 use super::{
-    ComputedBy, FnDef, Leaks, Meaning, Primitive,
+    ComputedBy, FnDef, Leaks, Meaning, Primitive, by_owners,
     regexp::Pattern,
     text::{self, checked, value},
 };
@@ -35,7 +35,7 @@ pub(super) static MATCHES: Primitive = Primitive {
         let text = String::from_utf8_lossy(value(&values, 0));
         Value::Boolean(pattern.with(|regex| regex.is_match(&text)).unwrap_or_default())
     },
-    lower: |_, _| unreachable!("owners compute it"),
+    lower: by_owners,
     shown: |of, operands, public| {
         format!("{}({}, {})", of.name, operands.join(", "), Pattern::of_public(public).0.shown())
     },

@@ -1,7 +1,7 @@
 //! REGEXP_REPLACE.
 
 use super::{
-    ComputedBy, FnDef, Leaks, Meaning, Primitive,
+    ComputedBy, FnDef, Leaks, Meaning, Primitive, by_owners,
     regexp::Pattern,
     text::{self, checked, value, varchar},
 };
@@ -93,7 +93,7 @@ static REPLACE: Primitive = Primitive {
         });
         made.map_or(Value::Null, |made| Value::text(&made))
     },
-    lower: |_, _| unreachable!("owners compute it"),
+    lower: by_owners,
     shown: |of, operands, public| {
         let (pattern, other) = Pattern::of_public(public);
         let other = String::from_utf8_lossy(&other).into_owned();

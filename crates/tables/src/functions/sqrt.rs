@@ -1,9 +1,9 @@
 //! SQRT.
 
 use super::{
-    ComputedBy, FnDef, Leaks, Meaning, Primitive,
+    ComputedBy, FnDef, Leaks, Meaning, Operands, Primitive,
     definition::as_call,
-    real::{self, REAL},
+    real::{self, PRECISE, REAL},
 };
 use crate::{
     algebra::{ColumnType, Expr, ExprType, Range, Value},
@@ -32,28 +32,63 @@ pub(super) static DEFINITION: FnDef = FnDef {
     }),
 };
 
-static SQRT: Primitive = Primitive {
+/// The public argument of a call on a [`PRECISE`] number is the fractional bits of its result.
+pub(super) static SQRT: Primitive = Primitive {
     name: "SQRT",
     strict: true,
     by: ComputedBy::Parties,
     check: |operands| {
         let of = operands.types[0];
-        if !of.ty.is_numeric() {
+        let is_precise = !operands.public.is_empty();
+        if !of.ty.is_numeric() || is_precise && (of.ty != PRECISE || of.range.high > MOST) {
             return Err(operands.refused("give it a number"));
         }
+        let frac = real::frac(operands.public);
         // A smaller number may have more bits behind the point, and be rounded down less.
-        let high = root(of.range.high.max(0), of.ty) + (1 << fixed::FRAC);
-        Ok(ExprType { ty: REAL, nullable: of.range.low < 0, range: Range { low: 0, high } })
+        let high = match is_precise {
+            true => precise(of.range.high.max(0), frac),
+            false => root(of.range.high.max(0), of.ty) + (1 << fixed::FRAC),
+        };
+        let ty = ColumnType::Double { frac };
+        Ok(ExprType { ty, nullable: of.range.low < least(operands), range: Range { low: 0, high } })
     },
-    plain: |typed, values| real::value(&values, |x| (x[0] >= 0).then(|| root(x[0], typed.ty(0)))),
+    plain: |typed, values| {
+        let root = |x: i128| match typed.operands.public {
+            [] => root(x, typed.ty(0)),
+            public => precise(x, real::frac(public)),
+        };
+        real::value(&values, |x| (x[0] >= least(&typed.operands)).then(|| root(x[0])))
+    },
     lower: |typed, cells| {
-        let of = typed.operands.types[0];
-        let made = root(Wide(resized(cells[0].val, 128)), of.ty);
-        let null = (of.range.low < 0).then(|| cells[0].val.less(number(cells[0].val, 0)));
+        let of = Wide(resized(cells[0].val, 128));
+        let made = match typed.operands.public {
+            [] => root(of, typed.ty(0)),
+            public => precise(of, real::frac(public)),
+        };
+        let least = least(&typed.operands);
+        let may_lack = typed.operands.types[0].range.low < least;
+        let null = may_lack.then(|| of.0.less(number(of.0, least)));
         Cell { null, ..typed.cell(resized(made.0, width(typed.own.range))) }
     },
     shown: as_call,
 };
+
+/// The least number that has a root. A [`PRECISE`] number that roundings of its parts made less
+/// than 0 counts as 0.
+fn least(operands: &Operands<'_>) -> i128 {
+    if operands.public.is_empty() { 0 } else { -fixed::SLACK }
+}
+
+/// The greatest [`PRECISE`] number whose root is computed: with twice its fractional bits it has
+/// 126 bits.
+const MOST: i128 = 1 << (126 - fixed::INSIDE);
+
+/// The root of a [`PRECISE`] number of at most [`MOST`].
+fn precise<F: Fixed>(x: F, frac: u8) -> F {
+    let zero = x.same(0);
+    let x = F::choose(x.below(zero), zero, x);
+    x.left(fixed::INSIDE).whole_root().right(fixed::INSIDE - frac)
+}
 
 /// The steps by which a number moves to the left, half of them: 32 in all.
 const STEPS: [u8; 6] = [16, 8, 4, 2, 1, 1];

@@ -11,7 +11,10 @@ use crate::{
     algebra::{ColumnType, DAY, Expr, Value},
     fixed::{Fixed, Wide},
     lower::{
-        bytes::{Byte, NOTHING, circuit, constant, digit_byte, digits, equal_bits, kept, letter, or, write},
+        bytes::{
+            Byte, NOTHING, circuit, constant, digit_byte, digits, equal_bits, is_some, kept, letter, or,
+            packed, write,
+        },
         cell::Cell,
         divide::{Divisor, divided},
         numbers::{number, resized},
@@ -26,7 +29,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     arity: 2..=2,
     usage: "STRFTIME(date, '%d.%m.%Y')",
     gives: "VARCHAR of the format's length",
-    doc: "the date in a format, a literal with %Y %m %d %H %M %S %f %j %y %b %a %u %w and %%",
+    doc: "the date in a format, a literal with %Y %m %d %H %I %M %S %p %f %j %y %b %B %a %A %u %w and %%",
     example: "STRFTIME(day, '%d.%m.%Y')",
     leaks: Leaks::Nothing,
     meaning: Meaning::Own(&STRFTIME, |_, arguments| {
@@ -34,11 +37,21 @@ pub(super) static DEFINITION: FnDef = FnDef {
         let (of, format) = if first { (1, 0) } else { (0, 1) };
         let mut format = text::literal(arguments, format)?;
         if arguments.name == "date_format" {
+            // %M is the month's name in MySQL, and the minutes everywhere else.
+            let has = |codes: &[u8]| format.windows(2).any(|two| two[0] == b'%' && codes.contains(&two[1]));
+            if has(b"M") && has(b"HhIkSs") && !has(b"i") {
+                return Err(arguments.unsupported(
+                    "DATE_FORMAT with %M, the month's name, beside hours or seconds",
+                    "write %i for minutes, or STRFTIME, whose %M is minutes",
+                ));
+            }
             format = of_mysql(&format);
         }
         let Some(parts) = parts(&format) else {
-            return Err(arguments
-                .unsupported("STRFTIME with codes other than %Y %m %d %H %M %S %f %j %y %b %a %u %w", "write these codes, and MONTHNAME or DAYNAME for whole names, as in DAYNAME(d) || STRFTIME(d, ', %d.%m.')"));
+            return Err(arguments.unsupported(
+                "STRFTIME with codes other than %Y %m %d %H %I %M %S %p %f %j %y %b %B %a %A %u %w",
+                "write these codes, as in STRFTIME(d, '%A, %d.%m.%Y')",
+            ));
         };
         if parts.iter().map(DateText::bytes).sum::<usize>() > 128 {
             return Err(arguments
@@ -88,12 +101,18 @@ static STRFTIME: Primitive = Primitive {
             columns.extend(part.number(day, time));
         }
         typed.cell(circuit(&columns, |c, bits| {
-            let (mut made, mut next) = (vec![], 1);
+            let (mut made, mut keep, mut next) = (vec![], vec![], 1);
             for part in &parts {
                 let reads = part.reads();
-                made.extend(part.bytes_of(c, if reads { &bits[next] } else { &[] }));
+                let own = part.bytes_of(c, if reads { &bits[next] } else { &[] });
+                let there = |byte: &Byte| if part.is_short() { Bit::ONE } else { is_some(c, *byte) };
+                keep.extend(own.iter().map(there));
+                made.extend(own);
                 next += usize::from(reads);
             }
+            // A short part at the end is shorter there.
+            let within = parts.iter().rev().skip(1).any(|part| !part.is_short());
+            let made = if within { packed(c, &made, &keep) } else { made };
             write(&made, bytes)
         }))
     },
@@ -104,16 +123,41 @@ static STRFTIME: Primitive = Primitive {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum DateText {
     Letter(u8),
-    /// %Y, %m, %d, %H, %M, %S, %f, %j, %y, %u or %w.
+    /// %Y, %m, %d, %H, %I, %M, %S, %f, %j, %y, %u or %w.
     Digits(u8),
-    /// %b or %a.
+    /// %b, %B, %a, %A or %p.
     Name(u8),
     /// A point and the digits of a second that are not 0 at the end.
     Fraction,
 }
 
-const MONTHS: &[u8] = b"JanFebMarAprMayJunJulAugSepOctNovDec";
-const WEEKDAYS: &[u8] = b"SunMonTueWedThuFriSat";
+const MONTHS: [&str; 12] = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+];
+const WEEKDAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
+
+/// The names of a code, and the number of the first one.
+fn names(code: u8) -> (Vec<&'static str>, i128) {
+    let short = |all: &[&'static str]| all.iter().map(|name| &name[..3]).collect();
+    match code {
+        b'b' => (short(&MONTHS), 1),
+        b'B' => (MONTHS.to_vec(), 1),
+        b'a' => (short(&WEEKDAYS), 0),
+        b'A' => (WEEKDAYS.to_vec(), 0),
+        _ => (vec!["AM", "PM"], 0),
+    }
+}
 
 fn parts(format: &[u8]) -> Option<Vec<DateText>> {
     let (mut made, mut rest) = (vec![], format);
@@ -121,10 +165,10 @@ fn parts(format: &[u8]) -> Option<Vec<DateText>> {
         let (part, more) = match (first, more.split_first()) {
             (b'%', Some((code, more))) => {
                 let part = match code {
-                    b'Y' | b'm' | b'd' | b'H' | b'M' | b'S' | b'f' | b'j' | b'y' | b'u' | b'w' => {
+                    b'Y' | b'm' | b'd' | b'H' | b'I' | b'M' | b'S' | b'f' | b'j' | b'y' | b'u' | b'w' => {
                         DateText::Digits(*code)
                     }
-                    b'b' | b'a' => DateText::Name(*code),
+                    b'b' | b'B' | b'a' | b'A' | b'p' => DateText::Name(*code),
                     b'.' => DateText::Fraction,
                     b'%' => DateText::Letter(b'%'),
                     _ => return None,
@@ -146,10 +190,16 @@ impl DateText {
             DateText::Letter(_) | DateText::Digits(b'u' | b'w') => 1,
             DateText::Digits(b'Y') => 4,
             DateText::Digits(b'f') => 6,
-            DateText::Digits(b'j') | DateText::Name(_) => 3,
+            DateText::Digits(b'j') => 3,
             DateText::Digits(_) => 2,
+            DateText::Name(code) => names(*code).0.iter().map(|name| name.len()).max().unwrap_or(0),
             DateText::Fraction => 7,
         }
+    }
+
+    /// Whether it has the same number of bytes for all times.
+    fn is_short(&self) -> bool {
+        !matches!(self, DateText::Name(b'B' | b'A') | DateText::Fraction)
     }
 
     fn reads(&self) -> bool {
@@ -164,9 +214,11 @@ impl DateText {
             DateText::Letter(_) => 0,
             DateText::Digits(b'Y') => year.clamp(0, 9999),
             DateText::Digits(b'y') => year.clamp(0, 9999) % 100,
-            DateText::Digits(b'm') | DateText::Name(b'b') => month,
+            DateText::Digits(b'm') | DateText::Name(b'b' | b'B') => month,
             DateText::Digits(b'd') => of_month,
             DateText::Digits(b'H') => time / 3_600_000_000,
+            DateText::Digits(b'I') => (time / 3_600_000_000 + 11) % 12 + 1,
+            DateText::Name(b'p') => time / 43_200_000_000,
             DateText::Digits(b'M') => time / 60_000_000 % 60,
             DateText::Digits(b'S') => time / 1_000_000 % 60,
             DateText::Digits(b'f') | DateText::Fraction => time % 1_000_000,
@@ -178,12 +230,13 @@ impl DateText {
 
     fn value(&self, day: i128, time: i128) -> Vec<u8> {
         let n = self.of(day, time);
-        let three = |all: &[u8], at: i128| all[3 * at as usize..3 * at as usize + 3].to_vec();
         match self {
             DateText::Letter(byte) => vec![*byte],
             DateText::Digits(_) => format!("{n:0width$}", width = self.bytes()).into_bytes(),
-            DateText::Name(b'b') => three(MONTHS, n - 1),
-            DateText::Name(_) => three(WEEKDAYS, n),
+            DateText::Name(code) => {
+                let (names, first) = names(*code);
+                names[(n - first) as usize].as_bytes().to_vec()
+            }
             DateText::Fraction if n == 0 => vec![],
             DateText::Fraction => format!(".{n:06}").trim_end_matches('0').as_bytes().to_vec(),
         }
@@ -216,9 +269,14 @@ impl DateText {
             DateText::Letter(_) => return None,
             DateText::Digits(b'Y') => year(),
             DateText::Digits(b'y') => rest(year(), 100),
-            DateText::Digits(b'm') | DateText::Name(b'b') => in_range(DatePart::Month, 1, 12),
+            DateText::Digits(b'm') | DateText::Name(b'b' | b'B') => in_range(DatePart::Month, 1, 12),
             DateText::Digits(b'd') => in_range(DatePart::Day, 1, 31),
             DateText::Digits(b'H') => whole(3_600_000_000),
+            DateText::Digits(b'I') => {
+                let ahead = whole(3_600_000_000) + number(time, 11);
+                rest(ahead, 12) + number(time, 1)
+            }
+            DateText::Name(b'p') => whole(43_200_000_000),
             DateText::Digits(b'M') => rest(whole(60_000_000), 60),
             DateText::Digits(b'S') => rest(whole(1_000_000), 60),
             DateText::Digits(b'f') | DateText::Fraction => rest(time, 1_000_000),
@@ -245,11 +303,11 @@ impl DateText {
                 digits(c, &bits[..width], self.bytes()).into_iter().map(digit_byte).collect()
             }
             DateText::Name(code) => {
-                let (names, first) = if *code == b'b' { (MONTHS, 1) } else { (WEEKDAYS, 0) };
-                let mut made = vec![NOTHING; 3];
-                for (k, name) in names.chunks(3).enumerate() {
-                    let is = equal_bits(c, &bits[..4], &constant(k as u64 + first, 4));
-                    for (byte, of) in made.iter_mut().zip(name) {
+                let (names, first) = names(*code);
+                let mut made = vec![NOTHING; self.bytes()];
+                for (k, name) in names.iter().enumerate() {
+                    let is = equal_bits(c, &bits[..4], &constant(k as u64 + first as u64, 4));
+                    for (byte, of) in made.iter_mut().zip(name.as_bytes()) {
                         let put = kept(c, is, letter(*of));
                         *byte = core::array::from_fn(|i| c.xor(byte[i], put[i]));
                     }
@@ -277,8 +335,19 @@ impl DateText {
 mod tests {
     use crate::{
         algebra::{Column, ColumnType, Expr, Value},
-        functions::tests::{numbers, values},
+        functions::tests::{numbers, refused, values},
     };
+    use hushwire_fault::code;
+
+    #[test]
+    fn minutes_of_mysql_are_not_its_months() {
+        let ty = ColumnType::Varchar(40);
+        let time = Expr::literal(Value::Number(0), ColumnType::Timestamp);
+        let of = |format: &str| [time.clone(), Expr::literal(Value::text(format), ty)];
+        let made = refused("date_format", &of("%H:%M")).unwrap();
+        assert_eq!(made.code(), code::SQL_UNSUPPORTED, "{made}");
+        assert!(refused("date_format", &of("%H:%i, %M")).is_none());
+    }
 
     /// As `date -u -d @… +…` writes them.
     #[test]
@@ -298,11 +367,23 @@ mod tests {
             ];
             assert_eq!(made, texts(expected));
             assert_eq!(values("to_text", &given, &[]), texts(["1970-01-01", "2024-02-29", "1969-12-31"]));
+            let made = values("strftime", &given, &[format("%A, %d %B %Y")]);
+            let expected =
+                ["Thursday, 01 January 1970", "Thursday, 29 February 2024", "Wednesday, 31 December 1969"];
+            assert_eq!(made, texts(expected));
+            assert_eq!(
+                values("strftime", &given, &[format("%B")]),
+                texts(["January", "February", "December"])
+            );
+            let made = values("date_format", &given, &[format("%W, %e %M")]);
+            assert_eq!(made[1], Value::text("Thursday, 29 February"));
         }
         let times = numbers([Some(0), Some(1_700_000_000_500_000), Some(-1)]);
         let given = [(Column::new("t", ColumnType::Timestamp), times)];
         let expected = ["1970-01-01 00:00:00", "2023-11-14 22:13:20.5", "1969-12-31 23:59:59.999999"];
         assert_eq!(values("to_text", &given, &[]), texts(expected));
+        let expected = ["12:00 AM", "10:13 PM", "11:59 PM"];
+        assert_eq!(values("strftime", &given, &[format("%I:%M %p")]), texts(expected));
         let expected = ["00:00:00 000000", "22:13:20 500000", "23:59:59 999999"];
         assert_eq!(values("strftime", &given, &[format("%H:%M:%S %f")]), texts(expected));
     }

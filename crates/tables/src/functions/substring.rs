@@ -2,6 +2,7 @@
 
 use super::{
     Arguments, ComputedBy, FnDef, Leaks, Letters, Meaning, Primitive, call,
+    pad::{self, PAD},
     slice::{slice, whole},
     text::characters,
 };
@@ -66,6 +67,10 @@ pub fn with_room(of: Expr, bytes: u16) -> Expr {
     match of {
         Expr::Call(call) if *call.primitive == SUBSTRING && call.public.len() == 2 => {
             let public = [&call.public[..], &[i128::from(bytes)]].concat();
+            Expr::Call(Call { public, ..call })
+        }
+        Expr::Call(call) if *call.primitive == PAD => {
+            let public = pad::roomy(&call.public, bytes);
             Expr::Call(Call { public, ..call })
         }
         other => other,

@@ -46,27 +46,34 @@ pub(crate) fn in_open(name: &str, all: Vec<Expr>) -> Value {
 /// Evaluation in the clear and the lowered computation must agree.
 pub(crate) fn values(name: &str, columns: &[(Column, Vec<Value>)], more: &[Expr]) -> Vec<Value> {
     let schema = Schema(columns.iter().map(|(column, _)| column.clone()).collect());
-    let count = columns[0].1.len();
-    let rows: Vec<_> = (0..count).map(|i| columns.iter().map(|(_, v)| v[i].clone()).collect()).collect();
     let all = (0..columns.len()).map(Expr::Column).chain(more.iter().cloned()).collect();
     let made = call(name, all, &schema).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let (values, opening) = values_of(made, columns);
+    match find(name).map(|function| function.leaks) {
+        Some(Leaks::Nothing) => assert_eq!(opening, 0, "{name} leaks nothing"),
+        None => panic!("{name} is a function"),
+    }
+    values
+}
+
+/// The values of an expression, row by row, and the number of operations that open something.
+/// Evaluation in the clear and the lowered computation must agree.
+pub(crate) fn values_of(of: Expr, columns: &[(Column, Vec<Value>)]) -> (Vec<Value>, usize) {
+    let schema = Schema(columns.iter().map(|(column, _)| column.clone()).collect());
+    let name = of.shown(&schema).to_string();
+    let count = columns[0].1.len();
+    let rows: Vec<_> = (0..count).map(|i| columns.iter().map(|(_, v)| v[i].clone()).collect()).collect();
     let parts = vec![TablePart { owner: "owner".into(), rows: count as u64 }];
     let table = Table { name: "t".into(), schema, parts, padded: false, unique: vec![] };
-    let relation = Relation::scan(table).and_then(|t| t.project(vec![(name.into(), made)])).unwrap();
+    let relation = Relation::scan(table).and_then(|t| t.project(vec![("of".into(), of)])).unwrap();
     let query = Query::new("q", &relation, &["analyst"]).unwrap();
     let outputs = evaluate(query.computation(), &query.inputs("t", 0, &rows).unwrap()).unwrap();
     let lowered = query.rows(&outputs).unwrap();
     let open = plain::evaluate(&relation, &BTreeMap::from([("t".to_owned(), rows)])).unwrap();
     assert_eq!(open, lowered, "{name}: in the open and lowered");
-    match find(name).map(|function| function.leaks) {
-        Some(Leaks::Nothing) => {
-            let opens = |op: &Op| matches!(op, Op::Meet { .. } | Op::Order { .. });
-            let opening = query.computation().nodes().iter().filter(|node| opens(&node.op));
-            assert_eq!(opening.count(), 0, "{name} leaks nothing");
-        }
-        None => panic!("{name} is a function"),
-    }
-    open.into_iter().flatten().collect()
+    let opens = |op: &Op| matches!(op, Op::Meet { .. } | Op::Order { .. });
+    let opening = query.computation().nodes().iter().filter(|node| opens(&node.op)).count();
+    (open.into_iter().flatten().collect(), opening)
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! CAST of numbers, dates and truth values to VARCHAR.
 
 use super::{
-    Arguments, ComputedBy, FnDef, Leaks, Meaning, Primitive, strftime,
+    Arguments, ComputedBy, FnDef, Leaks, Meaning, Primitive, interval_text, strftime,
     text::{self, varchar},
 };
 use crate::{
@@ -19,7 +19,7 @@ pub(super) static DEFINITION: FnDef = FnDef {
     arity: 1..=1,
     usage: "CAST(value AS VARCHAR)",
     gives: "VARCHAR of the largest length that the text can have",
-    doc: "the text of a whole number, a DECIMAL, a DATE, a TIMESTAMP or a BOOLEAN",
+    doc: "the text of a whole number, a DECIMAL, a DATE, a TIMESTAMP, an INTERVAL or a BOOLEAN",
     example: "CAST(price AS VARCHAR)",
     leaks: Leaks::Nothing,
     meaning: Meaning::Own(&TO_TEXT, bind),
@@ -35,8 +35,6 @@ static TO_TEXT: Primitive = Primitive {
             ty if ty.is_integer() || matches!(ty, ColumnType::Decimal { .. }) => {
                 Ok(varchar(form(of).bytes()))
             }
-            ColumnType::Interval => Err(operands
-                .refused("take a part of it, as in CAST(EXTRACT(EPOCH FROM last - first) AS VARCHAR)")),
             _ => Err(operands.refused("give it a whole number or a DECIMAL: CAST a DOUBLE to DECIMAL first")),
         }
     },
@@ -125,6 +123,7 @@ fn bind(of: &'static Primitive, arguments: &Arguments<'_>) -> Result<Expr, Fault
         }
         ColumnType::Date => strftime::formatted(value, b"%Y-%m-%d"),
         ColumnType::Timestamp => strftime::formatted(value, b"%Y-%m-%d %H:%M:%S%."),
+        ColumnType::Interval => interval_text::of(value),
         _ => of.call(vec![value], vec![]),
     })
 }

@@ -1,7 +1,7 @@
 //! TRANSLATE.
 
 use super::{
-    ComputedBy, FnDef, Leaks, Meaning, Primitive,
+    ComputedBy, FnDef, Leaks, Meaning, Primitive, by_owners,
     text::{self, checked, of_public, public, value, varchar},
 };
 use crate::algebra::Value;
@@ -47,7 +47,7 @@ static TRANSLATE: Primitive = Primitive {
         let one = |c: char| pairs.iter().find(|(from, _)| *from == c).map_or(Some(c), |(_, to)| *to);
         Value::text(&text.chars().filter_map(one).collect::<String>())
     },
-    lower: |_, _| unreachable!("owners compute it"),
+    lower: by_owners,
     shown: |of, operands, public| {
         let text = String::from_utf8_lossy(&of_public(public)).replace('\0', "', '");
         format!("{}({}, '{text}')", of.name, operands.join(", "))

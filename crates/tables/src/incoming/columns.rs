@@ -8,36 +8,13 @@ use crate::{
     plain::Row,
 };
 use core::fmt::Display;
+pub use hushwire_columns::BitSlice;
+use hushwire_columns::{FloatSlice, NumberSlice, append, append_steps, first_outside, first_unfit};
 use hushwire_fault::code;
+use std::borrow::Cow;
 
 /// LOCAL: rows that are made of columns at a time.
 const PIECE: usize = 1 << 12;
-
-/// Bits that somebody holds, the lowest of a byte first, from some bit on.
-#[derive(Clone, Copy)]
-pub struct BitSlice<'a> {
-    bytes: &'a [u8],
-    offset: usize,
-}
-
-impl<'a> BitSlice<'a> {
-    /// `length` bits from bit `offset` on; `None` if the bytes have fewer.
-    #[must_use]
-    pub fn new(bytes: &'a [u8], offset: usize, length: usize) -> Option<Self> {
-        let end = offset.checked_add(length)?;
-        (end.div_ceil(8) <= bytes.len()).then_some(BitSlice { bytes, offset })
-    }
-
-    /// Bit `i`.
-    ///
-    /// # Panics
-    /// If there is no such bit.
-    #[must_use]
-    pub fn get(self, i: usize) -> bool {
-        let at = self.offset + i;
-        self.bytes[at / 8] >> (at % 8) & 1 == 1
-    }
-}
 
 /// The values of a column.
 #[derive(Clone, Copy)]
@@ -52,6 +29,15 @@ pub enum ColumnValues<'a> {
         width: usize,
         /// Whether the highest bit is a sign.
         signed: bool,
+    },
+    /// Floats, each of which becomes the nearest number of steps of the column's type.
+    Floats {
+        /// All floats, one after the other, least significant byte first.
+        bytes: &'a [u8],
+        /// The bytes of a float: 4 or 8.
+        width: usize,
+        /// How many steps 1 has.
+        unit: f64,
     },
     /// Strings.
     Texts(&'a [&'a [u8]]),
@@ -73,19 +59,29 @@ impl ColumnSlice<'_> {
         self.valid.is_none_or(|valid| valid.get(i))
     }
 
-    /// Whether there are this many values, except of truth values, which say so themselves.
+    /// Whether there are this many values.
     fn has(&self, rows: usize) -> bool {
+        if self.valid.is_some_and(|valid| valid.len() != rows) {
+            return false;
+        }
         match self.values {
-            ColumnValues::Truths(_) => true,
+            ColumnValues::Truths(bits) => bits.len() == rows,
             ColumnValues::Numbers { bytes, width, .. } => {
                 matches!(width, 1 | 2 | 4 | 8 | 16) && rows.checked_mul(width) == Some(bytes.len())
+            }
+            ColumnValues::Floats { bytes, width, .. } => {
+                matches!(width, 4 | 8) && rows.checked_mul(width) == Some(bytes.len())
             }
             ColumnValues::Texts(texts) => texts.len() == rows,
         }
     }
 
     /// The value of row `i`, of a column that it fits.
-    fn value(&self, i: usize) -> Value {
+    ///
+    /// # Panics
+    /// If there is no such row.
+    #[must_use]
+    pub fn value(&self, i: usize) -> Value {
         if !self.is_valid(i) {
             return Value::Null;
         }
@@ -94,31 +90,29 @@ impl ColumnSlice<'_> {
             ColumnValues::Numbers { bytes, width, signed } => {
                 Value::Number(long(&bytes[width * i..][..width], signed).unwrap_or_default())
             }
+            ColumnValues::Floats { bytes, width, unit } => {
+                Value::Number(FloatSlice { bytes, width, unit }.steps(i).unwrap_or_default())
+            }
             ColumnValues::Texts(texts) => Value::Text(texts[i].to_vec()),
         }
     }
 
     /// The bytes of row `i`, which tell it apart from other values of the column: nothing for NULL.
     #[must_use]
-    pub fn key(&self, i: usize) -> Option<&[u8]> {
+    pub fn key(&self, i: usize) -> Option<Cow<'_, [u8]>> {
         if !self.is_valid(i) {
             return None;
         }
         Some(match self.values {
-            ColumnValues::Truths(bits) => &[0, 1][usize::from(bits.get(i))..][..1],
-            ColumnValues::Numbers { bytes, width, .. } => &bytes[width * i..][..width],
-            ColumnValues::Texts(texts) => texts[i],
+            ColumnValues::Truths(bits) => Cow::from(&[0, 1][usize::from(bits.get(i))..][..1]),
+            ColumnValues::Numbers { bytes, width, .. } => Cow::from(&bytes[width * i..][..width]),
+            ColumnValues::Floats { bytes, width, unit } => {
+                let steps = FloatSlice { bytes, width, unit }.steps(i).unwrap_or_default();
+                Cow::from(steps.to_le_bytes().to_vec())
+            }
+            ColumnValues::Texts(texts) => Cow::from(texts[i]),
         })
     }
-}
-
-/// A number of up to 8 bytes.
-fn short<const W: usize>(bytes: &[u8], signed: bool) -> i64 {
-    let mut all = [0; 8];
-    all[..W].copy_from_slice(bytes);
-    let shift = 64 - 8 * W as u32;
-    let up = u64::from_le_bytes(all) << shift;
-    if signed { up.cast_signed() >> shift } else { (up >> shift).cast_signed() }
 }
 
 /// A number of any width.
@@ -130,52 +124,25 @@ fn long(bytes: &[u8], signed: bool) -> Option<i128> {
     (signed || number >= 0).then_some(number)
 }
 
-/// The first row whose number lies outside a range.
-fn outside(
-    slice: &ColumnSlice<'_>,
-    (bytes, width, signed): (&[u8], usize, bool),
-    range: Range,
-) -> Option<usize> {
-    let narrow = |n: i128| i64::try_from(n).unwrap_or(if n < 0 { i64::MIN } else { i64::MAX });
-    let (low, high) = (narrow(range.low), narrow(range.high));
-    fn first<const W: usize>(
-        bytes: &[u8],
-        signed: bool,
-        within: impl Fn(usize, i64) -> bool,
-    ) -> Option<usize> {
-        bytes.chunks_exact(W).enumerate().position(|(i, n)| !within(i, short::<W>(n, signed)))
-    }
-    let within = |i: usize, n: i64| (low <= n && n <= high) || !slice.is_valid(i);
-    let wide = || {
-        let within = |i: usize, n: Option<i128>| {
-            n.is_some_and(|n| range.low <= n && n <= range.high) || !slice.is_valid(i)
-        };
-        bytes.chunks_exact(width).enumerate().position(|(i, n)| !within(i, long(n, signed)))
-    };
-    match (width, signed) {
-        (1, _) => first::<1>(bytes, signed, within),
-        (2, _) => first::<2>(bytes, signed, within),
-        (4, _) => first::<4>(bytes, signed, within),
-        (8, true) => first::<8>(bytes, true, within),
-        _ => wide(),
+/// The range of all numbers of a width.
+fn natural(width: usize, signed: bool) -> Range {
+    let bits = 8 * width as u32;
+    match (bits, signed) {
+        (128, true) => Range { low: i128::MIN, high: i128::MAX },
+        // Greater ones are in no column's range.
+        (128, false) => Range { low: 0, high: i128::MAX },
+        (bits, true) => Range { low: -(1 << (bits - 1)), high: (1 << (bits - 1)) - 1 },
+        (bits, false) => Range { low: 0, high: (1 << bits) - 1 },
     }
 }
 
-/// Appends numbers of a width as records, zeros where rows have none.
-fn put(
-    to: &mut Vec<u8>,
-    record: usize,
-    slice: &ColumnSlice<'_>,
-    (bytes, width, signed): (&[u8], usize, bool),
-) {
-    if slice.valid.is_none() && width == record {
-        return to.extend_from_slice(bytes);
+/// The first row whose number lies outside a range.
+fn outside(slice: &ColumnSlice<'_>, numbers: NumberSlice<'_>, range: Range) -> Option<usize> {
+    // Most columns are as wide as their type, which holds whatever they hold.
+    if numbers.width < 16 && range.holds(natural(numbers.width, numbers.signed)) {
+        return None;
     }
-    for (i, number) in bytes.chunks_exact(width).enumerate() {
-        // A number that fits the range fits the record.
-        let number = if slice.is_valid(i) { long(number, signed).unwrap_or_default() } else { 0 };
-        to.extend_from_slice(&number.to_le_bytes()[..record]);
-    }
+    first_outside(numbers, slice.valid, range.low..=range.high)
 }
 
 impl Incoming<'_> {
@@ -197,8 +164,8 @@ impl Incoming<'_> {
             let refuse = |code, row: usize| {
                 Err(self.refuse(code, &[("row", &(self.taken + row)), ("column", column)]))
             };
-            if !column.nullable
-                && let Some(row) = (0..rows).find(|row| !slice.is_valid(*row))
+            if let (false, Some(valid)) = (column.nullable, slice.valid)
+                && let Some(row) = valid.first_zero()
             {
                 return refuse(code::ROW_NULL, row);
             }
@@ -220,22 +187,35 @@ impl Incoming<'_> {
             let record = scalar(of.ty, of.range).record();
             match slice.values {
                 ColumnValues::Truths(bits) => {
-                    to.values.extend((0..rows).map(|i| u8::from(slice.is_valid(i) && bits.get(i))));
+                    let start = to.values.len();
+                    bits.append_bytes(true, &mut to.values);
+                    if let Some(valid) = slice.valid {
+                        let mut kept = vec![];
+                        valid.append_bytes(true, &mut kept);
+                        to.values[start..].iter_mut().zip(kept).for_each(|(truth, kept)| *truth &= kept);
+                    }
                 }
                 ColumnValues::Numbers { bytes, width, signed } => {
-                    put(&mut to.values, record, slice, (bytes, width, signed));
+                    // A number that fits the range fits the record.
+                    append(&mut to.values, record, NumberSlice { bytes, width, signed }, slice.valid);
+                }
+                ColumnValues::Floats { bytes, width, unit } => {
+                    append_steps(&mut to.values, record, FloatSlice { bytes, width, unit }, slice.valid);
                 }
                 ColumnValues::Texts(texts) => {
                     for (i, text) in texts.iter().enumerate() {
                         let text = if slice.is_valid(i) { text } else { &[][..] };
                         // The first byte is the highest of a record, whose lowest comes first.
-                        to.values.extend(std::iter::repeat_n(0, record - text.len()));
+                        to.values.resize(to.values.len() + record - text.len(), 0);
                         to.values.extend(text.iter().rev());
                     }
                 }
             }
             if let Some((_, nulls)) = &mut to.nulls {
-                nulls.extend((0..rows).map(|i| u8::from(!slice.is_valid(i))));
+                match slice.valid {
+                    Some(valid) => valid.append_bytes(false, nulls),
+                    None => nulls.resize(nulls.len() + rows, 0),
+                }
             }
         }
         if let Some((_, flags)) = &mut self.valid {
@@ -244,6 +224,13 @@ impl Incoming<'_> {
         self.taken += rows;
         Ok(())
     }
+}
+
+/// The numbers that a column holds: those of its type that it promises.
+fn held(column: &Column, ty: ColumnType) -> Range {
+    let all = ty.range();
+    let promised = column.range.unwrap_or(all);
+    Range { low: all.low.max(promised.low), high: all.high.min(promised.high) }
 }
 
 /// The first row that is no value of its column.
@@ -255,11 +242,13 @@ fn unfit(column: &Column, slice: &ColumnSlice<'_>) -> Option<usize> {
             texts.iter().enumerate().position(|(i, text)| slice.is_valid(i) && !fits(text))
         }
         (ColumnType::Boolean | ColumnType::Varchar(_), _) => Some(0),
+        (ty, ColumnValues::Floats { bytes, width, unit }) => {
+            let range = held(column, ty);
+            first_unfit(FloatSlice { bytes, width, unit }, slice.valid, range.low..=range.high)
+        }
         (ty, ColumnValues::Numbers { bytes, width, signed }) => {
-            let all = ty.range();
-            let promised = column.range.unwrap_or(all);
-            let range = Range { low: all.low.max(promised.low), high: all.high.min(promised.high) };
-            outside(slice, (bytes, width, signed), range)
+            let range = held(column, ty);
+            outside(slice, NumberSlice { bytes, width, signed }, range)
         }
         _ => Some(0),
     }
@@ -318,6 +307,7 @@ mod tests {
                     small.iter().flat_map(|n| i128::from(*n).to_le_bytes()[..*width].to_vec()).collect()
                 })
                 .collect();
+            let floats: Vec<u8> = small.iter().flat_map(|n| (f64::from(*n) / 4.0).to_le_bytes()).collect();
             let slices: Vec<ColumnSlice<'_>> = types
                 .iter()
                 .enumerate()
@@ -325,6 +315,9 @@ mod tests {
                     let values = match ty {
                         ColumnType::Boolean => ColumnValues::Truths(BitSlice::new(&truths, 1, rows).unwrap()),
                         ColumnType::Varchar(_) => ColumnValues::Texts(&borrowed),
+                        ColumnType::Double { .. } => {
+                            ColumnValues::Floats { bytes: &floats, width: 8, unit: 4.0 }
+                        }
                         _ => ColumnValues::Numbers { bytes: &numbers[k], width: widths[k], signed: true },
                     };
                     ColumnSlice { values, valid: flags }

@@ -4,8 +4,8 @@
 //! takes 2 n². Counts and powers of ten are narrow compared with sums. A computation's general
 //! division has one width for both.
 
-use super::numbers::{mirrored, number, resized, width};
-use crate::algebra::Range;
+use super::numbers::{beyond, mirrored, number, resized, width};
+use crate::algebra::{Mean, Range};
 use hushwire_circuit::{Bit, Builder as Circuits};
 use hushwire_compute::{Netlist, Op, Scalar, Val};
 
@@ -104,6 +104,34 @@ fn divider(n: u16, d: u16, known: Option<u128>) -> Netlist {
         }
     }
     Netlist::new(c.finish(&[quotient, rest])).expect("at most 128 bits each")
+}
+
+/// A range times a number, where 128 bits hold it.
+pub(super) fn multiplied(range: Range, times: i128) -> Option<Range> {
+    Some(Range { low: range.low.checked_mul(times)?, high: range.high.checked_mul(times)? })
+}
+
+/// Sums divided by counts, with the digits of a mean, and which of them are NULL for their size.
+pub(crate) fn mean<'b>(
+    (sum, range): (Val<'b>, Range),
+    (count, counts): (Val<'b>, Range),
+    digits: &Mean,
+) -> (Val<'b>, Option<Val<'b>>) {
+    let times = digits.times;
+    let by = || Divisor::Column(count, counts);
+    if let Some(range) = multiplied(range, times) {
+        let sum = resized(sum, width(range));
+        let sum = if times == 1 { sum } else { sum * number(sum, times) };
+        return (divided(sum, range, by()).whole, None);
+    }
+    let Quotient { whole, rest } = divided(sum, range, by());
+    let leaves = digits.most.map(|most| beyond(whole, most));
+    let rests = mirrored(Range { low: 0, high: counts.high.saturating_mul(times) });
+    let rest = resized(rest, width(rests));
+    let more = divided(rest * number(rest, times), rests, by()).whole;
+    let bits = width(digits.range);
+    let whole = resized(whole, bits);
+    (whole * number(whole, times) + resized(more, bits), leaves)
 }
 
 #[cfg(test)]

@@ -207,7 +207,8 @@ impl<'b> Scope<'_, 'b> {
 /// A product in steps of 2^-frac, as in [`plain::numbers::product`].
 fn scaled_product<'b>(x: Cell<'b>, y: Cell<'b>, frac: u8, to: Range) -> Val<'b> {
     if let Some(whole) = greatest(x.range).checked_mul(greatest(y.range)) {
-        let whole = mirrored(Range { low: 0, high: whole });
+        // A product of few rows may be below one step; it has bits to be shifted all the same.
+        let whole = mirrored(Range { low: 0, high: whole.max(1 << frac) });
         return (x.sized(whole) * y.sized(whole)) >> u16::from(frac);
     }
     // The factor to split is the one whose lower bits times the other factor fit in 128 bits.

@@ -7,7 +7,10 @@ use super::{
     group::{Asked, is_group},
     rows::{CellRows, Sorted},
 };
-use crate::algebra::{Aggregate, ColumnType, Function, Range, Value, has_range};
+use crate::{
+    aggregates::FigureForm,
+    algebra::{Aggregate, ColumnType, Range, Value, has_range},
+};
 use hushwire_compute::{Op, Shape, Val};
 
 /// The largest number of public keys of groups that are summed without a sort.
@@ -21,13 +24,8 @@ impl<'b> Lower<'b> {
         keys: &[Cell<'b>],
         asked: Asked<'_, 'b>,
     ) -> Option<CellRows<'b>> {
-        let summed = |a: &Aggregate| {
-            let sums = matches!(
-                a.function,
-                Function::CountRows | Function::Count | Function::Sum | Function::Average
-            );
-            sums && !a.distinct
-        };
+        let summed =
+            |a: &Aggregate| matches!(a.figure.form, FigureForm::Count | FigureForm::Sums) && !a.distinct;
         if !asked.aggregates.iter().all(summed) || rows.rows == 0 {
             return None;
         }

@@ -1,15 +1,15 @@
 //! Figures of groups, whichever way rows are grouped.
 
 use super::{
-    cell::{Cell, both, either, extreme, scalar},
-    divide::{Divisor, Quotient, divided},
+    cell::{Cell, both, extreme, scalar},
+    divide::multiplied,
     group::{counted, ones},
-    numbers::{beyond, mirrored, number, resized, width, zero},
+    numbers::{number, resized, width, zero},
     rows::one_row,
 };
-use crate::algebra::{
-    Aggregate, Column, ColumnType, ExprType, Function, Mean, NUMBERS, Range, UPPER, average_mean, sum_range,
-    variance_of,
+use crate::{
+    aggregates::FigureRows,
+    algebra::{Aggregate, Column, ColumnType, ExprType, Range, UPPER, sum_range},
 };
 use hushwire_compute::{Builder, Comparison, Reduction, Scalar, Scan, Shape, Val};
 
@@ -106,94 +106,113 @@ pub(super) fn figure<'b>(
     fresh: Option<Val<'b>>,
     of: Of<'b>,
 ) -> Cell<'b> {
-    let Of { b, rows, all: most } = of;
     let own = column.expr_type();
-    let is = |val: Val<'b>, null: Option<Val<'b>>| {
-        let val = if super::cell::is_number(own.ty) { resized(val, width(own.range)) } else { val };
-        Cell { val, null, ty: own.ty, range: own.range, id: u32::MAX }
-    };
-    let Some(argument) = argument else { return is(grouping.count(valid, rows), None) };
+    let Some(argument) = argument else { return cell_of(own, grouping.count(valid, of.rows), None) };
     let counts = fresh.or_else(|| both(valid, argument.null.map(|null| !null)));
-    let count = || grouping.count(counts, rows);
     // A group is never empty; without keys all rows may be.
     let nullable = argument.null.is_some() || matches!(grouping, Grouping::All(_));
-    let none = || {
-        nullable.then(|| {
-            let count = count();
+    (aggregate.figure.lower)(&GroupRows { grouping, own, argument, counts, nullable, of })
+}
+
+/// The rows of groups whose figure is computed.
+struct GroupRows<'a, 'b> {
+    grouping: &'a Grouping<'b>,
+    /// The figure's type.
+    own: ExprType,
+    argument: Cell<'b>,
+    /// The rows that count; all where there are no flags.
+    counts: Option<Val<'b>>,
+    /// Whether a group may have no row that counts.
+    nullable: bool,
+    of: Of<'b>,
+}
+
+impl<'b> FigureRows<'b> for GroupRows<'_, 'b> {
+    fn argument(&self) -> Cell<'b> {
+        self.argument
+    }
+
+    fn cell(&self, val: Val<'b>, null: Option<Val<'b>>) -> Cell<'b> {
+        cell_of(self.own, val, null)
+    }
+
+    fn argument_type(&self) -> ExprType {
+        ExprType { ty: self.argument.ty, nullable: self.nullable, range: self.argument.range }
+    }
+
+    fn most(&self) -> u64 {
+        self.of.all
+    }
+
+    fn count(&self) -> Val<'b> {
+        self.grouping.count(self.counts, self.of.rows)
+    }
+
+    fn counts(&self) -> Range {
+        Range { low: 0, high: self.of.rows.into() }
+    }
+
+    fn none(&self) -> Option<Val<'b>> {
+        self.nullable.then(|| {
+            let count = self.count();
             count.equals(number(count, 0))
         })
-    };
-    let chosen = |bits: u8| {
-        let x = resized(argument.val, bits);
-        counts.map_or(x, |counts| b.select(counts, x, number(x, 0)))
-    };
-    match aggregate.function {
-        Function::CountRows | Function::Count => is(count(), None),
-        Function::Min | Function::Max => {
-            let null = none();
-            let greatest = aggregate.function == Function::Max;
-            let (ty, range) = (argument.ty, argument.range);
-            if let ColumnType::Varchar(17..) = ty {
-                // The rows were sorted so that the last one has it.
-                let val = match grouping {
-                    Grouping::All(_) if rows == 0 => zero(b, scalar(ty, range)).broadcast(Shape::vector(1)),
-                    Grouping::All(_) => argument.val.slice(rows - 1, rows),
-                    _ => argument.val,
-                };
-                return is(val, null);
-            }
-            let ordered = ordered(ty, range);
-            let x = argument.val.cast(ordered);
-            let x = counts.map_or(x, |counts| b.select(counts, x, b.constant(extreme(ordered, !greatest))));
-            let made = grouping.extreme(x, greatest);
-            match ty {
-                ColumnType::Boolean => {
-                    let val = made.compare(Comparison::NotEqual, number(made, 0));
-                    is(null.map_or(val, |null| val & !null), null)
-                }
-                _ => is(made.cast(scalar(ty, range)), null),
-            }
-        }
-        Function::Sum => {
-            let null = none();
-            let (sum, leaves) = grouping.checked_sum(&chosen, (argument.range, most), 1);
-            is(sum, either(null, leaves))
-        }
-        Function::Average => {
-            let null = none();
-            let typed = ExprType { ty: argument.ty, nullable, range: argument.range };
-            let (digits, _) = average_mean(typed, most);
-            let (sum, left) = grouping.checked_sum(&chosen, (argument.range, most), digits.times);
-            let of_sum = sum_range(argument.range, most).0;
-            let (mean, leaves) = mean((sum, of_sum), (count(), Range { low: 0, high: rows.into() }), &digits);
-            is(mean, [null, left, leaves].into_iter().fold(None, either))
-        }
-        Function::VariancePopulation | Function::VarianceSample => {
-            let null = none();
-            let typed = ExprType { ty: argument.ty, nullable, range: argument.range };
-            let varied = variance_of(typed, most).expect("it was checked");
-            let (x, n) = (chosen(128), resized(count(), 128));
-            let square = |bits: u8| resized(x * x, bits);
-            let (squares, left) = grouping.checked_sum(&square, (varied.squares, most), 1);
-            let squares = resized(squares, 128);
-            let larger = |most| squares.compare(Comparison::Greater, number(squares, most));
-            let larger = varied.most_squares.map(larger);
-            let sum = grouping.sum(x);
-            let one_less = if aggregate.function == Function::VarianceSample { n - number(n, 1) } else { n };
-            let (size, by) = (n * squares - sum * sum, n * one_less);
-            let counts = i128::from(rows).checked_mul(rows.into()).unwrap_or(i128::MAX);
-            let (made, leaves) = mean((size, NUMBERS), (by, Range { low: 0, high: counts }), &varied.mean);
-            let made = match argument.ty {
-                ColumnType::Double { frac } => resized(made, 128) >> u16::from(frac),
-                _ => made,
+    }
+
+    fn chosen(&self, bits: u8) -> Val<'b> {
+        let x = resized(self.argument.val, bits);
+        self.counts.map_or(x, |counts| self.of.b.select(counts, x, number(x, 0)))
+    }
+
+    fn sum(&self, times: i128) -> (Val<'b>, Option<Val<'b>>) {
+        self.sum_of(&|bits| self.chosen(bits), self.argument.range, times)
+    }
+
+    fn sum_of(
+        &self,
+        numbers: &dyn Fn(u8) -> Val<'b>,
+        range: Range,
+        times: i128,
+    ) -> (Val<'b>, Option<Val<'b>>) {
+        self.grouping.checked_sum(numbers, (range, self.of.all), times)
+    }
+
+    fn wrapping_sum(&self, x: Val<'b>) -> Val<'b> {
+        self.grouping.sum(x)
+    }
+
+    fn extreme(&self, greatest: bool) -> Cell<'b> {
+        let (ty, range, b) = (self.argument.ty, self.argument.range, self.of.b);
+        let null = self.none();
+        if let ColumnType::Varchar(17..) = ty {
+            // The rows were sorted so that the last one has it.
+            let rows = self.of.rows;
+            let val = match self.grouping {
+                Grouping::All(_) if rows == 0 => zero(b, scalar(ty, range)).broadcast(Shape::vector(1)),
+                Grouping::All(_) => self.argument.val.slice(rows - 1, rows),
+                _ => self.argument.val,
             };
-            let null = match aggregate.function {
-                Function::VarianceSample => Some(by.equals(number(by, 0))),
-                _ => null,
-            };
-            is(made, [null, left, larger, leaves].into_iter().fold(None, either))
+            return self.cell(val, null);
+        }
+        let ordered = ordered(ty, range);
+        let x = self.argument.val.cast(ordered);
+        let none = || b.constant(extreme(ordered, !greatest));
+        let x = self.counts.map_or(x, |counts| b.select(counts, x, none()));
+        let made = self.grouping.extreme(x, greatest);
+        match ty {
+            ColumnType::Boolean => {
+                let val = made.compare(Comparison::NotEqual, number(made, 0));
+                self.cell(null.map_or(val, |null| val & !null), null)
+            }
+            _ => self.cell(made.cast(scalar(ty, range)), null),
         }
     }
+}
+
+/// A figure's column.
+fn cell_of<'b>(own: ExprType, val: Val<'b>, null: Option<Val<'b>>) -> Cell<'b> {
+    let val = if super::cell::is_number(own.ty) { resized(val, width(own.range)) } else { val };
+    Cell { val, null, ty: own.ty, range: own.range, id: u32::MAX }
 }
 
 /// The scalar whose order is the order of a type's values; strings have at most 16 bytes.
@@ -203,34 +222,6 @@ pub(super) fn ordered(ty: ColumnType, range: Range) -> Scalar {
         ColumnType::Varchar(bytes) => Scalar::unsigned(8 * bytes as u8),
         _ => scalar(ty, range),
     }
-}
-
-/// A range times a number, where 128 bits hold it.
-fn multiplied(range: Range, times: i128) -> Option<Range> {
-    Some(Range { low: range.low.checked_mul(times)?, high: range.high.checked_mul(times)? })
-}
-
-/// Sums divided by counts, with the digits of a mean, and which of them are NULL for their size.
-fn mean<'b>(
-    (sum, range): (Val<'b>, Range),
-    (count, counts): (Val<'b>, Range),
-    digits: &Mean,
-) -> (Val<'b>, Option<Val<'b>>) {
-    let times = digits.times;
-    let by = || Divisor::Column(count, counts);
-    if let Some(range) = multiplied(range, times) {
-        let sum = resized(sum, width(range));
-        let sum = if times == 1 { sum } else { sum * number(sum, times) };
-        return (divided(sum, range, by()).whole, None);
-    }
-    let Quotient { whole, rest } = divided(sum, range, by());
-    let leaves = digits.most.map(|most| beyond(whole, most));
-    let rests = mirrored(Range { low: 0, high: counts.high.saturating_mul(times) });
-    let rest = resized(rest, width(rests));
-    let more = divided(rest * number(rest, times), rests, by()).whole;
-    let bits = width(digits.range);
-    let whole = resized(whole, bits);
-    (whole * number(whole, times) + resized(more, bits), leaves)
 }
 
 /// The public count of all rows, as a column of one row.

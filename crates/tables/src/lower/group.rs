@@ -8,7 +8,10 @@ use super::{
     numbers::{number, resized, truth, width},
     rows::{CellKey, CellRows, Sorted, ends},
 };
-use crate::algebra::{Aggregate, Column, ColumnType, Expr, Function, Range, Relation};
+use crate::{
+    aggregates::FigureForm,
+    algebra::{Aggregate, Column, ColumnType, Expr, Range, Relation},
+};
 use hushwire_compute::{Comparison, Scalar, Scan, Shape, Val};
 
 /// The figures that a query asks of its groups.
@@ -192,8 +195,11 @@ impl<'b> Lower<'b> {
         let Some(cell) = argument else { return (rows.valid, None, None) };
         let counts =
             |cell: Cell<'b>, valid: Option<Val<'b>>| super::cell::both(valid, cell.null.map(|null| !null));
-        let long = matches!(cell.ty, ColumnType::Varchar(17..));
-        if long && matches!(aggregate.function, Function::Min | Function::Max) {
+        let extreme = match aggregate.figure.form {
+            FigureForm::Extreme { greatest } => Some(greatest),
+            _ => None,
+        };
+        if let (Some(greatest), ColumnType::Varchar(17..)) = (extreme, cell.ty) {
             // Rows that count come last, and among them the row with the extreme value.
             let last = counts(cell, rows.valid);
             let flag = last.map(|counts| Cell {
@@ -203,14 +209,13 @@ impl<'b> Lower<'b> {
                 range: Range { low: 0, high: 0 },
                 id: u32::MAX,
             });
-            let value = CellKey { cell, descending: aggregate.function == Function::Min, nulls_first: true };
+            let value = CellKey { cell, descending: !greatest, nulls_first: true };
             let by = [keys.to_vec(), flag.map(CellKey::up).into_iter().collect(), vec![value]].concat();
             self.note(format!("sorts {} rows by {}", rows.rows, self.told(&by)));
             let (sorted, moved) = rows.sort(&[], &by, &[cell]);
             return (sorted.valid, Some(moved[0]), None);
         }
-        let plain = matches!(aggregate.function, Function::Min | Function::Max);
-        if !aggregate.distinct || plain {
+        if !aggregate.distinct || extreme.is_some() {
             return (rows.valid, Some(cell), None);
         }
         let by = [keys.to_vec(), vec![CellKey::up(cell)]].concat();

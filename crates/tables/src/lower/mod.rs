@@ -12,7 +12,7 @@ pub(crate) mod divide;
 mod expand;
 mod expr;
 mod few;
-mod figures;
+pub(crate) mod figures;
 mod group;
 mod join;
 mod meeting;

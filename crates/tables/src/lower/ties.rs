@@ -7,14 +7,16 @@
 //!
 //! - the actual order is that of the tables' rows, of an ORDER BY below, or of columns that the
 //!   result shows;
-//! - no two rows are equal in the order;
+//! - no two rows are equal in the order, as far as plans tell: by keys, or by numbers of rows;
 //! - rows that are equal in the order are equal in all values that are used.
 
 use super::{Lower, cell::LOST, rows::CellRows};
 use crate::{
     Fault,
-    algebra::{Expr, Frame, Operator, Relation, SetOperation, Window, WindowFunction},
+    algebra::{Expr, Frame, JoinKind, Operator, Relation, SetOperation, Value, Window, WindowFunction},
+    functions::COALESCE,
 };
+use hushwire_compute::Comparison;
 use hushwire_fault::code;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -118,11 +120,125 @@ fn called<'a>(
 
 /// Whether a function distinguishes rows that are equal in its order.
 fn tells_apart(function: &WindowFunction) -> bool {
-    use WindowFunction::{DenseRank, Extreme, Rank, RunningSum};
+    use WindowFunction::{DenseRank, Extreme, Rank, RowId, RunningSum};
     match function {
-        Rank | DenseRank => false,
+        Rank | DenseRank | RowId => false,
         RunningSum(_, frame) | Extreme { frame, .. } => *frame != Frame::Peers,
         _ => true,
+    }
+}
+
+/// Whether no two rows have the same values in all of these columns.
+fn tell_all_apart(relation: &Relation, columns: Used) -> bool {
+    if relation.unique().iter().any(|set| set.iter().all(|at| columns.contains(at))) {
+        return true;
+    }
+    match relation.operator() {
+        Operator::Window(input, window) => {
+            let width = input.schema().columns().len();
+            // ROW_NUMBER was checked itself; RowId was not, and orders nothing.
+            let numbers = |at: &usize| {
+                let function = at.checked_sub(width).and_then(|k| window.functions.get(k));
+                window.partition.is_empty() && function.is_some_and(|(_, f)| *f == WindowFunction::RowNumber)
+            };
+            columns.iter().any(numbers)
+                || tell_all_apart(input, columns.into_iter().filter(|at| *at < width).collect())
+        }
+        // A column that the condition sets to one value counts as one of the columns.
+        Operator::Filter(input, condition) => {
+            let fixed = match condition {
+                Expr::Compare(Comparison::Equal, a, b) => match (a.as_ref(), b.as_ref()) {
+                    (Expr::Column(at), Expr::Literal(..)) | (Expr::Literal(..), Expr::Column(at)) => {
+                        Some(*at)
+                    }
+                    _ => None,
+                },
+                _ => None,
+            };
+            tell_all_apart(input, columns.into_iter().chain(fixed).collect())
+        }
+        Operator::Project(input, made) => {
+            let same = columns.iter().filter_map(|at| match made[*at].1 {
+                Expr::Column(from) => Some(from),
+                _ => None,
+            });
+            meets_once(input, columns.iter().map(|at| &made[*at].1)) || tell_all_apart(input, same.collect())
+        }
+        // Rows of the two sides differ if a column's values on one side are not on the other.
+        Operator::Set { operation: SetOperation::Union, all: true, left, right } => {
+            let differs = |at: &usize| match (constants(left, *at), constants(right, *at)) {
+                (Some(a), Some(b)) => a.is_disjoint(&b),
+                _ => false,
+            };
+            columns.iter().any(differs)
+                && tell_all_apart(left, columns.clone())
+                && tell_all_apart(right, columns)
+        }
+        _ => false,
+    }
+}
+
+/// Whether a relation is a full join whose keys, those of the side that is there, tell all rows
+/// apart: keys are unique and never NULL on both sides, so that each is a key of one row.
+fn meets_once<'e>(relation: &Relation, columns: impl Iterator<Item = &'e Expr>) -> bool {
+    let Operator::Join { kind: JoinKind::Full, left, right, on, residual: None, .. } = relation.operator()
+    else {
+        return false;
+    };
+    let width = left.schema().columns().len();
+    let there: BTreeSet<(usize, usize)> =
+        columns.filter_map(either_column).map(|(a, b)| (a.min(b), a.max(b))).collect();
+    let (mut of_left, mut of_right) = (Used::new(), Used::new());
+    for pair in on {
+        let (Expr::Column(a), Expr::Column(b)) = pair else { return false };
+        let sides = [&left.schema().columns()[*a], &right.schema().columns()[*b]];
+        let whole = sides.iter().all(|column| !column.nullable && column.ty == sides[0].ty);
+        if !whole || !there.contains(&(*a, b + width)) {
+            return false;
+        }
+        of_left.insert(*a);
+        of_right.insert(*b);
+    }
+    tell_all_apart(left, of_left) && tell_all_apart(right, of_right)
+}
+
+/// The two columns of which an expression is the one that is not NULL.
+fn either_column(expr: &Expr) -> Option<(usize, usize)> {
+    let column = |e: &Expr| if let Expr::Column(at) = e { Some(*at) } else { None };
+    match expr {
+        Expr::Call(call) if *call.primitive == COALESCE => match &call.operands[..] {
+            [a, b] => Some((column(a)?, column(b)?)),
+            _ => None,
+        },
+        Expr::Case { branches, otherwise: Some(otherwise) } => {
+            let [(when, then)] = &branches[..] else { return None };
+            let (of, kept) = match when {
+                Expr::IsNull(of) => (of, otherwise.as_ref()),
+                Expr::Not(not) => match not.as_ref() {
+                    Expr::IsNull(of) => (of, then),
+                    _ => return None,
+                },
+                _ => return None,
+            };
+            let is_other = column(of) == column(kept);
+            is_other.then_some((column(then)?, column(otherwise)?))
+        }
+        _ => None,
+    }
+}
+
+/// The values of a column, if it is made of literals.
+fn constants(relation: &Relation, column: usize) -> Option<BTreeSet<Value>> {
+    match relation.operator() {
+        Operator::Project(input, made) => match &made[column].1 {
+            Expr::Literal(value, _) => Some(BTreeSet::from([value.clone()])),
+            Expr::Column(from) => constants(input, *from),
+            _ => None,
+        },
+        Operator::Set { operation: SetOperation::Union, all: true, left, right } => {
+            Some(&constants(left, column)? | &constants(right, column)?)
+        }
+        _ => None,
     }
 }
 
@@ -169,8 +285,8 @@ impl<'b> Lower<'b> {
         let all_named = |mut places: std::collections::btree_set::Iter<'_, usize>| {
             places.all(|at| is_named(rows.columns[*at].id))
         };
-        let is_unique = |set: &Vec<usize>| all_named(set.iter().copied().collect::<Used>().iter());
-        if rows.rows < 2 || all_named(used.iter()) || input.unique().iter().any(is_unique) {
+        let of_names: Used = (0..rows.columns.len()).filter(|at| is_named(rows.columns[*at].id)).collect();
+        if rows.rows < 2 || all_named(used.iter()) || tell_all_apart(input, of_names) {
             return;
         }
         let told: Vec<u32> = rows.told.iter().copied().filter(|id| !is_named(*id)).collect();

@@ -21,7 +21,7 @@ pub(super) fn windowed(window: &Window, input: &Relation, mut rows: Vec<Row>) ->
                 at.and_then(|at| part.get(at)).map_or(Value::Null, |row| value(e, schema, row))
             };
             let figure = |(_, function): &(String, WindowFunction)| match function {
-                WindowFunction::RowNumber => Value::Number(i as i128 + 1),
+                WindowFunction::RowNumber | WindowFunction::RowId => Value::Number(i as i128 + 1),
                 WindowFunction::Rank => Value::Number(first as i128 + 1),
                 WindowFunction::DenseRank => {
                     let rank =

@@ -288,9 +288,7 @@ fn nothing_wraps() {
 fn figures_that_are_too_large_are_null() {
     let (table, data) = ends();
     let figures = |at: usize| {
-        use Function::{Average, Sum, VariancePopulation, VarianceSample};
-        let of = |function| Aggregate::new("f", function, column(at));
-        let all = [Sum, Average, VariancePopulation, VarianceSample].map(of);
+        let all = [&SUM, &AVG, &VAR_POP, &VAR_SAMP].map(|figure| Aggregate::new("f", figure, column(at)));
         let made = table.aggregate(vec![], all.to_vec(), 0, None).is_ok();
         if made { all.to_vec() } else { all[..2].to_vec() }
     };
@@ -314,7 +312,7 @@ fn figures_that_are_too_large_are_null() {
     }
     assert!(nulls > 20, "{nulls} are NULL");
     // A sum of 64-bit numbers is itself.
-    let [sum, mean] = [Function::Sum, Function::Average].map(|f| Aggregate::new("f", f, column(1)));
+    let [sum, mean] = [&SUM, &AVG].map(|f| Aggregate::new("f", f, column(1)));
     let ends =
         table.filter(column(1).equals(Expr::literal(Value::Number(i64::MAX.into()), ColumnType::BigInt)));
     let made = ends.unwrap().aggregate(vec![], vec![sum, mean], 0, None).unwrap();
@@ -392,7 +390,7 @@ fn columns_that_are_cut_by_bytes_are_known() {
     assert_eq!(cut(&t.project(named([part(1)])).unwrap()), (vec![1], vec![]));
     let turned = t.select(&[2, 0]).unwrap();
     assert_eq!(cut(&turned.filter(part(0).equals(part(0))).unwrap()), (vec![2], vec![]));
-    let most = Aggregate::new("most", Function::Max, column(1));
+    let most = Aggregate::new("most", &MAX, column(1));
     let grouped = t.aggregate(named([column(2)]), vec![most], 0, None).unwrap();
     assert_eq!(cut(&grouped.project(named([part(1), column(0)])).unwrap()), (vec![1], vec![]));
     let joined = t.join(&u, JoinKind::Inner, vec![(column(0), part(1))], None, Some(9)).unwrap();

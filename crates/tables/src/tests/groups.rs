@@ -6,25 +6,25 @@ fn figures() -> Vec<Aggregate> {
     let of = |name: &str, f, at| Aggregate::new(name, f, column(at));
     vec![
         Aggregate::count_rows("rows"),
-        of("count", Function::Count, 0),
-        of("sum", Function::Sum, 0),
-        of("prices", Function::Sum, 4),
-        of("mean", Function::Average, 4),
-        of("smalls", Function::Average, 1),
-        of("nears", Function::Average, 7),
-        of("least", Function::Min, 4),
-        of("most", Function::Max, 2),
-        of("first", Function::Min, 6),
-        of("last", Function::Max, 6),
-        of("any", Function::Max, 3),
-        of("all", Function::Min, 3),
-        of("spread", Function::VariancePopulation, 4),
-        of("sample", Function::VarianceSample, 1),
-        of("spread near", Function::VariancePopulation, 7),
-        of("different", Function::Count, 2).distinct(),
-        of("different sum", Function::Sum, 0).distinct(),
-        of("different mean", Function::Average, 1).distinct(),
-        of("day", Function::Max, 5),
+        of("count", &COUNT, 0),
+        of("sum", &SUM, 0),
+        of("prices", &SUM, 4),
+        of("mean", &AVG, 4),
+        of("smalls", &AVG, 1),
+        of("nears", &AVG, 7),
+        of("least", &MIN, 4),
+        of("most", &MAX, 2),
+        of("first", &MIN, 6),
+        of("last", &MAX, 6),
+        of("any", &MAX, 3),
+        of("all", &MIN, 3),
+        of("spread", &VAR_POP, 4),
+        of("sample", &VAR_SAMP, 1),
+        of("spread near", &VAR_POP, 7),
+        of("different", &COUNT, 2).distinct(),
+        of("different sum", &SUM, 0).distinct(),
+        of("different mean", &AVG, 1).distinct(),
+        of("day", &MAX, 5),
     ]
 }
 
@@ -49,8 +49,8 @@ fn few_public_keys_need_no_sort() {
         let sums: Vec<Aggregate> = figures()
             .into_iter()
             .filter(|a| {
-                let sums = [Function::CountRows, Function::Count, Function::Sum, Function::Average];
-                sums.contains(&a.function) && !a.distinct
+                let sums = [&COUNT, &SUM, &AVG];
+                sums.contains(&a.figure) && !a.distinct
             })
             .collect();
         let grouped = table.aggregate(named([column(1), column(3)]), sums, 2, None).unwrap();

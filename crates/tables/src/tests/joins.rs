@@ -114,8 +114,7 @@ fn all_pairs() {
         let right = data.table(dice, "r", columns()[2..6].to_vec(), 13 - rows);
         check(&left.cross(&right).unwrap(), &data).unwrap();
         // A scalar subquery: the one row of all.
-        let one =
-            right.aggregate(vec![], vec![Aggregate::new("m", Function::Max, column(2))], 0, None).unwrap();
+        let one = right.aggregate(vec![], vec![Aggregate::new("m", &MAX, column(2))], 0, None).unwrap();
         let more = left.cross(&one).unwrap().filter(greater(column(4), column(0))).unwrap();
         check(&more, &data).unwrap();
     });

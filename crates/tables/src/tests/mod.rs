@@ -4,13 +4,16 @@
 mod expressions;
 mod groups;
 mod joins;
+mod kills;
 mod orders;
 mod promises;
+mod shards;
 mod three;
 mod ties;
 
 use crate::{
     Fault, Query,
+    aggregates::{AVG, COUNT, MAX, MIN, SUM, VAR_POP, VAR_SAMP},
     algebra::*,
     functions::{
         coalesce,

@@ -99,7 +99,7 @@ fn one_sort_serves_join_groups_and_order() {
         let (lines, orders) = sales(dice, &mut data, rows + 2);
         let orders = orders.filter(greater(column(1), int(-2))).unwrap();
         let joined = lines.join(&orders, JoinKind::Inner, vec![(column(0), column(0))], None, None).unwrap();
-        let sums = vec![Aggregate::new("sum", Function::Sum, column(1))];
+        let sums = vec![Aggregate::new("sum", &SUM, column(1))];
         // The day follows from the order.
         for keys in [vec![0], vec![0, 4], vec![3, 4, 5]] {
             let grouped =
@@ -119,7 +119,7 @@ fn orders_survive_what_leaves_rows_in_place() {
     sizes(3, |dice, rows| {
         let mut data = Data::default();
         let table = data.table(dice, "t", columns(), rows + 2);
-        let sums = vec![Aggregate::new("sum", Function::Sum, column(1))];
+        let sums = vec![Aggregate::new("sum", &SUM, column(1))];
         let grouped = table.aggregate(named([column(2), column(0)]), sums, 0, None).unwrap();
         let by = vec![key(1, true, true), key(0, false, false)];
         let ordered = grouped.order_by(by).unwrap().filter(greater(column(2), int(0))).unwrap();
@@ -134,12 +134,7 @@ fn a_table_stands_on_both_sides() {
     sizes(3, |dice, rows| {
         let mut data = Data::default();
         let (lines, orders) = sales(dice, &mut data, rows + 1);
-        let sums = lines.aggregate(
-            named([column(0)]),
-            vec![Aggregate::new("sum", Function::Sum, column(1))],
-            0,
-            None,
-        );
+        let sums = lines.aggregate(named([column(0)]), vec![Aggregate::new("sum", &SUM, column(1))], 0, None);
         let sums = sums.unwrap();
         let joined = lines.join(&sums, JoinKind::Left, vec![(column(0), column(0))], None, None).unwrap();
         let by = vec![key(0, false, false)];
@@ -199,7 +194,7 @@ pub(super) fn keyed(keys: &[Value], ty: ColumnType, amounts: &[i128]) -> (Relati
 }
 
 pub(super) fn sums_of(of: &Relation) -> Relation {
-    let sums = vec![Aggregate::new("sum", Function::Sum, column(1))];
+    let sums = vec![Aggregate::new("sum", &SUM, column(1))];
     of.aggregate(named([column(0)]), sums, 0, None).unwrap()
 }
 

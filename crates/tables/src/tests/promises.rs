@@ -123,7 +123,7 @@ impl Plans {
                 (join.clone(), again, unspoilt(&join, 2).select(&[3, 4]).unwrap())
             }
             6 => {
-                let most = vec![Aggregate::new("v", Function::Max, column(2))];
+                let most = vec![Aggregate::new("v", &MAX, column(2))];
                 let groups = side.aggregate(named([column(1)]), most, pick(dice, 2) as u64, Some(2)).unwrap();
                 let on = vec![(plus(column(0), 10 * i), column(0))];
                 let join = unspoilt(&groups, 1);

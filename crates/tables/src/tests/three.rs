@@ -1,6 +1,7 @@
 //! Queries among three parties in one process.
 
 use super::*;
+use crate::functions::{self, precise::tests as precise};
 use hushwire_aes::Backend;
 use hushwire_compute::{Computation, Op, back_end};
 use hushwire_machine::{PartyId, Tap};
@@ -72,7 +73,7 @@ fn overheard(c: &Computation, inputs: &BTreeMap<String, Tensor>) -> (Outputs, [M
     (outputs, sent)
 }
 
-fn sales(dice: &mut Dice) -> (Data, Relation) {
+pub(super) fn sales(dice: &mut Dice) -> (Data, Relation) {
     let mut data = Data::default();
     let lines = data.table(dice, "lines", columns(), 11);
     let orders = vec![Column::new("key", ColumnType::Integer), columns()[2].clone(), columns()[5].clone()];
@@ -80,9 +81,9 @@ fn sales(dice: &mut Dice) -> (Data, Relation) {
     let on = vec![(column(0), column(0))];
     let joined = lines.join(&orders, JoinKind::Left, on, None, None).unwrap();
     let sums = vec![
-        Aggregate::new("sum", Function::Sum, column(4)),
-        Aggregate::new("least", Function::Min, column(1)),
-        Aggregate::new("different", Function::Count, column(2)).distinct(),
+        Aggregate::new("sum", &SUM, column(4)),
+        Aggregate::new("least", &MIN, column(1)),
+        Aggregate::new("different", &COUNT, column(2)).distinct(),
     ];
     let year = called("year", vec![column(14)]);
     let kept = joined.filter(column(6).like("%a%").or(column(3))).unwrap();
@@ -114,6 +115,26 @@ fn three_parties_choose_the_same_values() {
     rows.sort();
     expected.sort();
     assert!(!rows.is_empty() && rows == expected);
+}
+
+/// Distances on a sphere, whose sines and cosines have more bits than DOUBLEs.
+#[test]
+fn three_parties_measure_the_same_distances() {
+    let columns = precise::schema();
+    let ways = precise::ways();
+    let ways = [&ways[0], &ways[4]].map(|way| functions::precise(way, &columns));
+    let rows: Vec<Row> =
+        precise::points()[40..52].iter().map(|point| point.map(precise::value).to_vec()).collect();
+    let parts = vec![TablePart { owner: "a".into(), rows: rows.len() as u64 }];
+    let table = Table { name: "t".into(), schema: columns, parts, padded: false, unique: vec![] };
+    let relation = Relation::scan(table).unwrap().project(named(ways)).unwrap();
+    let data = Data { parts: [("t".to_owned(), vec![rows])].into() };
+    let expected = check(&relation, &data).unwrap();
+    let query = Query::new("distances", &relation, &["analyst"]).unwrap();
+    let (outputs, _) = three(query.computation(), &data.inputs(&query));
+    let mut rows = query.rows(&outputs).unwrap();
+    rows.sort();
+    assert!(rows.len() == 12 && rows == expected);
 }
 
 /// Keys of several columns and of more than a block; NULLs, filters and padding on both sides.
@@ -217,15 +238,15 @@ fn table(name: &str, unique: Vec<Vec<usize>>, rows: u64) -> Relation {
 }
 
 /// Every operator on two tables, with filters where no sort is by what they leave.
-fn operators() -> Vec<Relation> {
+pub(super) fn operators() -> Vec<Relation> {
     use JoinKind::{Anti, Full, Inner, Left, Right, Semi};
     let (l, r) = (table("l", vec![], 9), table("r", vec![vec![0]], 5));
     let kept = l.filter(greater(column(1), int(0))).unwrap();
     let by = |at| SortKey { expr: column(at), descending: true, nulls_first: false };
     let on = || vec![(column(0), column(0))];
     let figures = vec![
-        Aggregate::new("sum", Function::Sum, column(1)),
-        Aggregate::new("different", Function::Count, column(1)).distinct(),
+        Aggregate::new("sum", &SUM, column(1)),
+        Aggregate::new("different", &COUNT, column(1)).distinct(),
     ];
     let window = Window {
         partition: vec![column(0)],

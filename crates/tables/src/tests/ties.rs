@@ -13,7 +13,7 @@ type Way = Box<dyn Fn(&Relation) -> Relation>;
 
 /// Keys beside their sums and counts.
 fn sums(of: &Relation) -> Relation {
-    let figures = vec![Aggregate::new("sum", Function::Sum, column(1)), Aggregate::count_rows("n")];
+    let figures = vec![Aggregate::new("sum", &SUM, column(1)), Aggregate::count_rows("n")];
     of.aggregate(named([column(0)]), figures, 0, None).unwrap()
 }
 
@@ -23,7 +23,7 @@ fn numbered(of: &Relation, partition: Vec<Expr>, order: Vec<SortKey>, function: 
 }
 
 fn total(of: &Relation, at: usize) -> Relation {
-    of.aggregate(vec![], vec![Aggregate::new("total", Function::Sum, column(at))], 0, None).unwrap()
+    of.aggregate(vec![], vec![Aggregate::new("total", &SUM, column(at))], 0, None).unwrap()
 }
 
 fn ordered(of: &Relation, by: &[usize]) -> Relation {
@@ -101,6 +101,35 @@ fn an_order_of_hidden_keys_chooses_and_numbers_no_rows() {
             assert_eq!(refused.code(), code::ORDER_UNFAIR, "{refused}");
         }
     }
+}
+
+/// Numbers that no order checks bring rows together, and order none: nobody learns from them which
+/// hidden key comes first.
+#[test]
+fn numbers_without_an_order_put_no_rows_in_order() {
+    let identified = |t: &Relation| numbered(&sums(t), vec![], vec![], WindowFunction::RowId);
+    let (ty, keys) = &kinds()[0];
+    let (table, rows) = keyed(&keys[0], *ty, &AMOUNTS);
+    let order = vec![key(3, false, false)];
+    for function in [
+        WindowFunction::Lag(column(1), 1),
+        WindowFunction::RunningSum(column(1), Frame::Rows),
+        WindowFunction::Held { of: column(1), first: true, nulls: true, frame: Frame::Rows },
+    ] {
+        let made = numbered(&identified(&table), vec![], order.clone(), function.clone());
+        let Err(refused) = Query::new("q", &total(&made, 4), &["analyst"]) else {
+            panic!("{function:?} is a query")
+        };
+        assert_eq!(refused.code(), code::ORDER_UNFAIR, "{refused}");
+    }
+    // Each row has its own: sums of partitions by it are those of rows.
+    let whole = WindowFunction::RunningSum(column(1), Frame::Peers);
+    let made = numbered(&identified(&table), vec![column(3)], vec![], whole);
+    let made = ordered(&made.select(&[1, 4]).unwrap(), &[0, 1]);
+    let query = Query::new("q", &made, &["analyst"]).unwrap();
+    let found = rows_of(&query, &rows);
+    assert_eq!(found.len(), 4);
+    assert!(found.iter().all(|row| row[0] == row[1]), "{found:?}");
 }
 
 /// Orders that say which row comes first as far as it matters, that of tables' rows, and that of
@@ -182,6 +211,50 @@ fn limits_and_numbers_that_go_by_no_hidden_order_are_queries() {
         let (table, rows) = keyed(&keys[0], ty, &AMOUNTS);
         let query = Query::new("q", &ordered(&limited(&sums(&table), 2), &[1]), &["analyst"]).unwrap();
         assert_eq!(rows_of(&query, &rows).len(), 2);
+    }
+}
+
+/// Keys of a full join, those of the side that is there, tell its rows apart if both sides have
+/// each once and none is NULL: running sums in their order go by no hidden one.
+#[test]
+fn keys_of_a_full_join_put_its_rows_in_order() {
+    let (ty, keys) = &kinds()[4];
+    let running = |nullable: bool, second: usize, of: &dyn Fn(Expr, Expr) -> Expr| {
+        let (table, rows) = keyed(&keys[0], *ty, &AMOUNTS);
+        let absent = Expr::literal(Value::Null, *ty);
+        let even = Expr::Case { branches: vec![(greater(column(0), int(1)), column(0))], otherwise: None };
+        let known = coalesce(vec![absent, column(0)]);
+        let own = if nullable { even } else { known };
+        let keyed = table.project(named([own, column(1)])).unwrap();
+        let on = vec![(column(0), column(second))];
+        let joined = sums(&keyed).join(&sums(&keyed), JoinKind::Full, on, None, Some(25)).unwrap();
+        let made = joined.project(named([of(column(0), column(3)), column(1)])).unwrap();
+        let sum = WindowFunction::RunningSum(column(1), Frame::Rows);
+        let made = numbered(&made, vec![], vec![key(0, false, false)], sum).select(&[2]).unwrap();
+        let query = Query::new("q", &ordered(&made, &[0]), &["analyst"]);
+        query.map(|query| rows_of(&query, &rows))
+    };
+    let either = |a: Expr, b: Expr| coalesce(vec![a, b]);
+    let chosen = |a: Expr, b: Expr| Expr::Case {
+        branches: vec![(a.clone().is_null().not(), a)],
+        otherwise: Some(Box::new(b)),
+    };
+    let absent = |a: Expr, b: Expr| Expr::Case {
+        branches: vec![(a.clone().is_null(), b)],
+        otherwise: Some(Box::new(a)),
+    };
+    // In the order of keys 1 to 4: 15, 40, 15 and 25.
+    let found: Vec<Row> = [15, 55, 70, 95].map(|sum| vec![Value::Number(sum)]).to_vec();
+    for of in [&either as &dyn Fn(Expr, Expr) -> Expr, &chosen, &absent] {
+        assert_eq!(running(false, 0, of).unwrap(), found);
+        // Two rows may have NULL: one of each side.
+        let refused = running(true, 0, of).unwrap_err();
+        assert_eq!(refused.code(), code::ORDER_UNFAIR, "{refused}");
+    }
+    // The first side's key is NULL where it is not there, and a sum comes twice.
+    for of in [&(|a: Expr, _: Expr| a) as &dyn Fn(Expr, Expr) -> Expr, &|a: Expr, b: Expr| absent(b, a)] {
+        let refused = running(false, 1, of).unwrap_err();
+        assert_eq!(refused.code(), code::ORDER_UNFAIR, "{refused}");
     }
 }
 

@@ -17,8 +17,7 @@ const GROUPS: usize = 8;
 
 /// The layer of a convolution in a ring, for the greatest weights that leave its noise room.
 fn fitting(conv: Conv, ring: u32, images: usize) -> Option<Linear> {
-    let linear = |bits: u32| Linear::new(conv, ring, 1 << bits, COEFFICIENTS).ok();
-    (8..ring).rev().find_map(linear).map(|linear| linear.images(images))
+    (8..ring).rev().find_map(|bits| Linear::batch(conv, images, ring, 1 << bits, COEFFICIENTS).ok())
 }
 
 /// The kernels of a group. Each has this many numbers.
@@ -102,7 +101,7 @@ pub(super) fn conv2d(
 
 fn layer(lower: &mut PlanLowering<'_>, linear: Linear, evaluator: usize, reads: [Slot; 2]) -> Slot {
     let layer = EncryptedLayer { linear, evaluator, first: false };
-    lower.step(Talk::Own(OwnTalk::Encrypted(layer)), reads.to_vec())
+    lower.step(Talk::Own(OwnTalk::Encrypted(Box::new(layer))), reads.to_vec())
 }
 
 /// A convolution of images by kernels; nothing where OTs make it.

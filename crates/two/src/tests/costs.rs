@@ -49,6 +49,35 @@ fn compare(c: &Computation, plan: &Plan, owners: &[usize], ot: Protocol, distanc
     }
 }
 
+/// Images that share ciphertexts cost what is declared, and less than images alone; their plan's
+/// digest says so.
+#[test]
+fn a_batch_costs_what_is_declared() {
+    let plan = |images: usize| {
+        let c = text(&format!(
+            "input x: i32[{images}, 3, 13, 11] from m\ninput w: i32[5, 3, 3, 3] from m\n\
+             y = wrapping(conv2d(wrapping(x), wrapping(w), pad=[1, 1, 1, 1]))\noutput a = max(y, 0) to m"
+        ));
+        let plan = Plan::with(&c, &[1, 0], &[[true, true]], Products::He).expect("a plan");
+        (c, plan)
+    };
+    let ((_, alone), (c, batch)) = (plan(1), plan(4));
+    compare(&c, &batch, &[1, 0], Protocol::SoftSpoken2, Distance::Near);
+    let sent = |plan: &Plan| -> usize {
+        plan.layers().map(|(_, layer)| layer.linear.upload_bytes() + layer.linear.answer_bytes()).sum()
+    };
+    assert!(sent(&batch) < 3 * sent(&alone), "{} of {}", sent(&batch), sent(&alone));
+    let shares = |plan: &Plan| plan.layers().any(|(_, layer)| layer.linear.together() > 1);
+    assert!(shares(&batch) && !shares(&alone));
+    // What earlier programs agree on for the same batch is another digest.
+    let as_before = {
+        let mut hash = blake3::Hasher::new_derive_key("hushwire two plan v7");
+        hash.update(&c.digest()).update(&[Products::He as u8, 1, 0, 1, 1, 0]);
+        *hash.finalize().as_bytes()
+    };
+    assert_ne!(batch.digest, as_before);
+}
+
 /// Every operation with messages, both kinds of products, extensions in which either end speaks,
 /// both distances.
 #[test]

@@ -75,7 +75,7 @@ where
     let _watch = registry::watch();
     let mut plays = [0, 1].map(|i| {
         let cots = dealt.next().expect("one each");
-        Line::new(|talk| protocol(Kit::new(talk, i, &context(), cots), i))
+        registry::as_end(i, || Line::new(|talk| protocol(Kit::new(talk, i, &context(), cots), i)))
     });
     let mut spent = Spent { bytes: [0; 2], rounds: 0, messages: vec![] };
     let ran = Lockstep::new().run_edited(&mut plays, |place, message| {

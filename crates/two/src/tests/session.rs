@@ -354,7 +354,8 @@ fn results_beyond_those_that_flooding_hides_are_refused() {
         let own: &[i64] = if i == 0 { &[5] } else { &[] };
         party.convolve(channel, &linear, 0, own, &[1]).expect("the first result");
         let before = meter.reading().bytes_sent();
-        let rest = linear.clone().images(COEFFICIENTS as usize);
+        let all = COEFFICIENTS as usize;
+        let rest = Linear::batch(Conv::matrix(1, 1), all, 16, 5, COEFFICIENTS).expect("it fits");
         let refused = party.convolve(channel, &rest, 0, own, &[]);
         assert!(
             matches!(refused, Err(TwoError::TooMany { found }) if found == COEFFICIENTS + 1),

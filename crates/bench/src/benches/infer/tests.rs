@@ -1,4 +1,5 @@
 use hushwire_aes::Backend;
+use hushwire_nn::{Floats, Network, NetworkReport, Numbers, zoo};
 use hushwire_wire::Shape;
 
 use super::{
@@ -36,6 +37,30 @@ fn layers_are_what_they_are_in_floating_point() {
             assert_eq!(own.is_some(), way != InferProtocol::Three, "{op}");
             assert!(own.is_none_or(|own| own.len() == 1 && own[0] > 0.0), "{op}");
         }
+    }
+}
+
+/// Models that are no networks of images are read, and what is made of trees and of a regression
+/// has the values of floating point.
+#[test]
+fn other_models_are_read_and_computed() {
+    // With fewer fractional bits, an element near a bound may take the other branch.
+    let numbers = Numbers::with_frac(48, 20);
+    for (name, rows) in [("trees", Some(3)), ("logistic", Some(50)), ("bert-tiny", None)] {
+        let (model, mut lengths) = models::made(name).expect("it has this name");
+        lengths[0] = rows.unwrap_or(lengths[0]);
+        let network = Network::new(model, Some(&lengths)).unwrap_or_else(|e| panic!("{name}: {e}"));
+        if rows.is_none() {
+            continue;
+        }
+        let input = zoo::sample(&lengths, 7);
+        let floats = Floats::new(&network, &input, true).unwrap();
+        let report = NetworkReport::new(&network, numbers, floats.greatest(), 2, &input).unwrap();
+        let exact = floats.value(network.outputs[0].1);
+        assert_eq!(report.output.lengths, exact.lengths, "{name}");
+        let off = report.output.data.iter().zip(&exact.data).map(|(x, y)| (x - y).abs()).fold(0.0, f32::max);
+        assert!(off < 0.02 * exact.greatest(), "{name} is off by {off} of {}", exact.greatest());
+        assert!(exact.data.iter().any(|x| (x - exact.data[0]).abs() > 1e-3), "{name}: rows differ");
     }
 }
 

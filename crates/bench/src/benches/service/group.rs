@@ -270,19 +270,15 @@ impl Daemons {
         Ok(bytes as f64)
     }
 
-    /// Processor time that all daemons have used, and that of their ended workers; 0 where the
-    /// system does not say.
+    /// Processor time that all daemons have used, and that of their workers; 0 where the system
+    /// does not say.
     pub(super) fn processor_seconds(&self) -> [f64; 2] {
-        let of = |daemon: &Child| -> Option<[f64; 2]> {
-            let stat = fs::read_to_string(format!("/proc/{}/stat", daemon.id())).ok()?;
-            let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
-            // User and system time, of it and of its children, in hundredths of a second (proc(5)).
-            let ticks = |fields: &[&str]| -> Option<f64> {
-                fields.iter().map(|field| field.parse::<f64>().ok()).sum()
-            };
-            Some([ticks(fields.get(11..13)?)? / 100.0, ticks(fields.get(13..15)?)? / 100.0])
-        };
-        let all = self.daemons.iter().flatten().filter_map(of);
+        let daemons: Vec<u32> = self.daemons.iter().flatten().map(Child::id).collect();
+        let all = fs::read_dir("/proc").into_iter().flatten().filter_map(|entry| {
+            let pid: u32 = entry.ok()?.file_name().to_str()?.parse().ok()?;
+            let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+            used(&stat, daemons.contains(&pid), &daemons)
+        });
         all.fold([0.0; 2], |sum, one| [sum[0] + one[0], sum[1] + one[1]])
     }
 
@@ -383,6 +379,22 @@ fn patient(line: &mut Line, path: &str, key: &str, body: &str) -> Result<Value, 
         }
         thread::sleep(Duration::from_millis(50));
     }
+}
+
+/// Seconds of a process by its line of the system (proc(5)): of a daemon, and its ended workers, or
+/// of a worker that runs.
+fn used(stat: &str, is_daemon: bool, daemons: &[u32]) -> Option<[f64; 2]> {
+    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
+    // User and system time in hundredths of a second.
+    let seconds = |from: usize| -> Option<f64> {
+        let ticks = fields.get(from..from + 2)?.iter().map(|field| field.parse::<f64>().ok());
+        Some(ticks.sum::<Option<f64>>()? / 100.0)
+    };
+    if is_daemon {
+        return Some([seconds(11)?, seconds(13)?]);
+    }
+    let parent: u32 = fields.get(1)?.parse().ok()?;
+    if daemons.contains(&parent) { Some([0.0, seconds(11)?]) } else { None }
 }
 
 /// A key that no job had before.

@@ -7,9 +7,9 @@ use hushwire_compute::{Comparison, Tensor};
 use hushwire_prg::{Prg, Seed};
 use hushwire_tables::{
     Query,
+    aggregates::SUM,
     algebra::{
-        Aggregate, Column, ColumnType, Expr, Function, JoinKind, Relation, Schema, SortKey, Table, TablePart,
-        Value,
+        Aggregate, Column, ColumnType, Expr, JoinKind, Relation, Schema, SortKey, Table, TablePart, Value,
     },
 };
 
@@ -101,7 +101,7 @@ impl OperatorSetup {
                     let sum = sums.entry(*key).or_default();
                     *sum = sum.wrapping_add(*x);
                 }
-                let sum = Aggregate::new("sum", Function::Sum, column(1));
+                let sum = Aggregate::new("sum", &SUM, column(1));
                 let grouped = scan(false)?.aggregate(vec![("a".into(), column(0))], vec![sum], 0, None)?;
                 (grouped, vec![sums.keys().copied().collect(), sums.values().copied().collect()])
             }
@@ -136,7 +136,7 @@ impl OperatorSetup {
                         let sum = sums.entry(key.cast_signed()).or_default();
                         *sum = sum.wrapping_add(*y);
                     }
-                    let sum = Aggregate::new("sum", Function::Sum, column(3));
+                    let sum = Aggregate::new("sum", &SUM, column(3));
                     let grouped = joined.aggregate(vec![("key".into(), column(0))], vec![sum], 0, None)?;
                     let key = SortKey { expr: column(0), descending: false, nulls_first: false };
                     let keys = sums.keys().map(|key| key.cast_unsigned()).collect();

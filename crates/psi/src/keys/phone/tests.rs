@@ -159,11 +159,11 @@ fn every_form_of_a_number_is_one_key() {
 
 /// In a column of any other country a number is itself or malformed, and malformed only where it is
 /// valid as two different ones.
-#[test]
-fn numbers_of_other_countries_are_theirs_or_nobodys() {
+/// Numbers of all countries, written in every `step`-th country.
+fn numbers_of_other_countries(step: usize) {
     let regions = examples();
     let (mut all, mut refused) = (0, 0);
-    for home in &regions {
+    for home in regions.iter().step_by(step) {
         for [e164, _, _] in regions.iter().flat_map(|region| &region.numbers) {
             assert_eq!(formed(home.phone, e164).as_ref(), Some(e164), "{}", home.name);
             let digits = &e164[1..];
@@ -184,7 +184,20 @@ fn numbers_of_other_countries_are_theirs_or_nobodys() {
             }
         }
     }
-    assert!(refused * 500 < all, "{refused} of {all}");
+    // Few homes may be those of most such numbers.
+    let most = if step == 1 { 500 } else { 100 };
+    assert!(refused * most < all, "{refused} of {all}");
+}
+
+#[test]
+fn numbers_of_other_countries_are_theirs_or_nobodys() {
+    numbers_of_other_countries(13);
+}
+
+#[test]
+#[ignore = "a minute: run by --full"]
+fn numbers_of_all_other_countries_are_theirs_or_nobodys() {
+    numbers_of_other_countries(1);
 }
 
 #[test]

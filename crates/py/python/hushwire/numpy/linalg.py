@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..tracing.array import REFUSED
 from ..tracing.compositions import (
     eigvalsh as eigvalsh,
 )
@@ -32,3 +33,23 @@ from ..tracing.linear import (
 from ..tracing.linear import (
     solve as solve,
 )
+from ..tracing.linear import (
+    pinv as pinv,
+)
+from ..tracing.linear import (
+    slogdet as slogdet,
+)
+from ..tracing.linear import (
+    svd as svd,
+)
+from ..tracing.linear import (
+    svdvals as svdvals,
+)
+from ..tracing.linear import (
+    trace as trace,
+)
+
+
+def __getattr__(name: str) -> None:
+    reason = REFUSED.get(f"linalg.{name}")
+    raise AttributeError(f"hushwire.numpy.linalg has no {name}{f': {reason}' if reason else ''}")

@@ -5,8 +5,9 @@ graph.py        the graph, and its text
 array.py        arrays under construction, and the operations of the language
 elementwise.py  arithmetic, comparisons, choices        integers.py   bits, gcd, secret shifts
 functions.py    roots, exponentials, angles             series.py     their constants
-shapes.py       shapes, parts, joins                    reductions.py sums, means, extremes
-sorting.py      sorts, medians                          linear.py     matrices
+shapes.py       shapes, joins, new arrays               indexing.py   parts by places and masks
+reductions.py   sums, means, extremes                   sorting.py    sorts, medians, quantiles
+linear.py       matrices                                compositions.py  what is made of all these
 function.py     the decorator and the traced function   picture.py    pictures of operators
 """
 
@@ -20,6 +21,9 @@ from . import (
 )
 from . import (
     functions as functions,
+)
+from . import (
+    indexing as indexing,
 )
 from . import (
     integers as integers,

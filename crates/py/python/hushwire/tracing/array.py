@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextvars
+import inspect
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn, Optional, TypeVar
 
@@ -170,18 +171,9 @@ class Array:
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         name = str(ufunc.__name__)
-        if method == "reduce":
-            name = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min",
-                    "logical_and": "all", "logical_or": "any"}.get(name, f"{name}.reduce")  # fmt: skip
-            kwargs.setdefault("axis", 0)
-        elif method == "accumulate":
-            name = {"add": "cumsum", "multiply": "cumprod"}.get(name, f"{name}.accumulate")
-            kwargs.setdefault("axis", 0)
-        elif method == "outer" and name == "multiply":
-            name = "outer"
-        elif method != "__call__":
-            name = f"{name}.{method}"
-        return call(name, *inputs, **kwargs)
+        if method == "__call__":
+            return call(name, *inputs, **kwargs)
+        return call(f"ufunc.{method}", name, *inputs, **kwargs)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         del types
@@ -314,6 +306,21 @@ class Array:
         """The transpose."""
         return operate("transpose", self)
 
+    @property
+    def mT(self) -> Array:
+        """The array with its last two axes exchanged."""
+        return operate("matrix_transpose", self)
+
+    @property
+    def real(self) -> Array:
+        """The array: there are no complex numbers."""
+        return self
+
+    @property
+    def imag(self) -> Array:
+        """0: there are no complex numbers."""
+        return operate("imag", self)
+
     def astype(self, dtype: Any) -> Array:
         """The same numbers in another type, modulo its width; fractions are cut towards 0."""
         return operate("astype", self, dtype)
@@ -356,7 +363,7 @@ class Array:
 _METHODS = {
     "sum", "prod", "mean", "std", "var", "min", "max", "ptp", "any", "all", "argmin", "argmax", "argsort",
     "sort", "cumsum", "cumprod", "dot", "clip", "round", "take", "repeat", "trace", "diagonal", "conj",
-    "conjugate",
+    "conjugate", "argpartition", "partition", "searchsorted", "compress", "choose",
 }  # fmt: skip
 
 
@@ -370,14 +377,27 @@ def call(name: str, *args: Any, **kwargs: Any) -> Any:
             "see hushwire.numpy for all that there are",
         )
     for option in [
-        option for option, value in kwargs.items() if value is None or option == "casting"
+        option
+        for option, value in kwargs.items()
+        if value is None or option in ("casting", "subok", "like")
     ]:
         del kwargs[option]
     if "out" in kwargs:
         raise ComputationError(
             "an array of a computation does not change", "take the result, without out="
         )
-    return FUNCTIONS[name](*args, **kwargs)
+    function = FUNCTIONS[name]
+    parameters = inspect.signature(function).parameters
+    if "dtype" in kwargs and "dtype" not in parameters:
+        # NumPy's functions of elements convert their operands.
+        dtype = kwargs.pop("dtype")
+        args = tuple(operate("astype", value, dtype) for value in args)
+    try:
+        inspect.signature(function).bind(*args, **kwargs)
+    except TypeError as error:
+        known = ", ".join(parameters)
+        raise ComputationError(f"numpy.{name}: {error}", f"here it has {known}") from None
+    return function(*args, **kwargs)
 
 
 def operate(name: str, *args: Any) -> Array:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import builtins
+import string
 from collections.abc import Sequence
 from typing import Any
 
 from . import elementwise as ew
-from .array import Array, numpy_name
+from .array import FUNCTIONS, Array, numpy_name
 from .errors import ComputationError
 from .functions import exp, log
 from .language import (
@@ -20,12 +21,13 @@ from .language import (
     together,
     transposed,
 )
-from .linear import eigh, matmul, solve, tensordot
-from .reductions import diff, sum
+from .linear import eigh, inv, matmul, solve, tensordot
+from .reductions import axes_of, diff, folded, kept, sum
 from .shapes import (
     arange,
     atleast_3d,
     concatenate,
+    diagonal,
     eye,
     flip,
     known,
@@ -40,23 +42,26 @@ from .sorting import searchsorted
 
 
 @numpy_name()
-def einsum(subscripts: str, *operands: Any) -> Array:
-    """Sums of products by letters of axes, as in "ij,jk->ik"; each letter once in an operand."""
+def einsum(subscripts: str, *operands: Any, optimize: Any = False) -> Array:
+    """Sums of products by letters of axes, as in "ij,jk->ik"; `...` stands for all other axes."""
+    del optimize
     left, arrow, right = subscripts.replace(" ", "").partition("->")
     letters = left.split(",")
     arrays = list(together(*operands))
-    if "." in subscripts or len(letters) != len(arrays):
-        raise ComputationError(
-            f"einsum({subscripts!r})", "name each axis by a letter, an operand each"
-        )
-    for names, value in zip(letters, arrays):
-        if len(names) != value.ndim or len(set(names)) != len(names):
-            raise ComputationError(
-                f"einsum({subscripts!r})", "each axis has a letter of its own within an operand"
-            )
-    if not arrow:
-        all_names = "".join(letters)
-        right = "".join(sorted(name for name in set(all_names) if all_names.count(name) == 1))
+    if len(letters) != len(arrays):
+        raise ComputationError(f"einsum({subscripts!r})", "name the axes of each operand")
+    letters, right = _without_dots(subscripts, letters, arrow, right, arrays)
+    for k, (names, value) in enumerate(zip(letters, arrays)):
+        if len(names) != value.ndim:
+            raise ComputationError(f"einsum({subscripts!r})", "each axis has a letter")
+        while len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            first, second = names.index(twice), names.rindex(twice)
+            if value.shape[first] != value.shape[second]:
+                raise ComputationError(f"einsum({subscripts!r})", "a letter has one length")
+            value = diagonal(value, 0, first, second)
+            names = "".join(name for at, name in enumerate(names) if at not in (first, second)) + twice
+        letters[k], arrays[k] = names, value
     names, made = letters[0], arrays[0]
     for k in range(1, len(arrays)):
         later = set("".join(letters[k + 1 :])) | set(right)
@@ -65,6 +70,27 @@ def einsum(subscripts: str, *operands: Any) -> Array:
     made = sum(made, tuple(names.index(name) for name in gone)) if gone else made
     names = "".join(name for name in names if name in right)
     return transposed(made, [names.index(name) for name in right])
+
+
+def _without_dots(
+    subscripts: str, letters: list[str], arrow: str, right: str, arrays: list[Array]
+) -> tuple[list[str], str]:
+    """The letters of all axes, and of the result, with letters in place of ``...``."""
+    free = [name for name in string.ascii_letters if name not in subscripts]
+    ranks = [a.ndim - len(names) + 3 for names, a in zip(letters, arrays) if "..." in names]
+    rank = builtins.max(ranks, default=0)
+    if builtins.min(ranks, default=0) < 0 or "." in "".join(letters).replace("...", ""):
+        raise ComputationError(f"einsum({subscripts!r})", "each axis has a letter, or is in ...")
+    dots = "".join(free[:rank])
+    plain = [
+        names.replace("...", dots[rank - (a.ndim - len(names) + 3) :])
+        for names, a in zip(letters, arrays)
+    ]
+    if arrow:
+        return plain, right.replace("...", dots)
+    every = "".join(letters).replace("...", "")
+    once = sorted(name for name in set(every) if every.count(name) == 1)
+    return plain, dots + "".join(once)
 
 
 def _contracted(a: Array, of_a: str, b: Array, of_b: str, later: set[str]) -> tuple[Array, str]:
@@ -92,9 +118,10 @@ def _spread(a: Array, own: str, names: str) -> Array:
     return reshape_to(moved, tuple(next(dims) if name in own else 1 for name in names))
 
 
-@numpy_name("split", "array_split")
-def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
-    """Parts of an array along an axis: a number of parts, or the places where they begin."""
+@numpy_name()
+def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
+    """Parts of an array along an axis: a number of parts, which differ by one element at most, or the
+    places where they begin."""
     value = array(ary)
     at = normal_axis(axis, value.ndim)
     n = known(value, at, "a split")
@@ -104,11 +131,43 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
         ends = [size * (k + 1) + builtins.min(k + 1, more) for k in range(parts)]
         starts = [0, *ends[:-1]]
     else:
-        cuts = [builtins.min(int(place), n) for place in indices_or_sections]
+        places = [int(place) for place in indices_or_sections]
+        cuts = [builtins.min(place + n if place < 0 else place, n) for place in places]
         starts, ends = [0, *cuts], [*cuts, n]
     return [
         slice_of(value, start, builtins.max(start, end), at) for start, end in zip(starts, ends)
     ]
+
+
+@numpy_name()
+def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
+    """Equal parts of an array along an axis, or parts that begin at places."""
+    value = array(ary)
+    n = known(value, normal_axis(axis, value.ndim), "a split")
+    if isinstance(indices_or_sections, int) and n % indices_or_sections:
+        raise ComputationError(
+            f"{n} elements in {indices_or_sections} equal parts", "take array_split"
+        )
+    return array_split(value, indices_or_sections, axis)
+
+
+@numpy_name()
+def hsplit(ary: Any, indices_or_sections: Any) -> list[Array]:
+    """Parts along the second axis, or the only one."""
+    value = array(ary)
+    return split(value, indices_or_sections, 0 if value.ndim == 1 else 1)
+
+
+@numpy_name()
+def vsplit(ary: Any, indices_or_sections: Any) -> list[Array]:
+    """Parts along the first axis."""
+    return split(ary, indices_or_sections, 0)
+
+
+@numpy_name()
+def dsplit(ary: Any, indices_or_sections: Any) -> list[Array]:
+    """Parts along the third axis."""
+    return split(ary, indices_or_sections, 2)
 
 
 @numpy_name()
@@ -130,11 +189,11 @@ def flipud(m: Any) -> Array:
 
 
 @numpy_name()
-def rot90(m: Any, k: int = 1) -> Array:
-    """A matrix turned by quarters against the clock."""
+def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
+    """A matrix turned by quarters against the clock, from the first of two axes to the second."""
     value = array(m)
     for _ in range(k % 4):
-        value = flip(swapaxes(value, 0, 1), 0)
+        value = flip(swapaxes(value, *axes), axes[0])
     return value
 
 
@@ -198,14 +257,34 @@ def trapezoid(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1) -> Array:
 
 
 @numpy_name()
-def gradient(f: Any, dx: float = 1.0) -> Array:
-    """Differences of neighbours on both sides, of a vector: the derivative."""
+def gradient(f: Any, *varargs: float, axis: Any = None) -> Any:
+    """Differences of neighbours on both sides: the derivative along an axis, or along each of several,
+    in a tuple. Distances are public: one for all axes, or one for each."""
     value = ew.to_real(f)
-    n = known(value, 0, "a derivative")
-    inner = ew.multiply(slice_of(value, 2, n, 0) - slice_of(value, 0, n - 2, 0), 0.5 / dx)
-    first = ew.multiply(slice_of(value, 1, 2, 0) - slice_of(value, 0, 1, 0), 1 / dx)
-    last = ew.multiply(slice_of(value, n - 1, n, 0) - slice_of(value, n - 2, n - 1, 0), 1 / dx)
-    return joined([first, inner, last], 0)
+    axes = axes_of(axis, value.ndim)[::-1]
+    steps = list(varargs) or [1.0]
+    if builtins.any(not isinstance(step, (int, float)) for step in steps):
+        raise ComputationError("a gradient over coordinates", "give distances, as numbers")
+    if len(steps) not in (1, len(axes)):
+        raise ComputationError(f"{len(steps)} distances of {len(axes)} axes", "give one for each")
+    made = [_slope(value, at, dx) for at, dx in zip(axes, steps * len(axes))]
+    return made[0] if len(made) == 1 else tuple(made)
+
+
+def _slope(value: Array, at: int, dx: float) -> Array:
+    n = known(value, at, "a derivative")
+    if n < 2:
+        raise ComputationError("a derivative of fewer than two elements", "bring two at least")
+
+    def part(start: int, stop: int) -> Array:
+        return slice_of(value, start, stop, at)
+
+    first = ew.multiply(part(1, 2) - part(0, 1), 1 / dx)
+    last = ew.multiply(part(n - 1, n) - part(n - 2, n - 1), 1 / dx)
+    if n == 2:
+        return joined([first, last], at)
+    inner = ew.multiply(part(2, n) - part(0, n - 2), 0.5 / dx)
+    return joined([first, inner, last], at)
 
 
 @numpy_name()
@@ -215,8 +294,9 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Array:
 
 
 @numpy_name()
-def interp(x: Any, xp: Any, fp: Any) -> Array:
-    """Piecewise linear interpolation between points with ascending xp, which are public or secret."""
+def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> Array:
+    """Piecewise linear interpolation between points with ascending xp, which are public or secret.
+    Beyond them, the first and the last value, or `left` and `right`."""
     at, knots, values = (ew.to_real(part) for part in (x, xp, fp))
     n = known(knots, 0, "interpolation")
     slope = ew.divide(diff(values), diff(knots))
@@ -224,7 +304,15 @@ def interp(x: Any, xp: Any, fp: Any) -> Array:
     for k in range(n - 1):
         above = ew.clip(at, knots[k], knots[k + 1]) - knots[k]
         made = made + ew.multiply(above, slope[k])
-    return made
+    if left is not None:
+        made = ew.where(at < knots[0], left, made)
+    return made if right is None else ew.where(at > knots[n - 1], right, made)
+
+
+@numpy_name()
+def polyfit(x: Any, y: Any, deg: int) -> Array:
+    """The polynomial of least squares, the coefficient of the highest power first."""
+    return lstsq(vander(ew.to_real(x), deg + 1), y)[0]
 
 
 @numpy_name()
@@ -245,16 +333,64 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Array:
     return stack(powers if increasing else powers[::-1], 1)
 
 
-@numpy_name("maximum.accumulate")
-def running_maximum(a: Any, axis: int = 0) -> Array:
-    """The greatest of each element and all before it."""
-    return _running(a, axis, ew.maximum)
+#: Reductions and scans of NumPy's functions of two numbers that have names of their own.
+_REDUCED = {
+    "add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min", "fmax": "max", "fmin": "min",
+    "logical_and": "all", "logical_or": "any",
+}  # fmt: skip
+_SCANNED = {"add": "cumsum", "multiply": "cumprod"}
+#: The other functions, with their results for no elements; None if there is no result.
+_FOLDED = {
+    "bitwise_and": -1, "bitwise_or": 0, "bitwise_xor": 0, "logical_xor": 0, "gcd": 0, "lcm": 1,
+    "hypot": 0, "logaddexp": None,
+}  # fmt: skip
 
 
-@numpy_name("minimum.accumulate")
-def running_minimum(a: Any, axis: int = 0) -> Array:
-    """The least of each element and all before it."""
-    return _running(a, axis, ew.minimum)
+def _operator(name: str, method: str, known_names: Any) -> Any:
+    if name not in known_names:
+        raise ComputationError(
+            f"numpy.{name}.{method} is no function of a computation",
+            f"there is {method} of {', '.join(sorted(known_names))}",
+        )
+    return FUNCTIONS[name]
+
+
+@numpy_name("ufunc.reduce")
+def reduce(name: str, a: Any, axis: Any = 0, *, dtype: Any = None, **options: Any) -> Array:
+    """The elements along an axis, joined by a function of two numbers."""
+    if name in _REDUCED:
+        more = {} if dtype is None else {"dtype": dtype}
+        made: Array = FUNCTIONS[_REDUCED[name]](a, axis=axis, **more, **options)
+        return made
+    join = _operator(name, "reduce", _FOLDED)
+    value = ew.to_bool(a) if name.startswith("logical") else array(a)
+    if name in ("hypot", "logaddexp"):
+        value = ew.to_real(value)
+    keepdims = bool(options.pop("keepdims", False))
+    axes = axes_of(axis, value.ndim)
+    empty = _FOLDED[name]
+    if options or (empty is None and 0 in [value.shape[at] for at in axes]):
+        raise ComputationError(f"numpy.{name}.reduce of this", "it has axis= and keepdims=")
+    return kept(folded(value, axes, join, empty or 0), value.shape, axes, keepdims)
+
+
+@numpy_name("ufunc.accumulate")
+def accumulate(name: str, a: Any, axis: int = 0, dtype: Any = None) -> Array:
+    """Each element joined with all before it by a function of two numbers."""
+    value = array(a) if dtype is None else ew.astype(a, dtype)
+    if name in _SCANNED:
+        made: Array = FUNCTIONS[_SCANNED[name]](value, axis=axis)
+        return made
+    return _running(value, axis, _operator(name, "accumulate", _REDUCED | _FOLDED))
+
+
+@numpy_name("ufunc.outer")
+def outer_of(name: str, a: Any, b: Any) -> Array:
+    """A function of each element of one with each of the other."""
+    x, y = array(a), array(b)
+    column = reshape_to(x, x.shape + (1,) * y.ndim)
+    made: Array = _operator(name, "outer", FUNCTIONS)(column, y)
+    return made
 
 
 def _running(a: Any, axis: int, join: Any) -> Array:
@@ -288,10 +424,10 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[Array]:
 
 @numpy_name("linalg.matrix_power")
 def matrix_power(a: Any, n: int) -> Array:
-    """A square matrix multiplied with itself, n factors; n is 0 or more."""
+    """The product of n factors, each the square matrix, or its inverse if n is negative."""
     value = array(a)
     if n < 0:
-        raise ComputationError("a negative power of a matrix", "invert it before")
+        return matrix_power(inv(value), -n)
     made = eye(known(value, 0, "a power"), dtype=value.dtype)
     for bit in format(n, "b"):
         made = matmul(made, made)

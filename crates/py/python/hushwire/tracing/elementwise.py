@@ -430,7 +430,7 @@ def clip(
 
 
 @numpy_name()
-def where(condition: Any, x: Any, y: Any) -> Array:
+def where(condition: Any, x: Any = None, y: Any = None) -> Array:
     """x where the condition is true, else y: the choice that a secret allows.
 
     >>> import hushwire as hw
@@ -440,6 +440,10 @@ def where(condition: Any, x: Any, y: Any) -> Array:
     >>> [int(n) for n in larger.evaluate(x=[1, 9], y=[5, 2])]
     [5, 9]
     """
+    if x is None or y is None:
+        raise ComputationError(
+            "`where` without two choices, which would tell how many are true", "write where(c, a, b)"
+        )
     a, b = together(x, y)
     truth, a, b = aligned(to_bool(condition), a, b)
     return select(truth, a, b)
@@ -576,9 +580,15 @@ def round_(a: Any, decimals: int = 0) -> Array:
     """The nearest number with `decimals` digits behind the point, the even one of two."""
     value = array(a)
     if value.dtype.kind != "fixed":
-        if decimals < 0:
-            raise ComputationError("integers rounded to tens", "divide, round and multiply")
-        return value
+        if decimals >= 0 or not value.dtype.is_number:
+            return value
+        # To the nearest multiple of the unit; of two, the even one.
+        unit = 10**-decimals
+        whole, rest = divmod(value, unit)
+        odd = equal(remainder(whole, 2), 1)
+        twice = add(rest, rest)
+        up = logical_or(greater(twice, unit), logical_and(equal(twice, unit), odd))
+        return multiply(add(whole, astype(up, value.dtype)), unit)
     if decimals == 0:
         return rint(value)
     power = Fraction(10) ** decimals

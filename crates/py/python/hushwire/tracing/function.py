@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from types import FrameType
 from typing import Any, Protocol, overload
 
+from hushwire.report import Report, table
+
 from . import types as ty
 from .array import CURRENT, Array, graph
 from .errors import ComputationError
@@ -162,7 +164,7 @@ class Computation:
         """
         return str(self.native.explain())
 
-    def cost(self, protocol: str = "rep3", **lengths: int) -> dict[str, Any]:
+    def cost(self, protocol: str = "rep3", **lengths: int) -> Report:
         """What a run takes: rounds, bytes of the party that sends most, and forecast seconds, for
         these lengths. Lengths that are not given are 1000.
 
@@ -181,7 +183,7 @@ class Computation:
                 f"{self.__name__} has no length {unknown[0]}", f"its lengths: {known}"
             )
         given = {name: int(lengths.get(name, 1000)) for name in symbols}
-        return dict(self.native.cost(given, protocol))
+        return Report(self.native.cost(given, protocol))
 
     # Runs.
 
@@ -274,6 +276,9 @@ class Outputs(dict[str, Any]):
             return self[name]
         except KeyError:
             raise AttributeError(name) from None
+
+    def _repr_html_(self) -> str:
+        return table(["result", ""], ((name, repr(value)) for name, value in self.items()))
 
 
 def _input_type(name: str, annotation: Any) -> ArrayType:

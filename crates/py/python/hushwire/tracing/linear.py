@@ -14,13 +14,15 @@ from typing import Any
 from . import elementwise as ew
 from .array import Array, count, numpy_name
 from .errors import ComputationError
-from .functions import hypot, real_of, sqrt
+from .functions import hypot, log, power, real_of, sqrt
 from .language import (
+    aligned,
     along,
     array,
     broadcast_to,
     cast,
     common_shape,
+    constant,
     infix,
     joined,
     node,
@@ -31,8 +33,9 @@ from .language import (
     together,
     transposed,
 )
-from .reductions import _divided, _sizes, max, mean, sum
-from .shapes import concatenate, diagonal, eye, known, picked, ravel, stack
+from .reductions import _divided, _sizes, axes_of, max, mean, sum
+from .reductions import min as least
+from .shapes import concatenate, diagonal, eye, flip, known, picked, ravel, stack
 from .sorting import ordered_by
 from .types import Shape, bool_, fixed, i64, integer
 
@@ -169,10 +172,16 @@ def kron(a: Any, b: Any) -> Array:
 
 
 @numpy_name()
-def trace(a: Any) -> Array:
+def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
     """The sum of a matrix's diagonal."""
+    return sum(diagonal(a, offset, axis1, axis2), -1)
 
-    return sum(diagonal(a))
+
+@numpy_name()
+def vecdot(x1: Any, x2: Any, *, axis: int = -1) -> Array:
+    """The sums of products along an axis."""
+    x, y = aligned(*together(x1, x2))
+    return sum(ew.multiply(x, y), axis)
 
 
 @numpy_name()
@@ -281,17 +290,99 @@ def cholesky(a: Any) -> Array:
     return stack(columns, 1)
 
 
+@numpy_name("linalg.slogdet")
+def slogdet(a: Any) -> tuple[Array, Array]:
+    """The sign of the determinant, and the logarithm of its size."""
+    made = det(a)
+    return ew.sign(made), log(ew.abs(made))
+
+
 @numpy_name("linalg.norm")
-def norm(x: Any, ord: Any = None, axis: int | None = None, keepdims: bool = False) -> Array:
-    """The Euclidean length; with ord=1 the sum of sizes, with ord="inf" the largest size."""
+def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Array:
+    """The length of vectors, by default the Euclidean one; or the norm of matrices, by default
+    Frobenius'. Orders are NumPy's."""
     value = real_of(x)
-    if ord is None or ord == 2:
+    axes = axes_of(axis, value.ndim)
+    if ord is None:
         return sqrt(sum(ew.square(value), axis, keepdims=keepdims))
-    if ord == 1:
-        return sum(ew.abs(value), axis, keepdims=keepdims)
-    if ord in ("inf", float("inf")):
-        return max(ew.abs(value), axis, keepdims=keepdims)
-    raise ComputationError(f"the norm of order {ord}", 'orders are 1, 2 and "inf"')
+    if len(axes) == 2:
+        named = axes[::-1] if axis is None else [normal_axis(int(at), value.ndim) for at in axis]
+        rest = [at for at in range(value.ndim) if at not in axes]
+        made = _matrix_norm(transposed(value, rest + named), ord)
+    elif len(axes) == 1:
+        made = _vector_norm(value, ord, axes[0])
+    else:
+        raise ComputationError(f"the norm of order {ord} of {len(axes)} axes", "name one or two axes")
+    shape = tuple(1 if at in axes else dim for at, dim in enumerate(value.shape))
+    return reshape_to(made, shape) if keepdims else made
+
+
+def _order_of(ord: Any) -> float:
+    try:
+        return float(ord)
+    except (TypeError, ValueError):
+        raise ComputationError(f"the norm of order {ord}", "see NumPy's orders") from None
+
+
+def _vector_norm(a: Array, ord: Any, axis: int) -> Array:
+    order, sizes = _order_of(ord), ew.abs(a)
+    if math.isinf(order):
+        return max(sizes, axis) if order > 0 else least(sizes, axis)
+    if order == 0:
+        return ew.to_real(sum(ew.to_bool(sizes), axis))
+    if order == 1:
+        return sum(sizes, axis)
+    if order == 2:
+        return sqrt(sum(ew.square(a), axis))
+    return power(sum(power(sizes, order), axis), 1 / order)
+
+
+def _matrix_norm(a: Array, ord: Any) -> Array:
+    """The norm of matrices in the last two axes."""
+    if ord == "fro":
+        return sqrt(sum(ew.square(a), (-2, -1)))
+    if ord == "nuc" or _order_of(ord) in (2, -2):
+        if a.ndim != 2:
+            raise ComputationError("singular values of several matrices", "take one after the other")
+        values = svdvals(a)
+        return sum(values) if ord == "nuc" else values[0] if ord == 2 else values[-1]
+    order = _order_of(ord)
+    if builtins.abs(order) != 1 and not math.isinf(order):
+        raise ComputationError(f"the norm of order {ord} of a matrix", "see NumPy's orders")
+    sums = sum(ew.abs(a), -2 if builtins.abs(order) == 1 else -1)
+    return max(sums, -1) if order > 0 else least(sums, -1)
+
+
+@numpy_name("linalg.svdvals")
+def svdvals(x: Any) -> Array:
+    """The singular values of a matrix, the greatest first: roots of eigenvalues of the smaller product
+    with its transpose, so that small ones are known to half of the bits."""
+    value = real_of(x)
+    turned = transposed(value, [1, 0])
+    rows, columns = known(value, 0, "singular values"), known(value, 1, "singular values")
+    square = _matmul(value, turned) if rows < columns else _matmul(turned, value)
+    return sqrt(ew.maximum(flip(eigh(square)[0]), 0))
+
+
+@numpy_name("linalg.svd")
+def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True) -> Array:
+    """The singular values of a matrix, with compute_uv=False: vectors are not computed."""
+    del full_matrices
+    if compute_uv:
+        raise ComputationError(
+            "singular vectors, whose signs no rule fixes", "take svd(a, compute_uv=False), or eigh"
+        )
+    return svdvals(a)
+
+
+@numpy_name("linalg.pinv")
+def pinv(a: Any) -> Array:
+    """The pseudo-inverse of a matrix whose rows, or columns, are independent."""
+    value = real_of(a)
+    turned = transposed(value, [1, 0])
+    if known(value, 0, "an inverse") < known(value, 1, "an inverse"):
+        return _matmul(turned, inv(_matmul(value, turned)))
+    return solve(_matmul(turned, value), turned)
 
 
 @numpy_name("linalg.eigh")
@@ -356,29 +447,39 @@ def _rotation(matrix: Array, pairs: list[tuple[int, int]], n: int) -> Array:
 # Statistics of several columns.
 
 
+def _variables(m: Any, y: Any, rowvar: bool) -> Array:
+    """The variables of one or two arrays, as rows."""
+
+    def rows(part: Any) -> Array:
+        value = real_of(part)
+        if value.ndim > 2:
+            raise ComputationError("covariances of several tables", "bring two axes at most")
+        if value.ndim == 1:
+            return reshape_to(value, (1, *value.shape))
+        return value if rowvar else transposed(value, [1, 0])
+
+    return rows(m) if y is None else concatenate([rows(m), rows(y)], 0)
+
+
 @numpy_name()
-def cov(m: Any, rowvar: bool = True, ddof: int = 1) -> Array:
+def cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: int | None = None) -> Array:
     """The covariances of variables, which are rows, or columns with rowvar=False."""
-    value = real_of(m)
-    if value.ndim == 1:
-        value = reshape_to(value, (1, *value.shape))
-    elif not rowvar:
-        value = transposed(value, [1, 0])
+    value = _variables(m, y, rowvar)
     centred = ew.subtract(value, mean(value, 1, keepdims=True))
 
     total = _matmul(centred, transposed(centred, [1, 0]))
     size = _sizes(value, [1])
     wide = cast(total, fixed(96, total.dtype.frac))
-    made = _divided(wide, size - ddof, total.dtype)
+    made = _divided(wide, size - (int(not bias) if ddof is None else ddof), total.dtype)
     return reshape_to(made, ()) if made.shape == (1, 1) else made
 
 
 @numpy_name()
 def corrcoef(x: Any, y: Any = None, rowvar: bool = True) -> Array:
     """The correlations of variables."""
-    value = real_of(x) if y is None else stack([real_of(x), real_of(y)])
-    c = cov(value, rowvar)
-
+    c = cov(x, y, rowvar)
+    if not c.ndim:
+        return constant(c.dtype, [1])
     scale = ew.reciprocal(sqrt(diagonal(c)))
     column = reshape_to(scale, (*scale.shape, 1))
     return ew.multiply(ew.multiply(c, column), reshape_to(scale, (1, *scale.shape)))

@@ -91,12 +91,16 @@ def count_nonzero(a: Any, axis: Axis = None, *, keepdims: bool = False) -> Array
     return sum(ew.to_bool(a), axis, keepdims=keepdims)
 
 
-def _folded(value: Array, axes: list[int], join: Callable[[Array, Array], Array]) -> Array:
-    """Each axis joined by halves, in as many steps as its length has bits."""
+def folded(
+    value: Array, axes: list[int], join: Callable[[Array, Array], Array], empty: int
+) -> Array:
+    """Each axis joined by halves, in as many steps as its length has bits; of no elements, `empty`."""
     for at in axes:
         n = known(value, at, "a product")
         if n == 0:
-            raise ComputationError("a product of no elements", "bring one at least")
+            shape = value.shape[:at] + value.shape[at + 1 :]
+            value = broadcast_to(constant(value.dtype, [empty]), shape)
+            continue
         while n > 1:
             half = n // 2
             front = join(slice_of(value, 0, half, at), slice_of(value, half, 2 * half, at))
@@ -125,7 +129,7 @@ def prod(
     scalar = _summed(value.dtype) if dtype is None else scalar_of(dtype, graph().real)
     made = free(_masked(ew.astype(value, scalar), where, 1))
     axes = axes_of(axis, value.ndim)
-    made = kept(_folded(made, axes, ew.product), value.shape, axes, keepdims)
+    made = kept(folded(made, axes, ew.product, 1), value.shape, axes, keepdims)
     return made if initial is None else made * initial
 
 
@@ -144,6 +148,12 @@ def _extreme(name: str, other: str, about: str) -> Callable[..., Array]:
             value = ew.where(where, value, initial)
         axes = axes_of(axis, value.ndim)
         made = value
+        if initial is not None and 0 in [value.shape[at] for at in axes]:
+            shape = tuple(dim for at, dim in enumerate(value.shape) if at not in axes)
+            made = broadcast_to(ew.astype(initial, value.dtype), shape)
+            return kept(made, value.shape, axes, keepdims)
+        if 0 in [value.shape[at] for at in axes]:
+            raise ComputationError(f"the {name} of no elements", "give initial=, as NumPy wants it")
         for at in axes:
             if value.dtype.is_number:
                 made = along(f"{name}_of", made, at)
@@ -292,12 +302,30 @@ def _same(total: Array, n: Array) -> tuple[Array, Array]:
 
 
 @numpy_name()
-def average(a: Any, axis: Axis = None, weights: Any = None) -> Array:
-    """The mean, or the weighted mean."""
+def average(
+    a: Any,
+    axis: Axis = None,
+    weights: Any = None,
+    returned: bool = False,
+    *,
+    keepdims: bool = False,
+) -> Any:
+    """The mean, or the weighted mean; with `returned` the sum of weights, too."""
+    value = array(a)
     if weights is None:
-        return mean(a, axis)
-    value, by = ew.to_real(a), ew.to_real(weights)
-    return ew.divide(sum(value * by, axis), sum(broadcast_to(by, value.shape), axis))
+        made = mean(value, axis, keepdims=keepdims)
+        size: Any = 1
+        for at in axes_of(axis, value.ndim):
+            size = length(value, at) * size
+        total = broadcast_to(ew.to_real(size), made.shape)
+        return (made, total) if returned else made
+    value, by = ew.to_real(value), ew.to_real(weights)
+    if by.ndim == 1 and value.ndim > 1 and isinstance(axis, int):
+        at = normal_axis(axis, value.ndim)
+        by = reshape_to(by, tuple(by.shape[0] if k == at else 1 for k in range(value.ndim)))
+    total = sum(broadcast_to(by, value.shape), axis, keepdims=keepdims)
+    made = ew.divide(sum(value * by, axis, keepdims=keepdims), total)
+    return (made, total) if returned else made
 
 
 @numpy_name()
@@ -334,23 +362,45 @@ def std(
 # Scans and differences.
 
 
-@numpy_name("cumsum", "cumulative_sum")
-def cumsum(a: Any, axis: int | None = None) -> Array:
-    """The sum of each element and all before it."""
+def _lane(a: Any, axis: int | None, dtype: Any) -> tuple[Array, int]:
+    """What is scanned along an axis: all elements for None."""
     value = array(a)
     value, at = (ravel(value), 0) if axis is None else (value, normal_axis(axis, value.ndim))
-    value = cast(value, _summed(value.dtype))
+    scalar = _summed(value.dtype) if dtype is None else scalar_of(dtype, graph().real)
+    return ew.astype(value, scalar), at
+
+
+def _begun(made: Array, at: int, first: int, asked: bool) -> Array:
+    """A scan, with the value of no elements in front of it if that is asked for."""
+    if not asked:
+        return made
+    shape = (*made.shape[:at], 1, *made.shape[at + 1 :])
+    return concatenate([broadcast_to(constant(made.dtype, [first]), shape), made], at)
+
+
+@numpy_name()
+def cumsum(a: Any, axis: int | None = None, dtype: Any = None) -> Array:
+    """The sum of each element and all before it."""
+    value, at = _lane(a, axis, dtype)
     return node(
         "call", "prefix_sum", (value,), value.dtype, value.shape, f", axis={at}" if at else ""
     )
 
 
-@numpy_name("cumprod", "cumulative_prod")
-def cumprod(a: Any, axis: int | None = None) -> Array:
+@numpy_name()
+def cumulative_sum(
+    x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
+) -> Array:
+    """The sum of each element and all before it; with `include_initial` 0 in front."""
+    at = 0 if axis is None else normal_axis(axis, array(x).ndim)
+    return _begun(cumsum(x, axis, dtype), at, 0, include_initial)
+
+
+@numpy_name()
+def cumprod(a: Any, axis: int | None = None, dtype: Any = None) -> Array:
     """The product of each element and all before it, in as many steps as the length has bits."""
-    value = array(a)
-    value, at = (ravel(value), 0) if axis is None else (value, normal_axis(axis, value.ndim))
-    made = free(cast(value, _summed(value.dtype)))
+    value, at = _lane(a, axis, dtype)
+    made = free(value)
     n, step = known(made, at, "a product"), 1
 
     while step < n:
@@ -361,12 +411,32 @@ def cumprod(a: Any, axis: int | None = None) -> Array:
 
 
 @numpy_name()
-def diff(a: Any, n: int = 1, axis: int = -1) -> Array:
+def cumulative_prod(
+    x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
+) -> Array:
+    """The product of each element and all before it; with `include_initial` 1 in front."""
+    at = 0 if axis is None else normal_axis(axis, array(x).ndim)
+    return _begun(cumprod(x, axis, dtype), at, 1, include_initial)
+
+
+@numpy_name()
+def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Array:
     """The differences of neighbours, n times."""
     value = array(a)
     at = normal_axis(axis, value.ndim)
+    parts = []
+    for part in (prepend, value, append):
+        if part is None:
+            continue
+        made = array(part)
+        if not made.ndim:
+            made = broadcast_to(made, (*value.shape[:at], 1, *value.shape[at + 1 :]))
+        parts.append(made)
+    value = concatenate(parts, at) if len(parts) > 1 else value
     for _ in range(n):
         rows = known(value, at, "differences")
+        if rows == 0:
+            return value
         high, low = slice_of(value, 1, rows, at), slice_of(value, 0, rows - 1, at)
         value = ew.subtract(high, low) if value.dtype.is_number else ew.bitwise_xor(high, low)
     return value

@@ -20,9 +20,18 @@ for _name, _plain in _PLAIN.items():
     )
 
 _COUNTS = "the shape of its result would tell of the data: keep all elements, as hw.where does"
-for _name in ("unique", "nonzero", "flatnonzero", "argwhere", "extract", "compress", "delete", "trim_zeros",
-              "union1d", "intersect1d", "setdiff1d", "setxor1d"):  # fmt: skip
+for _name in ("unique", "nonzero", "flatnonzero", "argwhere", "trim_zeros", "union1d", "intersect1d",
+              "setdiff1d", "setxor1d"):  # fmt: skip
     REFUSED[_name] = _COUNTS
+
+_CHANGES = "an array of a computation does not change: write hw.where(mask, value, x), or join parts"
+for _name in ("fill_diagonal", "put", "place", "putmask", "put_along_axis", "copyto"):
+    REFUSED[_name] = _CHANGES
+for _name in ("linalg.eig", "linalg.eigvals"):
+    REFUSED[_name] = "eigenvalues may be complex: take eigh of a symmetric matrix"
+REFUSED["linalg.qr"] = "a factor's signs depend on numbers that may be 0: take cholesky of x.T @ x"
+REFUSED["linalg.matrix_rank"] = "it depends on which numbers count as 0: compare linalg.svdvals(x)"
+REFUSED["linalg.cond"] = "of a singular matrix it is infinite: divide values of linalg.svdvals(x)"
 
 REFUSED["frexp"] = "all numbers of a fixed type have one exponent: take log2"
 REFUSED["spacing"] = "the distance of fixed numbers is always 2^-frac"

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import builtins
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -120,22 +120,50 @@ def swapaxes(a: Any, axis1: int, axis2: int) -> Array:
     return transposed(value, order)
 
 
+def _several(axis: Any) -> list[int]:
+    return [int(at) for at in axis] if isinstance(axis, (tuple, list)) else [int(axis)]
+
+
 @numpy_name()
-def moveaxis(a: Any, source: int, destination: int) -> Array:
-    """The array with one axis at another place."""
+def moveaxis(a: Any, source: Any, destination: Any) -> Array:
+    """The array with one axis, or several, at other places."""
     value = array(a)
-    order = list(range(value.ndim))
-    order.remove(normal_axis(source, value.ndim))
-    order.insert(normal_axis(destination, value.ndim), normal_axis(source, value.ndim))
+    sources = [normal_axis(at, value.ndim) for at in _several(source)]
+    targets = [normal_axis(at, value.ndim) for at in _several(destination)]
+    if len(sources) != len(targets):
+        raise ComputationError("axes that are moved to fewer or more", "give a place for each")
+    order = [at for at in range(value.ndim) if at not in sources]
+    for to, at in sorted(zip(targets, sources)):
+        order.insert(to, at)
     return transposed(value, order)
 
 
 @numpy_name()
-def expand_dims(a: Any, axis: int) -> Array:
-    """The array with one more axis, of length 1."""
+def rollaxis(a: Any, axis: int, start: int = 0) -> Array:
+    """The array with one axis before another one."""
     value = array(a)
-    at = normal_axis(axis, value.ndim + 1)
-    return reshape_to(value, (*value.shape[:at], 1, *value.shape[at:]))
+    at = normal_axis(axis, value.ndim)
+    to = start + value.ndim if start < 0 else start
+    return moveaxis(value, at, to - 1 if at < to else to)
+
+
+@numpy_name()
+def matrix_transpose(x: Any) -> Array:
+    """The array with its last two axes exchanged."""
+    return swapaxes(x, -1, -2)
+
+
+@numpy_name()
+def expand_dims(a: Any, axis: Any) -> Array:
+    """The array with one more axis of length 1, or several."""
+    value = array(a)
+    axes = _several(axis)
+    gone = {normal_axis(at, value.ndim + len(axes)) for at in axes}
+    if len(gone) != len(axes):
+        raise ComputationError("one axis twice", "name each new axis once")
+    dims = iter(value.shape)
+    rank = value.ndim + len(axes)
+    return reshape_to(value, tuple(1 if at in gone else next(dims) for at in range(rank)))
 
 
 @numpy_name()
@@ -253,23 +281,76 @@ def append(arr: Any, values: Any, axis: int | None = None) -> Array:
     return concatenate([arr, values], axis)
 
 
+def _pairs(given: Any, rank: int) -> list[tuple[Any, Any]]:
+    """NumPy's forms of two numbers for each axis."""
+    if not isinstance(given, (tuple, list)):
+        return [(given, given)] * rank
+    if not any(isinstance(one, (tuple, list)) for one in given):
+        given = [given]
+    pairs = [tuple(one) * (2 // len(one)) for one in given]
+    return [(before, after) for before, after in (pairs * rank if len(pairs) == 1 else pairs)]
+
+
+#: The place of an axis of length n that is repeated at place k, which may lie outside.
+_MODES: dict[str, Callable[[int, int], int]] = {
+    "edge": lambda k, n: builtins.min(builtins.max(k, 0), n - 1),
+    "wrap": lambda k, n: k % n,
+    "reflect": lambda k, n: n - 1 - builtins.abs(n - 1 - k % (2 * n - 2)) if n > 1 else 0,
+    "symmetric": lambda k, n: builtins.min(k % (2 * n), 2 * n - 1 - k % (2 * n)),
+}
+
+
 @numpy_name()
-def pad(a: Any, pad_width: Any, mode: str = "constant", constant_values: Any = 0) -> Array:
-    """The array with public elements before and after each axis."""
+def pad(a: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any = 0) -> Array:
+    """The array with elements before and after each axis: public ones, or its own by the modes "edge",
+    "reflect", "symmetric" and "wrap"."""
     value = array(a)
-    if mode != "constant":
-        raise ComputationError(f"padding by {mode}", 'the mode is "constant"')
-    pairs = [pad_width] * value.ndim if isinstance(pad_width, (int, tuple)) else list(pad_width)
-    for axis, width in enumerate(pairs):
-        before, after = (width, width) if isinstance(width, int) else width
+    if mode != "constant" and mode not in _MODES:
+        raise ComputationError(f"padding by {mode}", f'modes are "constant", {", ".join(_MODES)}')
+    numbers = _pairs(constant_values, value.ndim)
+    for axis, widths in enumerate(_pairs(pad_width, value.ndim)):
+        before, after = (int(width) for width in widths)
+        if mode != "constant":
+            n = known(value, axis, "padding")
+            value = picked(value, [_MODES[mode](k, n) for k in range(-before, n + after)], axis)
+            continue
         parts = []
-        for amount in (before, after):
+        for amount, number in zip((before, after), numbers[axis]):
             shape = (*value.shape[:axis], amount, *value.shape[axis + 1 :])
             parts.append(
-                broadcast_to(constant(value.dtype, [constant_values]), shape) if amount else None
+                broadcast_to(constant(value.dtype, [number]), shape) if amount else None
             )
         value = concatenate([p for p in (parts[0], value, parts[1]) if p is not None], axis)
     return value
+
+
+@numpy_name()
+def block(arrays: Any) -> Array:
+    """Arrays joined as nested lists have them: the innermost along the last axis."""
+
+    def depth(of: Any) -> int:
+        return 1 + depth(of[0]) if isinstance(of, (list, tuple)) else 0
+
+    def leaves(of: Any) -> list[Array]:
+        nested = isinstance(of, (list, tuple))
+        return [leaf for one in of for leaf in leaves(one)] if nested else [array(of)]
+
+    most = depth(arrays)
+    rank = builtins.max(most, *(leaf.ndim for leaf in leaves(arrays)))
+
+    def made(of: Any, level: int) -> Array:
+        if isinstance(of, (list, tuple)):
+            return concatenate([made(one, level + 1) for one in of], level - most)
+        leaf = array(of)
+        return reshape_to(leaf, (1,) * (rank - leaf.ndim) + leaf.shape)
+
+    return made(arrays, 0)
+
+
+@numpy_name()
+def unstack(x: Any, *, axis: int = 0) -> tuple[Array, ...]:
+    """The parts along an axis."""
+    return tuple(moveaxis(array(x), axis, 0))
 
 
 # New arrays of public numbers.
@@ -332,19 +413,33 @@ def arange(*args: Any, dtype: Any = None) -> Array:
 
 
 @numpy_name()
-def linspace(start: float, stop: float, num: int = 50) -> Array:
-    """Public numbers at equal distances, both ends included."""
+def linspace(
+    start: float, stop: float, num: int = 50, endpoint: bool = True, *, dtype: Any = None
+) -> Array:
+    """Public numbers at equal distances, by default with both ends."""
     first, last = Fraction(start), Fraction(stop)
-    numbers = [first + (last - first) * k / builtins.max(1, num - 1) for k in range(num)]
+    parts = builtins.max(1, num - 1 if endpoint else num)
+    numbers: list[Any] = [first + (last - first) * k / parts for k in range(num)]
+    scalar = _dtype(dtype, current().real)
+    if scalar.kind == "int":
+        numbers = [math.floor(number) for number in numbers]
+    return constant(scalar, numbers, (num,))
+
+
+@numpy_name()
+def geomspace(start: float, stop: float, num: int = 50, endpoint: bool = True) -> Array:
+    """Public numbers with equal quotients, by default with both ends."""
+    parts = builtins.max(1, num - 1 if endpoint else num)
+    numbers = [start * (stop / start) ** (k / parts) for k in range(num)]
     return constant(current().real, numbers, (num,))
 
 
 @numpy_name("eye", "identity")
-def eye(n: int, m: int | None = None, k: int = 0, dtype: Any = None) -> Array:
+def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Array:
     """Ones on a diagonal, else zeros."""
-    columns = n if m is None else m
-    flat = [int(j - i == k) for i in range(n) for j in range(columns)]
-    return constant(_dtype(dtype, current().real), flat, (n, columns))
+    columns = N if M is None else M
+    flat = [int(j - i == k) for i in range(N) for j in range(columns)]
+    return constant(_dtype(dtype, current().real), flat, (N, columns))
 
 
 identity = eye
@@ -370,24 +465,32 @@ def flip(a: Any, axis: Any = None) -> Array:
 
 
 @numpy_name()
-def roll(a: Any, shift: int, axis: int | None = None) -> Array:
-    """Elements moved along an axis. Elements that leave come in at the other end."""
+def roll(a: Any, shift: Any, axis: Any = None) -> Array:
+    """Elements moved along an axis, or along several. Elements that leave come in at the other end."""
     value = array(a)
     if axis is None:
         return reshape_to(roll(ravel(value), shift, 0), value.shape)
-    at = normal_axis(axis, value.ndim)
-    n = known(value, at, "a roll")
-    return picked(value, [(place - shift) % n for place in range(n)], at)
+    axes, shifts = _several(axis), _several(shift)
+    for one, by in zip(axes * len(shifts), shifts * len(axes)) if len(axes) != len(shifts) else zip(axes, shifts):
+        at = normal_axis(one, value.ndim)
+        n = known(value, at, "a roll")
+        value = picked(value, [(place - by) % n for place in range(n)], at)
+    return value
 
 
 @numpy_name()
-def repeat(a: Any, repeats: int, axis: int | None = None) -> Array:
-    """Each element, `repeats` times."""
+def repeat(a: Any, repeats: Any, axis: int | None = None) -> Array:
+    """Each element, `repeats` times: a public number, or one for each."""
     value = array(a)
     value, at = (ravel(value), 0) if axis is None else (value, normal_axis(axis, value.ndim))
-    return picked(
-        value, [place for place in range(known(value, at, "a repeat")) for _ in range(repeats)], at
-    )
+    n, by = known(value, at, "a repeat"), operand(repeats)
+    if isinstance(by, Array):
+        raise ComputationError("secret repeats, which the result's shape would tell", "give numbers")
+    times = [int(number) for number in by.flat]
+    if len(times) not in (1, n):
+        raise ComputationError(f"{len(times)} repeats of {n} elements", "give one, or one for each")
+    every = times * n if len(times) == 1 else times
+    return picked(value, [place for place, many in enumerate(every) for _ in range(many)], at)
 
 
 @numpy_name()
@@ -416,13 +519,18 @@ def picked(a: Array, places: Sequence[int], axis: int) -> Array:
 
 
 @numpy_name()
-def take(a: Any, indices: Any, axis: int | None = None) -> Array:
+def take(a: Any, indices: Any, axis: int | None = None, *, mode: str = "raise") -> Array:
     """The elements at places. Secret places read every element, so that none is told; a secret place
-    beyond the axis gives 0."""
+    beyond the axis gives 0. Modes "wrap" and "clip" are NumPy's."""
     value, places = array(a), operand(indices)
     value, at = (ravel(value), 0) if axis is None else (value, normal_axis(axis, value.ndim))
     n = known(value, at, "take")
+    if mode not in ("raise", "wrap", "clip"):
+        raise ComputationError(f"take of mode {mode!r}", 'modes are "raise", "wrap" and "clip"')
     if isinstance(places, Array):
+        if mode != "raise":
+            within = ew.remainder(places, n) if mode == "wrap" else ew.clip(places, 0, n - 1)
+            return take(value, within, at)
         hot = one_hot(ravel(places) if places.ndim > 1 else places, n)
         rows = moveaxis(value, at, 0)
         flat = reshape_to(rows, (n, count(rows.shape[1:])))
@@ -435,7 +543,11 @@ def take(a: Any, indices: Any, axis: int | None = None) -> Array:
         shape = (*places.shape, *rows.shape[1:])
         made = reshape_to(ew.astype(made, value.dtype), shape)
         return made if at == 0 else _axes_to(made, places.ndim, at)
-    numbers = [_place(int(place), n) for place in places.flat]
+    numbers = [int(place) for place in places.flat]
+    if mode == "raise":
+        numbers = [place_of(place, n) for place in numbers]
+    else:
+        numbers = [_MODES["wrap" if mode == "wrap" else "edge"](place, n) for place in numbers]
     made = picked(value, numbers, at)
     return reshape_to(made, (*value.shape[:at], *places.shape, *value.shape[at + 1 :]))
 
@@ -454,7 +566,8 @@ def _axes_to(a: Array, rank: int, at: int) -> Array:
     return transposed(a, order[:at] + list(range(rank)) + order[at:])
 
 
-def _place(place: int, n: int) -> int:
+def place_of(place: int, n: int) -> int:
+    """A place counted from the front."""
     if not -n <= place < n:
         raise IndexError(f"place {place} of an axis of length {n}")
     return place % n
@@ -475,91 +588,19 @@ def take_along_axis(arr: Any, indices: Any, axis: int = -1) -> Array:
     return moveaxis(ew.astype(made, value.dtype), -1, at)
 
 
-@numpy_name("__getitem__")
-def getitem(a: Array, place: Any) -> Array:
-    """Parts of an array by public places: numbers, slices, None, ... and one list of places."""
-    items = list(place) if isinstance(place, tuple) else [place]
-    rank = len([item for item in items if item is not None and item is not Ellipsis])
-    if rank > a.ndim:
-        raise IndexError(f"{rank} places of an array with {a.ndim} axes")
-    if any(item is Ellipsis for item in items):
-        at = next(k for k, item in enumerate(items) if item is Ellipsis)
-        items[at : at + 1] = [slice(None)] * (a.ndim - rank)
-    axis, value = 0, a
-    for item in items:
-        if item is None:
-            value = expand_dims(value, axis)
-            axis += 1
-        elif isinstance(item, slice):
-            value = _sliced(value, item, axis)
-            axis += 1
-        elif isinstance(item, Array):
-            value, axis = _by_array(value, item, axis)
-        else:
-            value, axis = _by_places(value, item, axis)
-    return value
-
-
-def _by_array(a: Array, item: Array, axis: int) -> tuple[Array, int]:
-    if not item.dtype.is_number:
-        raise ComputationError(
-            "rows by secret truth values, whose number would tell how many are true",
-            "write hw.where(mask, x, 0), which keeps all rows",
-        )
-    return take(a, item, axis), axis + item.ndim
-
-
-def _by_places(a: Array, item: Any, axis: int) -> tuple[Array, int]:
-    places = operand(item)
-    assert isinstance(places, Literal_)
-    if places.kind == "float":
-        raise IndexError("places are integers")
-    if places.kind == "bool":
-        flags = [k for k, flag in enumerate(places.flat) if flag]
-        return picked(a, flags, axis), axis + 1
-    if not places.shape:
-        at = int(places.flat[0])
-        dim = a.shape[axis]
-        if isinstance(dim, str):
-            if at < 0:
-                raise ComputationError(
-                    f"place {at} of an axis of length {dim}", "count from the front"
-                )
-        else:
-            at = _place(at, dim)
-        part = slice_of(a, at, at + 1, axis)
-        return reshape_to(part, (*a.shape[:axis], *a.shape[axis + 1 :])), axis
-    n = known(a, axis, "places")
-    made = picked(a, [_place(int(p), n) for p in places.flat], axis)
-    shape = (*a.shape[:axis], *places.shape, *a.shape[axis + 1 :])
-    return reshape_to(made, shape), axis + len(places.shape)
-
-
-def _sliced(a: Array, item: slice, axis: int) -> Array:
-    dim = a.shape[axis]
-    if item == slice(None):
-        return a
-    if isinstance(dim, str):
-        start, stop, step = item.start or 0, item.stop, item.step or 1
-        if stop is None or stop < 0 or start < 0 or step != 1:
-            raise ComputationError(
-                f"a slice of an axis of length {dim}",
-                "take 0:k or i:k, or declare the length as a number",
-            )
-        return slice_of(a, start, builtins.max(start, stop), axis)
-    return picked(a, list(range(dim))[item], axis)
-
-
 # Diagonals and triangles.
 
 
 @numpy_name()
-def diagonal(a: Any, offset: int = 0) -> Array:
-    """The elements of a matrix on a diagonal."""
+def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
+    """The elements of a matrix on a diagonal; of several matrices, along the last axis."""
     value = array(a)
-    rows, columns = known(value, 0, "a diagonal"), known(value, 1, "a diagonal")
+    one, other = normal_axis(axis1, value.ndim), normal_axis(axis2, value.ndim)
+    rows, columns = known(value, one, "a diagonal"), known(value, other, "a diagonal")
     places = [i * columns + i + offset for i in range(rows) if 0 <= i + offset < columns]
-    return picked(ravel(value), places, 0)
+    rest = [at for at in range(value.ndim) if at not in (one, other)]
+    moved = transposed(value, [one, other, *rest])
+    return moveaxis(picked(reshape_to(moved, (rows * columns, *moved.shape[2:])), places, 0), 0, -1)
 
 
 @numpy_name()

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import builtins
 import math
-from fractions import Fraction
 from typing import Any
 
 from . import elementwise as ew
@@ -25,16 +24,18 @@ from .language import (
     joined,
     node,
     normal_axis,
+    operand,
     reshape_to,
     rows_at,
     shifted,
     slice_of,
     together,
+    transposed,
 )
 from .language import length as length_of
-from .reductions import count_nonzero, sum
-from .shapes import known, moveaxis, picked, ravel, stack
-from .types import fixed, i64, integer
+from .reductions import axes_of, count_nonzero, diff, sum
+from .shapes import known, linspace, moveaxis, picked, ravel, stack
+from .types import Shape, fixed, i64, integer
 
 PLACE = integer(64, False)
 
@@ -92,8 +93,13 @@ def _by_network(rows: Array, n: int) -> Array:
 
 
 @numpy_name()
-def sort(a: Any, axis: int | None = -1) -> Array:
-    """The elements in ascending order along an axis."""
+def sort(
+    a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: Any = None
+) -> Array:
+    """The elements in ascending order along an axis. Every kind of sort gives the same."""
+    del kind, stable
+    if order is not None:
+        raise ComputationError("a sort by fields", "arrays have none: sort one, and permute others")
     value = array(a)
     if axis is None:
         value, axis = ravel(value), 0
@@ -122,9 +128,13 @@ def _iota(a: Array) -> Array:
 
 
 @numpy_name()
-def argsort(a: Any, axis: int | None = -1, *, kind: Any = None, stable: bool = True) -> Array:
+def argsort(
+    a: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: Any = None
+) -> Array:
     """The places of the elements in ascending order. Equal elements keep their order."""
     del kind, stable
+    if order is not None:
+        raise ComputationError("a sort by fields", "arrays have none: sort one, and permute others")
     value = ew.as_number(array(a))
     if axis is None:
         value, axis = ravel(value), 0
@@ -138,17 +148,47 @@ def argsort(a: Any, axis: int | None = -1, *, kind: Any = None, stable: bool = T
     return moveaxis(reshape_to(made, rows.shape), -1, at)
 
 
+@numpy_name()
+def argpartition(a: Any, kth: Any, axis: int | None = -1) -> Array:
+    """The places of all elements in ascending order, which are a partition as well."""
+    del kth
+    return argsort(a, axis)
+
+
+@numpy_name()
+def lexsort(keys: Any) -> Array:
+    """The places of rows in the order of several vectors, the last the most significant."""
+    columns = [ew.as_number(array(key)) for key in keys]
+    if any(key.ndim != 1 for key in columns):
+        raise ComputationError("`lexsort` of keys with several axes", "bring vectors")
+    return permuted(_iota(columns[0]), order_of(*reversed(columns)))
+
+
 def _middle(value: Array, at: int, first: int, second: int) -> tuple[Array, Array]:
     low, high = slice_of(value, first, first + 1, at), slice_of(value, second, second + 1, at)
     shape = value.shape[:at] + value.shape[at + 1 :]
     return reshape_to(low, shape), reshape_to(high, shape)
 
 
-@numpy_name()
-def median(a: Any, axis: int | None = None, *, keepdims: bool = False) -> Array:
-    """The middle element, or the mean of the two in the middle, as a fixed number."""
+def _lanes(a: Any, axis: Any) -> tuple[Array, int, Shape]:
+    """The array with one axis for all that are reduced, that axis, and the shape that keeps them."""
     value = array(a)
-    flat, at = (ravel(value), 0) if axis is None else (value, normal_axis(axis, value.ndim))
+    axes = axes_of(axis, value.ndim)
+    shape = tuple(1 if at in axes else dim for at, dim in enumerate(value.shape))
+    if len(axes) == 1:
+        return value, axes[0], shape
+    if len(axes) == value.ndim:
+        return ravel(value), 0, shape
+    rest = [at for at in range(value.ndim) if at not in axes]
+    moved = transposed(value, rest + sorted(axes))
+    size = count(tuple(value.shape[at] for at in axes))
+    return reshape_to(moved, (*moved.shape[: len(rest)], size)), len(rest), shape
+
+
+@numpy_name()
+def median(a: Any, axis: Any = None, *, keepdims: bool = False) -> Array:
+    """The middle element, or the mean of the two in the middle, as a fixed number."""
+    flat, at, shape = _lanes(a, axis)
     rows = sort(flat, at)
     n = rows.shape[at]
     if isinstance(n, int):
@@ -159,16 +199,16 @@ def median(a: Any, axis: int | None = None, *, keepdims: bool = False) -> Array:
         low, high = _middle(rows, at, (n - 1) // 2, n // 2)
     else:
         low, high = _public_middle(rows)
-    if rows.dtype.kind == "fixed":
-        wide = fixed(rows.dtype.bits + 1, rows.dtype.frac)
-        made = cast(shifted(infix("+", cast(low, wide), cast(high, wide)), 1), rows.dtype)
-    else:
-        made = shifted(ew.to_real(low) + ew.to_real(high), 1)
-    if not keepdims:
-        return made
-    return reshape_to(
-        made, tuple(1 if axis is None or k == at else d for k, d in enumerate(value.shape))
-    )
+    made = _half_way(low, high)
+    return reshape_to(made, shape) if keepdims else made
+
+
+def _half_way(low: Array, high: Array) -> Array:
+    """The mean of two numbers, as a fixed number."""
+    if low.dtype.kind == "fixed":
+        wide = fixed(low.dtype.bits + 1, low.dtype.frac)
+        return cast(shifted(infix("+", cast(low, wide), cast(high, wide)), 1), low.dtype)
+    return shifted(ew.to_real(low) + ew.to_real(high), 1)
 
 
 def _public_middle(rows: Array) -> tuple[Array, Array]:
@@ -185,23 +225,59 @@ def _public_middle(rows: Array) -> tuple[Array, Array]:
     )
 
 
+_METHODS = ("linear", "lower", "higher", "midpoint", "nearest")
+
+
 @numpy_name()
-def quantile(a: Any, q: float, axis: int | None = None) -> Array:
-    """The element below which a part q of all lies, by linear interpolation, as a fixed number."""
-    value = array(a)
-    flat, at = (ravel(value), 0) if axis is None else (value, normal_axis(axis, value.ndim))
+def quantile(
+    a: Any, q: Any, axis: Any = None, *, method: str = "linear", keepdims: bool = False
+) -> Array:
+    """The element below which a part q of all lies, by linear interpolation, as a fixed number. Several
+    parts q, which are public, make the first axes of the result. Methods are NumPy's "linear",
+    "lower", "higher", "midpoint" and "nearest"."""
+    return _quantiles(a, q, 1.0, axis, method, keepdims)
+
+
+@numpy_name()
+def percentile(
+    a: Any, q: Any, axis: Any = None, *, method: str = "linear", keepdims: bool = False
+) -> Array:
+    """The quantile for q per cent."""
+    return _quantiles(a, q, 100.0, axis, method, keepdims)
+
+
+def _quantiles(a: Any, q: Any, whole: float, axis: Any, method: str, keepdims: bool) -> Array:
+    parts = operand(q)
+    if isinstance(parts, Array):
+        raise ComputationError("a quantile of a secret part", "give the part as a number")
+    if method not in _METHODS:
+        raise ComputationError(f"quantiles by {method!r}", f"methods are {', '.join(_METHODS)}")
+    if any(not 0 <= part <= whole for part in parts.flat):
+        raise ComputationError("a part beyond the whole", f"parts are 0 to {whole:g}")
+    flat, at, shape = _lanes(a, axis)
     rows = sort(flat, at)
-    place = Fraction(q) * (known(rows, at, "a quantile") - 1)
-    below = math.floor(place)
-    low, high = _middle(rows, at, below, math.ceil(place))
-    a_, b_ = ew.to_real(low), ew.to_real(high)
-    return a_ + ew.multiply(b_ - a_, float(place - below))
+    most = known(rows, at, "a quantile") - 1
+    if most < 0:
+        raise ComputationError("a quantile of no elements", "bring one at least; there is no NaN")
+    made = [_quantile(rows, at, float(part) / whole * most, method) for part in parts.flat]
+    if keepdims:
+        made = [reshape_to(one, shape) for one in made]
+    if not parts.shape:
+        return made[0]
+    return reshape_to(stack(made), (*parts.shape, *made[0].shape))
 
 
-@numpy_name()
-def percentile(a: Any, q: float, axis: int | None = None) -> Array:
-    """The quantile of a hundredth of q."""
-    return quantile(a, q / 100, axis)
+def _quantile(rows: Array, at: int, place: float, method: str) -> Array:
+    """The element of sorted lanes at a place, which may lie between two."""
+    below, above = math.floor(place), math.ceil(place)
+    if method in ("lower", "higher", "nearest"):
+        one = {"lower": below, "higher": above, "nearest": round(place)}[method]
+        return _middle(rows, at, one, one)[0]
+    low, high = _middle(rows, at, below, above)
+    if method == "midpoint":
+        return _half_way(low, high)
+    a, b = ew.to_real(low), ew.to_real(high)
+    return a if below == above else a + ew.multiply(b - a, place - below)
 
 
 def top_k(x: Any, k: int) -> tuple[Array, Array]:
@@ -231,7 +307,7 @@ def top_k(x: Any, k: int) -> tuple[Array, Array]:
 
 @numpy_name()
 def partition(a: Any, kth: int, axis: int | None = -1) -> Array:
-    """All in ascending order, which is a partition, too."""
+    """All elements in ascending order, which is a partition as well."""
     del kth
     return sort(a, axis)
 
@@ -263,9 +339,19 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Array:
 
 
 @numpy_name()
-def histogram(a: Any, bins: Any) -> tuple[Array, Array]:
-    """How many elements lie between public edges; of the last pair, both ends count."""
-    value, edges = array(a), array(bins)
+def histogram(a: Any, bins: Any = 10, range: Any = None, density: bool = False) -> tuple[Array, Array]:
+    """How many elements lie between public edges; of the last pair, both ends count. The edges, or a
+    number of bins and their range, are given: others would tell the least and the greatest element."""
+    value = array(a)
+    if isinstance(bins, int):
+        if range is None:
+            raise ComputationError(
+                "a histogram without a range, which would tell the least and the greatest element",
+                "give range=(low, high), or the edges as a list",
+            )
+        edges = linspace(range[0], range[1], bins + 1)
+    else:
+        edges = array(bins)
     if edges.ndim != 1 or edges.sight != "public":
         raise ComputationError(
             "a histogram whose edges are not public",
@@ -283,4 +369,8 @@ def histogram(a: Any, bins: Any) -> tuple[Array, Array]:
         if n > 2
         else at_most.reshape(1)
     )
-    return ends - slice_of(under, 0, n - 1, 0), edges
+    found = ends - slice_of(under, 0, n - 1, 0)
+    if density:
+        widths = ew.to_real(diff(edges))
+        return ew.divide(found, ew.multiply(sum(found), widths)), edges
+    return found, edges

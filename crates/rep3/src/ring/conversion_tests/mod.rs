@@ -3,6 +3,7 @@
 mod bits;
 mod compare;
 mod numbers;
+mod rectify;
 
 use super::{Word, test_support::parties};
 use crate::{Batch, Rep3Party, test_support};

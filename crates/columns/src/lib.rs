@@ -1,0 +1,22 @@
+//! Converts columns of numbers and bits to other widths, without a branch for each row.
+//!
+//! ```text
+//! bits      borrowed bits: which rows have a value, truth values
+//! numbers   numbers of one width as numbers of another, and the first one outside a range
+//! floats    floats as whole numbers of steps
+//! ```
+//!
+//! Its functions are not generic, so that they are compiled here, optimised in every profile.
+
+#![forbid(unsafe_code)]
+
+mod bits;
+mod floats;
+mod numbers;
+
+pub use bits::{BitSlice, packed};
+pub use floats::{FloatSlice, append_steps, first_unfit};
+pub use numbers::{NumberSlice, append, divided, first_outside, multiplied};
+
+/// LOCAL: rows that are handled at a time, so that they stay in the first cache.
+const PIECE: usize = 1 << 11;

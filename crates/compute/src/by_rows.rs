@@ -1,0 +1,95 @@
+//! An owner's own computations on a part of its rows, where no process has all of them.
+//!
+//! ```text
+//! by rows       x < 10 and 2 x + y: an element follows from the elements in its place
+//! of all rows   x − mean(x), x[1:], a prefix sum: whoever computes an element needs others
+//! ```
+
+use crate::{Computation, ComputeError, Node, Op, Tensor, Value, eval};
+use std::collections::BTreeSet;
+
+impl Computation {
+    /// The inputs that a vector follows from by rows: each of its elements from the elements of
+    /// these inputs in the same place, and from inputs of a single element. `None` where an element
+    /// needs others, or the value is no vector. The computation has no symbols.
+    #[must_use]
+    pub fn by_rows(&self, value: Value) -> Option<BTreeSet<&str>> {
+        let length = |node: &Node| match node.ty.shape.lengths()?[..] {
+            [] => Some(None),
+            [n] => Some(Some(n)),
+            _ => None,
+        };
+        let rows = length(self.node(value))??;
+        let (mut inputs, mut seen, mut open) = (BTreeSet::new(), BTreeSet::new(), vec![value]);
+        while let Some(value) = open.pop() {
+            if !seen.insert(value) {
+                continue;
+            }
+            let node = self.node(value);
+            let own = length(node)?;
+            for read in &node.arguments {
+                let read = length(self.node(*read))?;
+                if read.is_some_and(|n| own.is_none() || n != rows) {
+                    return None;
+                }
+            }
+            match (&node.op, own) {
+                (Op::Input(name), _) => drop(inputs.insert(name.as_str())),
+                (_, Some(n)) if n != rows => return None,
+                // A single element that follows from others is the same for all rows.
+                (_, None) | (Op::Broadcast(_) | Op::Wrapping, _) => {}
+                (op, _) if op.is_by_element() => {}
+                _ => return None,
+            }
+            open.extend(&node.arguments);
+        }
+        Some(inputs)
+    }
+
+    /// Some rows of vectors that are computed by rows ([`Computation::by_rows`]). `input` has these
+    /// rows of the inputs, and single elements; of `n` rows there are `rows(n)` of them.
+    ///
+    /// # Errors
+    /// The rows of an input are not as many.
+    ///
+    /// # Panics
+    /// If an input is missing (the caller's bug).
+    pub fn some_rows<'t>(
+        &self,
+        wanted: &[Value],
+        input: impl Fn(&str) -> Option<&'t Tensor>,
+        rows: impl Fn(usize) -> usize,
+    ) -> Result<Vec<Tensor>, ComputeError> {
+        let lengths = |node: &Node| {
+            let whole = eval::lengths(node)?;
+            Ok(whole.into_iter().map(&rows).collect::<Vec<usize>>())
+        };
+        let needs: BTreeSet<&str> =
+            wanted.iter().filter_map(|value| self.by_rows(*value)).flatten().collect();
+        for node in self.nodes() {
+            let Op::Input(name) = &node.op else { continue };
+            if needs.contains(name.as_str())
+                && input(name).is_some_and(|i| Ok(i.lengths()) != lengths(node).as_deref())
+            {
+                let cause = format!("input {name} has other rows than its range");
+                return Err(ComputeError::ty(cause, "bring the rows of the range"));
+            }
+        }
+        eval::some_of(self, input, wanted, lengths)
+    }
+
+    /// Values that one owner computes in the clear; `input` has what they follow from.
+    ///
+    /// # Errors
+    /// A place of a `gather` that does not exist.
+    ///
+    /// # Panics
+    /// If an input is missing (the caller's bug).
+    pub fn alone<'t>(
+        &self,
+        wanted: &[Value],
+        input: impl Fn(&str) -> Option<&'t Tensor>,
+    ) -> Result<Vec<Tensor>, ComputeError> {
+        eval::some(self, input, wanted)
+    }
+}

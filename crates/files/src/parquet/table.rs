@@ -1,0 +1,132 @@
+//! The Parquet files of one table of which several programs read a part each.
+
+use super::Rows;
+use crate::{Dialect, FileError};
+use std::{
+    fs::File,
+    ops::Range,
+    os::unix::fs::FileExt,
+    path::{Path, PathBuf},
+};
+
+/// LOCAL: separates the digest of footers from all others.
+const DOMAIN: &str = "hushwire 2026-11-29 footers of a table's Parquet files";
+/// The end of a file: the length of the footer before it, and four letters.
+const END: u64 = 8;
+
+/// The Parquet files of one table, one after the other, as their footers describe them: rows,
+/// columns, and where the data of each row group lies.
+#[derive(Clone, Debug)]
+pub struct Footers {
+    files: Vec<(PathBuf, u64, [u8; 32])>,
+}
+
+impl Footers {
+    /// Reads the footers of files, which have the same columns, in any order, and choose these of
+    /// them.
+    ///
+    /// # Errors
+    /// A file cannot be read, is no Parquet, lacks a column, has it twice or with a type that is
+    /// not read, or has other columns than the first.
+    pub fn read(paths: &[PathBuf], columns: &[&str]) -> Result<Self, FileError> {
+        let (mut files, mut wanted) = (vec![], None::<Vec<String>>);
+        for path in paths {
+            let file = File::open(path).map_err(|e| FileError::io(path, &e))?;
+            let digest = digest(path, &file)?;
+            let rows = Rows::new(path, file)?;
+            columns.iter().try_for_each(|name| rows.place(name).map(drop))?;
+            let mut names: Vec<String> = rows.columns().iter().map(|column| column.name.clone()).collect();
+            names.sort();
+            let first = wanted.get_or_insert_with(|| names.clone());
+            let only =
+                |these: &[String], those: &[String]| these.iter().find(|name| !those.contains(name)).cloned();
+            if let Some(name) = only(first, &names).or_else(|| only(&names, first)) {
+                let cause = format!("column {name} is not in all files of the table");
+                let remedy = "give all files the same columns, or bring them as tables of their own";
+                return Err(FileError::new(path, None, cause, remedy));
+            }
+            files.push((path.clone(), rows.count(), digest));
+        }
+        Ok(Self { files })
+    }
+
+    /// Rows of all files.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.files.iter().map(|(_, rows, _)| rows).sum()
+    }
+
+    /// A digest of the lengths and the footers of all files, in order. It knows no names: hosts may
+    /// keep a file at different places.
+    #[must_use]
+    pub fn digest(&self) -> [u8; 32] {
+        let mut hasher = blake3::Hasher::new_derive_key(DOMAIN);
+        for (_, _, digest) in &self.files {
+            hasher.update(digest);
+        }
+        *hasher.finalize().as_bytes()
+    }
+
+    /// The file that has a row of the table, and the row's number in it, from 1 on; the last file
+    /// for a row behind the last.
+    #[must_use]
+    pub fn place(&self, mut row: u64) -> (&Path, u64) {
+        for (path, rows, _) in &self.files {
+            if row < *rows {
+                return (path, row + 1);
+            }
+            row -= rows;
+        }
+        (self.files.last().map_or(Path::new(""), |(path, ..)| path), row + 1)
+    }
+
+    /// The rows of a range of the table's. Files and row groups without any of them are not
+    /// touched.
+    ///
+    /// # Errors
+    /// A file cannot be read, or is another one by now.
+    pub fn rows(&self, range: Range<u64>, dialect: &Dialect) -> Result<crate::Rows<'static>, FileError> {
+        let (mut paths, mut ranges, mut begin) = (vec![], vec![], 0);
+        for (path, rows, known) in &self.files {
+            let own = range.start.max(begin)..range.end.min(begin + rows);
+            if own.start < own.end {
+                let file = File::open(path).map_err(|e| FileError::io(path, &e))?;
+                if digest(path, &file)? != *known {
+                    let remedy = "write it once, before the run, and start again";
+                    return Err(FileError::new(path, None, "it was changed while it was read", remedy));
+                }
+                paths.push(path.clone());
+                ranges.push(own.start - begin..own.end - begin);
+            }
+            begin += rows;
+        }
+        if paths.is_empty() {
+            // No row, of the columns that the first file has.
+            paths.extend(self.files.first().map(|(path, ..)| path.clone()));
+            ranges.push(0..0);
+        }
+        let mut rows = crate::Rows::open_all(&paths, dialect)?;
+        rows.within(ranges);
+        Ok(rows)
+    }
+}
+
+/// A digest of a file's length and footer. Whatever is no footer, the decoder says.
+fn digest(path: &Path, file: &File) -> Result<[u8; 32], FileError> {
+    let io = |e: &std::io::Error| FileError::io(path, e);
+    let length = file.metadata().map_err(|e| io(&e))?.len();
+    let mut end = [0; END as usize];
+    let mut footer = vec![];
+    if length >= END {
+        file.read_exact_at(&mut end, length - END).map_err(|e| io(&e))?;
+        let [a, b, c, d, ..] = end;
+        let bytes = u64::from(u32::from_le_bytes([a, b, c, d]));
+        if bytes <= length - END {
+            footer = vec![0; bytes as usize];
+            file.read_exact_at(&mut footer, length - END - bytes).map_err(|e| io(&e))?;
+        }
+    }
+    let mut hasher = blake3::Hasher::new_derive_key(DOMAIN);
+    hasher.update(&length.to_le_bytes()).update(&end).update(&footer);
+    Ok(*hasher.finalize().as_bytes())
+}

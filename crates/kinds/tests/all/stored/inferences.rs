@@ -1,0 +1,75 @@
+//! Models and inputs at rest, with the plain network as oracle.
+
+use super::*;
+use hushwire_kinds::{InferJob, RunValues, stored_inference};
+use hushwire_nn::{Floats, Members, Network, Numbers, Secure, npy, zoo};
+
+/// A model and an input at rest, and a recipient: nobody is connected but the parties.
+#[test]
+fn a_model_and_an_input_are_data_sets() {
+    let mut w = zoo::Writer::new("small", 3, &[1, 4]);
+    let x = w.gemm("input", [4, 5]);
+    let x = w.relu(&x);
+    let x = w.gemm(&x, [5, 3]);
+    let model = w.finish(&x);
+    let (bytes, input) = (model.to_bytes(), zoo::sample(&[1, 4], 5));
+    let network = Network::new(model, Some(&input.lengths)).expect("a network");
+    let floats = Floats::new(&network, &input, true).expect("values");
+    let expected = floats.value(network.outputs[0].1).data.clone();
+    let secure = Secure::new(&network, Numbers::default(), &Members::default()).expect("a computation");
+    let data = |name: &str| Member::Data(name.into());
+    let job = InferJob {
+        protocol: Protocol::Rep3,
+        ot: None,
+        link: None,
+        linear: None,
+        ahead: None,
+        network: ComputationSource::Text(secure.computation().to_string()),
+        bits: None,
+        owner: data("model"),
+        client: data("patients"),
+        to: Some(Member::Recipient("anna".into())),
+        threads: None,
+        values: RunValues::default(),
+    };
+    let task = job.task().unwrap_or_else(|e| panic!("{e}"));
+    let terms = task.terms().to_string();
+    assert!(terms.contains("to: recipient:anna") && terms.contains("data:model"), "{terms}");
+    let places = [("model", "model", bytes), ("patients", "input", npy::write(&input))];
+    let at_rest = places.map(|(name, file, bytes)| {
+        let inputs = BTreeMap::from([(file.to_owned(), InputPlace::memory(bytes))]);
+        let columns = stored_inference(&job, &data(name), &inputs).unwrap_or_else(|e| panic!("{e}"));
+        let (columns, planes): (Vec<_>, Vec<_>) = columns.into_iter().unzip();
+        let mut at_rest = AtRest::new(columns);
+        for part in 0..parts(&at_rest.columns) {
+            let of =
+                |planes: &Vec<Zeroizing<Vec<u8>>>| planes.get(part as usize).cloned().unwrap_or_default();
+            at_rest.put(planes.iter().map(of).collect());
+        }
+        (name.to_owned(), at_rest)
+    });
+    let sinks = [0; 3].map(|_| Arc::new(Sink::default()));
+    let mut all = configs(&task);
+    for (me, config) in &mut all {
+        if let Member::Party(party) = me {
+            config.stored = at_rest.iter().map(|(name, of)| (name.clone(), of.at(*party))).collect();
+            config.sealed = Some(sinks[usize::from(*party)].clone());
+        }
+    }
+    for (me, ended) in run_all(&task, all) {
+        let outcome = ended.unwrap_or_else(|e| panic!("{me}: {e}"));
+        assert!(outcome.learnt.lengths.is_none(), "{me} learns nothing");
+    }
+    let shares = sinks.each_ref().map(|sink| sink.of("anna").unwrap_or_else(|| panic!("a share")));
+    let opened = Job::Infer(job).open_sealed("anna", &shares).unwrap_or_else(|e| panic!("{e}"));
+    let found: Vec<f64> = opened.json["output"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(serde_json::Value::as_f64)
+        .collect();
+    assert_eq!(found.len(), expected.len(), "{:?}", opened.json);
+    for (found, expected) in found.iter().zip(&expected) {
+        assert!((found - f64::from(*expected)).abs() < 0.01, "{found} and {expected}");
+    }
+}

@@ -1,0 +1,202 @@
+"""Tables of several owners, columns that SQL does not take, and values of results."""
+
+from __future__ import annotations
+
+import decimal
+import math
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pytest
+from conftest import Parties
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_queries import ROWS, same
+
+import hushwire as hw
+from hushwire import _exchange
+from test_connect import Told
+
+SCHEMA = {"k": pl.Int64, "n": pl.Int64, "s": pl.String}
+
+
+@settings(max_examples=max(4, settings().max_examples // 3))
+@given(rows=st.lists(ROWS, min_size=2, max_size=3), pad=st.integers(0, 2))
+def test_parts_give_what_one_table_does(three: hw.Session, rows: list[Any], pad: int) -> None:
+    parts = [pl.DataFrame(part, schema=SCHEMA, orient="row") for part in rows]
+    whole = pl.concat(parts)
+    pads = {f"owner{k}": part.height + pad for k, part in enumerate(parts)} if pad else None
+    table = hw.parts({f"owner{k}": part for k, part in enumerate(parts)}, pad=pads)
+    got = three.sql("SELECT s, SUM(n) AS n, COUNT(*) AS many FROM t WHERE k < 5 GROUP BY s", t=table)
+    kept = whole.filter(pl.col("k") < 5).group_by("s")
+    # The sum of no values is NULL in SQL.
+    total = pl.when(pl.col("n").count() > 0).then(pl.col("n").sum())
+    same(got.rows(), kept.agg(total.alias("n"), many=pl.len()).rows())
+    assert table.rows == whole.height + pad * len(parts)
+
+
+def test_types_of_parts_hold_the_values_of_all(three: hw.Session) -> None:
+    one = pl.DataFrame({"a": pl.Series([3], dtype=pl.Int16), "s": ["x"], "d": [decimal.Decimal("1.25")]})
+    two = pl.DataFrame({"s": ["a longer text", None], "d": [7, 8], "a": pl.Series([70_000, 1], dtype=pl.Int32)})
+    table = hw.parts({"ann": one, "bob": two})
+    assert table.columns == ["a INTEGER NOT NULL", "s VARCHAR(16)", "d DECIMAL(38, 2) NOT NULL"] or table.columns == [
+        "a INTEGER NOT NULL",
+        "s VARCHAR(16)",
+        "d DECIMAL(21, 2) NOT NULL",
+    ]
+    rows = three.sql("SELECT a, s, d FROM t ORDER BY a", t=table).rows()
+    assert rows == [(1, None, 8), (3, "x", decimal.Decimal("1.25")), (70_000, "a longer text", 7)]
+    assert repr(table).startswith("<hushwire.Table of ann and bob: 3 rows")
+    assert "ann and bob" in table._repr_html_()
+
+
+def test_parts_that_do_not_fit_are_refused(three: hw.Session) -> None:
+    with pytest.raises(hw.UsageError, match="column b is not in all parts"):
+        hw.parts({"ann": {"a": [1]}, "bob": {"a": [1], "b": [2]}})
+    with pytest.raises(hw.UsageError, match="column a is VARCHAR.*declare it"):
+        hw.parts({"ann": {"a": ["x"]}, "bob": {"a": [1]}})
+    with pytest.raises(hw.UsageError, match="different keys"):
+        hw.parts({"ann": hw.of(None, {"a": [1]}, key="a"), "bob": {"a": [1]}})
+    with pytest.raises(hw.UsageError, match="no parts"):
+        hw.parts({})
+    # Each owner's keys are unique, and all together are not: the parties find it.
+    twice = hw.parts({"ann": {"a": [1, 2]}, "bob": {"a": [2, 3]}}, key="a")
+    who = hw.of("eve", {"b": [1, 2]})
+    with pytest.raises(hw.PartyError, match="unique"):
+        three.sql("SELECT COUNT(*) AS n FROM t JOIN w ON a = b", t=twice, w=who)
+
+
+PROGRAM = """
+import sys
+import hushwire as hw
+
+index = int(sys.argv[1])
+north, south = {"ward": ["a", "b"], "days": [3, 9]}, {"days": [4], "ward": ["a longer name"]}
+own = [{"stays": hw.parts({"party0": north})}, {"stays": hw.parts({"party1": south})}, {}][index]
+with hw.connect(f"party{index}.toml") as p:
+    print(p.tables(**own)["stays"])
+    result = p.sql("SELECT ward, SUM(days) AS days FROM stays GROUP BY ward ORDER BY ward", tables=own, to="party2")
+    print(result.rows() if index == 2 else "")
+    alone = {"stays": hw.of(None, north)} if index == 0 else own
+    try:
+        p.sql("SELECT COUNT(*) AS n FROM stays", tables=alone, to="party2")
+        print("it ran")
+    except hw.PartyError as e:
+        print(type(e).__name__, e.remedy)
+"""
+
+
+def test_parties_bring_parts_of_one_table(parties: Parties) -> None:
+    lines = parties(PROGRAM)
+    shown = "<hushwire.Table of party0 and party1: 3 rows, ward VARCHAR(16) NOT NULL, days BIGINT NOT NULL>"
+    assert [line[0] for line in lines] == [shown] * 3, lines
+    assert lines[2][1] == "[('a', Decimal('3')), ('a longer name', Decimal('4')), ('b', Decimal('9'))]", lines
+    # A party that does not say that its table is a part is asked to.
+    assert all(line[2].startswith(("Refused", "NetworkError")) for line in lines), lines
+    assert any("hw.parts" in line[2] for line in lines), lines
+
+
+@pytest.mark.parametrize("part", ["1", '"yes"', "null"])
+def test_a_part_in_no_known_form_is_refused(part: str) -> None:
+    told = '{"tables": {"t": {"columns": ["n INTEGER"], "key": [], "rows": 1, "padded": false, "part": %s}}}'
+    session: Any = Told((told % part).encode())
+    with pytest.raises(hw.Refused, match="no known form"):
+        _exchange.tables(session, {})
+
+
+ODD = {"f": [1.5, 2.0], "m": [1, 2], "list": [[1], [2]], "nothing": [None, None]}
+
+
+def test_columns_that_nobody_reads_may_be_of_any_type(three: hw.Session) -> None:
+    odd = pl.DataFrame(ODD)
+    assert three.sql("SELECT SUM(m) AS s, COUNT(*) AS n FROM t WHERE m * 2 > 1", t=odd).rows() == [(3, 2)]
+    assert hw.of("ann", odd).columns == ["m BIGINT NOT NULL"]
+    declared = hw.of("ann", odd, columns={"f": hw.double(4)})
+    assert three.sql("SELECT SUM(f) AS s FROM t", t=declared).item() == 3.5
+
+
+@pytest.mark.parametrize(
+    ("sql", "named"),
+    [
+        ("SELECT SUM(f) AS s FROM t", "column f has floats"),
+        ("SELECT t.f FROM t WHERE m > 1", "column f has floats"),
+        ('SELECT "list" FROM t', "column list has values of a type"),
+        ("SELECT m FROM t ORDER BY nothing", "column nothing has no values"),
+        ("SELECT * FROM t", "all columns, and column f has floats"),
+        ("SELECT m, t.* FROM t", "all columns, and column f has floats"),
+        ("SELECT absent FROM t", "no column is called absent"),
+    ],
+)
+def test_a_column_that_is_read_is_refused_by_its_name(three: hw.Session, sql: str, named: str) -> None:
+    with pytest.raises(hw.UsageError, match=named) as caught:
+        three.query(sql, t=pl.DataFrame(ODD))
+    assert caught.value.remedy
+
+
+def test_what_is_asked_for_is_not_left_out(three: hw.Session) -> None:
+    odd = pl.DataFrame(ODD)
+    for make in (
+        lambda: hw.of("ann", odd, columns=["f"]),
+        lambda: hw.of("ann", odd, key="f"),
+        lambda: hw.of("ann", odd.select("f")),
+        lambda: three.frame(t=odd),
+    ):
+        with pytest.raises(hw.UsageError, match="column f has floats"):
+            make()
+    with pytest.raises(hw.UsageError, match="no column absent"):
+        hw.of("ann", odd, columns={"absent": "INTEGER"})
+
+
+#: Every type with how it is declared.
+DECLARED = ["BOOLEAN", "SMALLINT", "BIGINT", "DECIMAL(9, 2)", "DOUBLE(16)", "DATE", "TIMESTAMP", "VARCHAR(8)", "DIGEST"]
+
+
+@pytest.mark.parametrize("declared", DECLARED)
+@pytest.mark.parametrize("kind", ["lists", "polars", "pyarrow"])
+def test_columns_without_values_are_of_the_type_that_they_are_declared(
+    three: hw.Session, kind: str, declared: str
+) -> None:
+    for rows in (0, 1, 11):
+        table = {"k": list(range(rows)), "x": [None] * rows}
+        frames = {
+            "lists": lambda: table,
+            "polars": lambda: pl.DataFrame(table, schema={"k": pl.Int64, "x": pl.Null}),
+            "pyarrow": lambda: pa.table({"k": pa.array(table["k"], pa.int64()), "x": pa.nulls(rows)}),
+        }
+        own = hw.of("ann", frames[kind](), columns={"k": "BIGINT", "x": declared})
+        sql = "SELECT COUNT(*) AS n, COUNT(t.x) AS m, COUNT(u.x) AS u FROM t, u"
+        assert three.sql(sql, t=own, u={"x": [5]}).rows() == [(rows, 0, rows)]
+    with pytest.raises(hw.UsageError, match="column x has no values") as caught:
+        hw.of("ann", {"x": []})
+    assert '"x": "INTEGER"' in caught.value.remedy
+    with pytest.raises(hw.FileError, match="NULL"):
+        three.sql("SELECT COUNT(x) AS n FROM t", t=hw.of("ann", {"x": [None]}, columns={"x": f"{declared} NOT NULL"}))
+
+
+@pytest.mark.parametrize("declared", ["DOUBLE(16)", "DECIMAL(9, 2)"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("odd", [math.nan, math.inf, -math.inf])
+def test_numbers_that_no_type_holds_are_named(three: hw.Session, odd: float, dtype: Any, declared: str) -> None:
+    def asked(values: list[float]) -> Any:
+        own = hw.of("ann", pl.DataFrame({"x": np.array(values, dtype=dtype)}), columns={"x": declared})
+        return three.sql("SELECT COUNT(x) AS n FROM t", t=own)
+
+    with pytest.raises(hw.FileError, match="row 2 has NaN or an infinity in x") as caught:
+        asked([1.0, -2.5, odd, 4.0])
+    assert "None" in caught.value.remedy and caught.value.code == "HW0645"
+    # A number that is too large is another matter.
+    with pytest.raises(hw.FileError, match="row 1 has a value in x"):
+        asked([1.0, 1e30])
+
+
+def test_values_of_results(three: hw.Session) -> None:
+    result = three.sql("SELECT k, n FROM t ORDER BY k", t={"k": [1, 2], "n": [None, 4]})
+    assert result.shape == (2, 2)
+    assert result["n"] == [None, 4] and result.fetchall() == [(1, None), (2, 4)]
+    assert three.sql("SELECT MAX(k) AS most FROM t", t={"k": [1, 2]}).item() == 2
+    with pytest.raises(KeyError, match="it has k, n"):
+        result["absent"]
+    with pytest.raises(hw.UsageError, match="2 rows and 2 columns"):
+        result.item()

@@ -1,0 +1,93 @@
+//! Flagged rows of several shards at the front.
+//!
+//! The protocol is that of [`Compact`](crate::ring::Compact). Sums of flags are linear, so that
+//! each party tells its own shards what its shares add up to, and nobody else.
+
+use super::{
+    Permutation, expect, other_length, own_rows,
+    permute::{ResultUse, permuted, placed},
+    realign, tell_all, unfit,
+};
+use crate::{
+    Batch, Mover, Rep3, ShareError,
+    ring::{
+        column::Column,
+        compact::{NAME, flags_as, places, plus, total},
+        group::Sum,
+        mul::Product,
+        word::Word,
+    },
+};
+use hushwire_machine::{
+    NetError,
+    drive::{Abreast, Line, Machine},
+};
+use std::sync::Arc;
+
+/// A machine that compacts columns of one width: of the rows whose flag is set, the first `kept`,
+/// in order; zeros behind them. It leaves this shard's range of `kept` rows, and the permutation of
+/// all `rows` rows that brings flagged ones to the front.
+///
+/// `flags` are 0 or 1 modulo 2^64; they and the columns are of this shard's rows.
+///
+/// # Errors
+/// [`ShareError::Length`] unless all shares have as many rows as this shard.
+#[allow(clippy::type_complexity)]
+pub fn compact<'m, W: Word>(
+    mut batch: Batch,
+    mover: &'m mut dyn Mover,
+    rows: usize,
+    flags: &Column<u64>,
+    columns: &[Arc<Column<W>>],
+    kept: usize,
+) -> Result<Line<'m, (Vec<Column<W>>, Arc<Permutation>), NetError>, ShareError> {
+    let own = own_rows(mover, rows);
+    expect("flags of a compaction", own.len(), flags)?;
+    for column in columns {
+        expect("a column to compact", own.len(), column)?;
+    }
+    let narrow = flags_as::<u32>(flags, 1);
+    let joined = |share: fn(&Column<W>) -> &Vec<W>| columns.iter().flat_map(|c| share(c)).copied().collect();
+    let payload = Column { own: joined(|c| &c.own), next: joined(|c| &c.next) };
+    let repeated = flags_as::<W>(flags, columns.len());
+    let mut payload = Product::new(batch.context(), Arc::new(repeated), Arc::new(payload))?;
+    let columns = columns.len();
+    Ok(Line::over(2, move |talk| async move {
+        let [before, all] = sums(mover, [&narrow.own, &narrow.next].map(|share| total(share)))?;
+        let (others, differences) = places(batch.role(), &narrow, own.start, before, all);
+        let mut places =
+            Product::new(batch.context(), Arc::new(narrow), Arc::new(differences)).map_err(unfit(NAME))?;
+        if !own.is_empty() {
+            let both: Vec<&mut (dyn Machine<Error = NetError> + Send)> = vec![&mut places, &mut payload];
+            talk.run(&mut Abreast::new(both)).await?;
+        }
+        let places = plus(places.finish(), &others);
+        let payload = payload.finish();
+        let part = |i: usize, share: &[W]| share[i * own.len()..(i + 1) * own.len()].to_vec();
+        let masked = (0..columns)
+            .map(|i| Arc::new(Rep3 { own: part(i, &payload.own), next: part(i, &payload.next) }))
+            .collect();
+        drop(payload);
+
+        let permutation = placed(&talk, &mut batch, mover, rows, Arc::new(places)).await?;
+        let (cx, ends) = (batch.context(), (false, ResultUse::Shares));
+        let moved = permuted::<Sum<W>>(&talk, &cx, mover, &permutation, masked, ends).await?;
+        Ok((realign(mover, &moved, rows, kept)?, permutation))
+    }))
+}
+
+/// What each share of the flags adds up to on the shards before this one, and on all.
+fn sums(mover: &mut dyn Mover, own: [u32; 2]) -> Result<[[u32; 2]; 2], NetError> {
+    let me = mover.shard();
+    let [mut before, mut all] = [[0u32; 2]; 2];
+    let told = tell_all(mover, &own.map(u32::to_le_bytes).concat())?;
+    for (s, told) in told.iter().enumerate() {
+        let &[own, next] = told.as_chunks().0 else { return Err(other_length(s, 8, told.len())) };
+        let sums = [own, next].map(u32::from_le_bytes);
+        for i in 0..2 {
+            all[i] = all[i].plus(sums[i]);
+            before[i] = if s < me { all[i] } else { before[i] };
+        }
+    }
+    Ok([before, all])
+}

@@ -1,0 +1,140 @@
+//! Workers that wait for another attempt of the job that they have served.
+//!
+//! A worker serves one scope: jobs of one tenant and one proposal, on the same data sets, with the
+//! same parameters, for the same recipients. Nothing that it had is news to who learns the next
+//! result. Whether a run is allowed is asked anew for each.
+
+use crate::{order::MemoryLimit, records::jobs::JobRow, workers::Worker};
+use std::{
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
+
+/// LOCAL: how long a worker waits for another attempt.
+const WAITS: Duration = Duration::from_secs(30);
+/// LOCAL: attempts of a worker.
+const MOST: u32 = 1000;
+/// LOCAL: a worker that had more memory than this does not wait: its job is long beside its start.
+const SMALL: u64 = 128 << 20;
+
+/// The jobs that a worker may serve one after the other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct WorkerScope {
+    digest: blake3::Hash,
+    data: Vec<String>,
+}
+
+impl WorkerScope {
+    /// The scope of a job.
+    pub(crate) fn of(job: &JobRow) -> Self {
+        let mut hash = blake3::Hasher::new_derive_key("hushwire service scope of a worker v1");
+        let body = crate::records::packed(&job.body);
+        for text in [&job.tenant, &job.proposal, &job.digest, &body] {
+            hash.update(&(text.len() as u64).to_le_bytes()).update(text.as_bytes());
+        }
+        Self { digest: hash.finalize(), data: job.body.data.values().cloned().collect() }
+    }
+
+    /// Whether a data set of these digits is in it.
+    fn has(&self, data: &str) -> bool {
+        self.data.iter().any(|name| digits(name) == data)
+    }
+}
+
+/// A worker that waits.
+pub(crate) struct Parked {
+    pub(crate) worker: Worker,
+    pub(crate) scope: WorkerScope,
+    pub(crate) limit: MemoryLimit,
+    since: Instant,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The digits of a data set's name.
+fn digits(name: &str) -> &str {
+    name.trim_start_matches("blake3:")
+}
+
+/// The workers that wait.
+pub(crate) struct WorkerPool {
+    most: usize,
+    waiting: Mutex<Vec<Parked>>,
+    /// Data sets that were deleted a moment ago.
+    deleted: Mutex<Vec<(String, Instant)>>,
+}
+
+impl WorkerPool {
+    /// For this many workers at most.
+    pub(crate) fn new(most: usize) -> Self {
+        Self { most, waiting: Mutex::default(), deleted: Mutex::default() }
+    }
+
+    /// Whether any worker may wait.
+    pub(crate) fn keeps(&self) -> bool {
+        self.most > 0
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Parked>> {
+        lock(&self.waiting)
+    }
+
+    /// Takes a worker of a scope: the one of that team, else the one that waits for the shortest
+    /// time.
+    pub(crate) fn take(&self, scope: &WorkerScope, team: Option<&str>) -> Option<Parked> {
+        let mut waiting = self.lock();
+        loop {
+            let of_team =
+                waiting.iter().position(|parked| team.is_some_and(|team| parked.worker.team == team));
+            let at = of_team.or_else(|| waiting.iter().rposition(|parked| parked.scope == *scope))?;
+            let mut parked = waiting.remove(at);
+            if parked.scope == *scope && parked.worker.runs() {
+                return Some(parked);
+            }
+        }
+    }
+
+    /// Lets a worker wait. It ends where it has served for long, has had much memory or has a data
+    /// set that was deleted; where there is no room, the one that has waited longest ends.
+    pub(crate) fn park(&self, worker: Worker, scope: WorkerScope, limit: MemoryLimit) {
+        if worker.attempts >= MOST || worker.peak_memory.is_some_and(|peak| peak > SMALL) {
+            return;
+        }
+        // Taken before those that wait, as a deletion does: one of both sees the other.
+        let deleted = lock(&self.deleted);
+        if deleted.iter().any(|(name, _)| scope.has(name)) {
+            return;
+        }
+        let mut waiting = self.lock();
+        waiting.push(Parked { worker, scope, limit, since: Instant::now() });
+        let over = waiting.len().saturating_sub(self.most);
+        drop(waiting.drain(..over));
+    }
+
+    /// Lets one wait on that was taken and has served nothing.
+    pub(crate) fn put_back(&self, parked: Option<Parked>) {
+        if let Some(Parked { worker, scope, limit, .. }) = parked {
+            self.park(worker, scope, limit);
+        }
+    }
+
+    /// Ends workers that have a data set: it is deleted.
+    pub(crate) fn forget(&self, data: &str) {
+        let mut deleted = lock(&self.deleted);
+        deleted.retain(|(_, at)| at.elapsed() < 2 * WAITS);
+        deleted.push((digits(data).to_owned(), Instant::now()));
+        self.lock().retain(|parked| !parked.scope.has(digits(data)));
+    }
+
+    /// Ends workers that have waited for long, and forgets those that have ended.
+    pub(crate) fn expire(&self) {
+        self.lock().retain_mut(|parked| parked.since.elapsed() < WAITS && parked.worker.runs());
+    }
+
+    /// Ends all.
+    pub(crate) fn clear(&self) {
+        self.lock().clear();
+    }
+}
