@@ -5,6 +5,9 @@
 //! sorts do. Time of processors is what was measured for each byte sent, in runs that
 //! `docs/measurements/shards.json` lists.
 
+#[cfg(feature = "sql")]
+mod query;
+
 use crate::{error::Error, price, progress};
 use clap::Args;
 #[cfg(feature = "sql")]
@@ -19,6 +22,8 @@ pub(crate) const HELP: &str = "\
 Examples:
   hushwire plan-size examples/jobs/salaries.toml --rows 1e9 --shards 16 --net 10gbit
                                       bytes, rounds, memory and time of each of 16 machines a party
+  hushwire plan-size \"SELECT city, SUM(salary) FROM salaries JOIN people ON person = id GROUP BY city\" --table salaries=a.csv@alice --table people=b.csv@bob --key people=id --rows 1e8
+                                      a query that no job has yet; files tell the columns alone
   hushwire plan-size job.toml --rows orders=1e8 --rows people=1e6 --shards 4 --machine-hour 0.40 --json -
                                       rows by table, with what it costs, for programs
 
@@ -41,8 +46,9 @@ const CURVES: &str = include_str!("../curves/shards.json");
 #[derive(Args)]
 #[command(arg_required_else_help = true, after_help = HELP)]
 pub(crate) struct PlanSizeArgs {
-    /// The job file of a query or of a computation
-    #[arg(value_name = "JOB.toml")]
+    /// A query: its text between quotes, a file of it that ends in .sql, or a job file; or the job
+    /// file of a computation
+    #[arg(value_name = "QUERY")]
     job: PathBuf,
     /// The rows of every table, or of one, as 1e9 or orders=1e8; of a computation, its lengths
     #[arg(long, value_name = "N or NAME=N", required = true)]
@@ -67,6 +73,9 @@ pub(crate) struct PlanSizeArgs {
     /// Write a report for programs to FILE; - is standard output, in place of results
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    #[cfg(feature = "sql")]
+    #[command(flatten)]
+    query: query::QueryTextArgs,
 }
 
 /// Rates as they were measured: only what is computed with is read.
@@ -148,6 +157,16 @@ enum RowsJob {
 
 impl RowsJob {
     fn read(args: &PlanSizeArgs) -> Result<Self, Error> {
+        #[cfg(feature = "sql")]
+        if let Some(sql) = query::text_of(&args.job)? {
+            return Ok(Self::Query(args.query.job(&sql, args.shards.unwrap_or(1))?));
+        }
+        #[cfg(feature = "sql")]
+        if let Some(option) = args.query.first_given() {
+            let what =
+                format!("{option} goes with the text of a query, and {} is a job file", args.job.display());
+            return Err(Error::Usage(format!("{what}, which has it; leave out {option}")));
+        }
         match Job::read(&args.job)? {
             Job::Query(job) => Ok(Self::Query(job)),
             Job::Compute(job) if job.protocol == Protocol::Rep3 => {
@@ -394,7 +413,9 @@ impl PlanSize {
 pub(crate) fn run(args: &PlanSizeArgs) -> Result<(), Error> {
     let sizes = sizes(args)?;
     let mut files = crate::files::RunFiles::new(true);
-    files.reads("the job file", &args.job);
+    if args.job.exists() {
+        files.reads("the query", &args.job);
+    }
     let json = crate::files::json_file(&mut files, args.json.as_deref(), "plan-size", 0o644)?;
     crate::run_report::deliver(Some(sizes.for_people().into_bytes()), &sizes, json, args.json.as_deref())
 }

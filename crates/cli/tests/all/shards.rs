@@ -349,6 +349,23 @@ fn the_size_of_a_plan_is_that_of_its_run() {
     for words in ["machines: 24 (8 a party)", "machine-hours", "measured on"] {
         assert!(people.contains(words), "{people}");
     }
+    // The query alone, with columns of files, or declared without files.
+    let declared = job.split_once("[[tables]]").map_or("", |(_, tables)| tables);
+    let declared = declared.lines().filter(|line| !line.starts_with("parts")).collect::<Vec<_>>().join("\n");
+    place.put("schema.toml", format!("[[tables]]{declared}\n").as_bytes());
+    let files = "--table salaries=a.csv@alice --table people=b.csv@bob --key people=id";
+    let types: String = ["salaries.person", "salaries.salary", "people.id"]
+        .map(|column| format!(" --type {column}=SMALLINT"))
+        .concat();
+    for tables in [&format!("{files}{types}"), "--schema schema.toml"] {
+        let args = format!("plan-size query.sql {tables} --rows 300 --shards 2 --json - --net 10gbit");
+        let text: serde_json::Value = serde_json::from_str(&good(&place, &args).out).expect("a report");
+        for field in ["bytes_to_parties", "bytes_to_shards", "rounds", "memory_bytes", "lengths"] {
+            assert_eq!(text[field], two[field], "{tables}: {field}");
+        }
+    }
+    bad(&place, "plan-size query.sql --rows 300", &["--table", "--schema"]);
+    bad(&place, &format!("plan-size job.toml {files} --rows 3"), &["--table", "leave out"]);
     bad(&place, "plan-size job.toml --rows x=3", &["the job has no x"]);
     bad(&place, "plan-size job.toml --rows salaries=3", &["says nothing of people"]);
     bad(&place, "plan-size job.toml --rows many", &["1e9"]);
