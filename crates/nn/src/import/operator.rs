@@ -93,8 +93,8 @@ pub(crate) struct Import {
     pub(crate) opset: i64,
     /// The names of values that are integers or truth values.
     pub(super) whole: HashSet<String>,
-    /// Of each output of the graph that was read last: whether it is whole, and its type as in
-    /// `kinds`.
+    /// The types of outputs of the graph that was read last: whether each is whole, and its type as
+    /// in `kinds`.
     pub(super) typed_outputs: Option<Vec<(bool, Option<i64>)>>,
     /// ONNX's types of values that are integers of few bits or without a sign.
     pub(crate) kinds: HashMap<String, i64>,
