@@ -4,7 +4,7 @@
 //! The format is that of NumPy's `numpy.lib.format`. Elements are stored one behind the other in
 //! the order of rows or of columns; numbers of either byte order are read.
 
-use crate::zip;
+use crate::{half, zip};
 use std::fmt;
 
 const MAGIC: &[u8; 6] = b"\x93NUMPY";
@@ -172,6 +172,7 @@ fn number(kind: &str, bytes: &[u8]) -> Option<f32> {
     let unused = 64 - 8 * bytes.len() as u32;
     let [a, b, c, d, ..] = little;
     Some(match (kind.get(1..2)?, bytes.len()) {
+        ("f", 2) => half(whole as u16),
         ("f", 4) => f32::from_le_bytes([a, b, c, d]),
         ("f", 8) => f64::from_bits(whole) as f32,
         ("u" | "b", 1) | ("u", 2 | 4 | 8) => whole as f32,

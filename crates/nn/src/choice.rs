@@ -28,6 +28,10 @@ const NARROW_ROOM: f32 = 1.0;
 const FEW_RINGS: [u8; 3] = [32, 48, 64];
 /// The largest number of fractional bits, tried in the last ring if the usual ones do not suffice.
 const MOST_FRAC: u8 = 28;
+/// Fewer fractional bits than usual, tried in the last ring if values have no room.
+const FEWER_FRAC: [u8; 3] = [16, 12, 8];
+/// The bits that values leave free above those of the samples, if another ring leaves more.
+const ROOM: f32 = 1.0;
 /// The error, as a part of the output's range, that rounding the inputs alone may cause.
 const INPUTS_PART: f64 = 0.005;
 /// Rounding changes a number of fewer steps than this by more than about a hundredth.
@@ -130,16 +134,27 @@ impl Wanted {
             return Ok(Choice { numbers: usual, distance: first, finding });
         }
         let mut best = first.map(|distance| (usual, distance));
+        let mut tight = None;
         for numbers in rest {
             let found = judge.distance(numbers).map(|distance| (numbers, distance));
             let Ok((_, distance)) = &found else { continue };
             if distance.is_near() {
-                return Ok(Choice { numbers, distance: Some(*distance), finding: None });
+                let choice = Choice { numbers, distance: Some(*distance), finding: None };
+                if judge.is_slow() || judge.room(numbers)? >= ROOM {
+                    return Ok(choice);
+                }
+                tight.get_or_insert(choice);
+                continue;
             }
-            if best.as_ref().is_ok_and(|(_, other)| other.part() <= distance.part()) {
+            // Results that are off for want of fractional bits are no better than an error.
+            let is_coarse = numbers.frac < Numbers::of(numbers.bits).frac;
+            if is_coarse || best.as_ref().is_ok_and(|(_, other)| other.part() <= distance.part()) {
                 continue;
             }
             best = found;
+        }
+        if let Some(choice) = tight {
+            return Ok(choice);
         }
         let (numbers, distance) = best?;
         let finding = Some(finding(&judge, numbers, Some(distance), None));
@@ -160,6 +175,11 @@ impl Wanted {
         all.push(free.within(64, MOST_FRAC));
         // These fractional bits may leave values no room, or be more than are needed.
         all.extend(rings.iter().map(|bits| free.within(*bits, 0)));
+        // Values of millions, such as prices, have no room beside the usual fractional bits.
+        if self.frac.is_none() {
+            let cut = |numbers: Numbers| Numbers { cut: self.cut.unwrap_or(numbers.cut), ..numbers };
+            all.extend(FEWER_FRAC.map(|frac| cut(Numbers::with_frac(64, frac))));
+        }
         let mut seen = vec![first];
         all.retain(|numbers| {
             let is_new = !seen.contains(numbers) && numbers.check().is_ok();

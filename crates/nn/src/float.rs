@@ -107,7 +107,7 @@ pub(crate) fn check(network: &Network, inputs: &[Array]) -> Result<(), Fault> {
         }
         let place = format!("input {name}");
         input.check_finite(&place)?;
-        if let Kind::Input(Input { whole: true }) = network.layers[*at].kind
+        if let Kind::Input(Input { whole: true, .. }) = network.layers[*at].kind
             && let Some(i) = input.data.iter().position(|x| x.fract() != 0.0)
         {
             let cause = format!("element {i} is no integer");

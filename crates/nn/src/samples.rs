@@ -92,14 +92,25 @@ impl Samples {
     /// # Errors
     /// The network's values on them are not finite.
     pub fn made_up(network: &Network, range: Option<SampleRange>) -> Result<Self, Fault> {
+        // Integers of few bits are of their type's whole range, unless they name rows of weights.
+        let places =
+            network.layers.iter().any(|layer| matches!(layer.kind, Kind::Lookup(_) | Kind::OneHot(_)));
         let one = |seed: u64| {
             let input = |(k, (_, at)): (usize, &(String, usize))| {
                 let (lengths, seed) = (&network.layers[*at].lengths[..], seed + 1000 * k as u64);
-                let whole = matches!(network.layers[*at].kind, Kind::Input(Input { whole: true }));
-                let mut input = match range {
-                    None if whole => uniform(lengths, seed, WHOLE),
-                    None => zoo::sample(lengths, seed),
-                    Some(range) => uniform(lengths, seed, range),
+                let whole = matches!(network.layers[*at].kind, Kind::Input(Input { whole: true, .. }));
+                let of_type = match network.layers[*at].kind {
+                    Kind::Input(Input { range, .. }) if !places => range,
+                    _ => None,
+                };
+                let mut input = match (range, of_type) {
+                    (None, Some([low, high])) => {
+                        let range = SampleRange { low: low as f32, high: high as f32 + 1.0 };
+                        uniform(lengths, seed, range)
+                    }
+                    (None, None) if whole => uniform(lengths, seed, WHOLE),
+                    (None, None) => zoo::sample(lengths, seed),
+                    (Some(range), _) => uniform(lengths, seed, range),
                 };
                 if whole {
                     input.data.iter_mut().for_each(|x| *x = x.floor());
@@ -276,7 +287,7 @@ fn columns(network: &Network) -> Option<Vec<f32>> {
 /// The bounds with which trees compare each element of a row of one input, if trees compare any.
 fn bounds(network: &Network) -> Option<Vec<Vec<f32>>> {
     let [(_, input)] = network.inputs[..] else { return None };
-    if matches!(network.layers[input].kind, Kind::Input(Input { whole: true })) {
+    if matches!(network.layers[input].kind, Kind::Input(Input { whole: true, .. })) {
         return None;
     }
     let width = *network.input_lengths().last()?;

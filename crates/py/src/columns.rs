@@ -2,6 +2,7 @@
 //! column follows from its type; what it does not hold exactly is asked for, or refused by name.
 
 mod csv;
+mod dictionary;
 mod listed;
 mod ready;
 
@@ -215,15 +216,9 @@ impl Held {
                             let words = view.dictionary().ok_or_else(broken)?;
                             let words = words.texts(format).ok_or_else(broken)?;
                             let words: Vec<Vec<u8>> = words.into_iter().map(<[u8]>::to_vec).collect();
-                            let Some(Kind::Whole { width, .. }) = kind(&field.format) else {
-                                return Err(broken());
-                            };
-                            for place in view.numbers(width).chunks_exact(width) {
-                                let mut bytes = [0; 8];
-                                bytes[..width].copy_from_slice(place);
-                                let word = usize::try_from(u64::from_le_bytes(bytes)).ok();
+                            for place in dictionary::places(view, &field.format).ok_or_else(broken)? {
                                 // The place in a row without a value may be any number.
-                                let word = word.and_then(|at| words.get(at)).cloned().unwrap_or_default();
+                                let word = place.and_then(|at| words.get(at)).cloned().unwrap_or_default();
                                 all.push(Cow::from(word));
                             }
                         }
@@ -548,7 +543,11 @@ impl FrameColumns {
         }
         let mut held = vec![];
         for (field, views) in imported.fields.into_iter().zip(views) {
-            let kind = kind(field.dictionary.as_ref().unwrap_or(&field.format)).unwrap_or(Kind::Other);
+            if let Some(format) = field.dictionary.clone() {
+                held.push(result(table.py(), dictionary::held(field, views, &format))?);
+                continue;
+            }
+            let kind = kind(&field.format).unwrap_or(Kind::Other);
             held.push(Held { name: field.name.clone(), kind, data: HeldData::Views(views, field) });
         }
         Ok(Self { source: Arc::new(Source::Held(held)), rows })

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
+import decimal
 from typing import Any
 
 import polars as pl
@@ -195,3 +197,31 @@ def test_joins_that_make_no_sense(three: hw.Session) -> None:
         a.join(b, on="k", how="outer")
     with pytest.raises(hw.UsageError, match="counted from the end"):
         a.slice(-1, 2)
+
+
+def test_null_is_neither_the_greatest_nor_the_least(three: hw.Session) -> None:
+    values = [10, None, -5, 7, None]
+    frame, t = pl.DataFrame({"v": values}), three.frame(t=pl.DataFrame({"v": values}))
+    for k in (1, 2, 4):
+        assert t.top_k(k, by="v").collect()["v"] == frame.top_k(k, by="v").sort("v", descending=True, nulls_last=True)["v"].to_list()
+        assert t.bottom_k(k, by="v").collect()["v"] == frame.bottom_k(k, by="v").sort("v", nulls_last=True)["v"].to_list()
+    for down in (False, True):
+        for last in (False, True):
+            wanted = frame.sort("v", descending=down, nulls_last=last)["v"].to_list()
+            assert t.sort("v", descending=down, nulls_last=last).collect()["v"] == wanted
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), decimal.Decimal("NaN")])
+def test_what_is_no_number_is_no_literal(three: hw.Session, value: Any) -> None:
+    t = three.frame(t={"v": [1, 2]})
+    with pytest.raises(hw.UsageError, match="no values of a column"):
+        t.filter(hw.col("v") == value)
+    with pytest.raises(hw.UsageError, match="called by a text"):
+        hw.col(5)  # type: ignore[arg-type]
+
+
+def test_moments_of_a_zone_are_those_of_utc(three: hw.Session) -> None:
+    zone = datetime.timezone(datetime.timedelta(hours=3))
+    moment = datetime.datetime(2024, 3, 1, 1, 30, tzinfo=zone)
+    t = three.frame(t=pl.DataFrame({"at": [moment, moment.replace(hour=5)]}))
+    assert t.filter(hw.col("at") <= moment).collect().rows() == [(datetime.datetime(2024, 2, 29, 22, 30),)]

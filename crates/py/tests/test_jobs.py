@@ -164,11 +164,60 @@ def test_keys_of_several_columns_and_columns_of_the_other_table(parties: int) ->
                 session.psi(a, b, **{"on": "mail", **wrong})
 
 
+@pytest.mark.parametrize(
+    ("a", "b", "size"),
+    [
+        # Nothing is no key, and matches no text.
+        ([None, "a"], [None, "a"], 1),
+        ([float("nan"), 1.0], ["nan", "1"], 1),
+        # A data frame has floats where whole numbers are missing.
+        ([1.0, None, 7.0], [1, 7], 2),
+        ([1.5], ["1.5"], 1),
+    ],
+)
+def test_keys_of_python_are_those_of_tables(a: Any, b: Any, size: int) -> None:
+    assert hw.psi(a, b).size == size
+
+
+def test_missing_keys_of_frames_match_nothing() -> None:
+    pd = pytest.importorskip("pandas")
+    assert hw.psi(pd.Series(["a", None]), ["a", "None", "nan"]).size == 1
+    frame = pd.DataFrame({"k": pd.Series([3, None]), "n": [1, 2]})
+    assert hw.psi(frame, pd.DataFrame({"k": [3, 4], "n": [5, 6]}), on="k").size == 1
+
+
+@pytest.mark.parametrize("value", [b"secret", ("secret", "b"), ["secret"]])
+def test_keys_that_are_no_texts_or_numbers_are_refused(value: Any) -> None:
+    with pytest.raises(hw.UsageError) as caught:
+        hw.psi([value], ["a"])
+    assert "secret" not in str(caught.value) and caught.value.remedy
+
+
+def test_arguments_of_other_types_are_refused_by_type() -> None:
+    pair = (b"a" * 16, b"b" * 16)
+    assert hw.ot([pair, pair], [0, 1]) == [pair[0], pair[1]]
+    for choices in ([2], [0, 1], ["x"]):
+        with pytest.raises(hw.UsageError, match="truth value"):
+            hw.ot([pair], choices)  # type: ignore[arg-type]
+    for data, key in ((None, bytes(16)), ("text", bytes(16)), (b"data", "0" * 16)):
+        with pytest.raises(hw.UsageError, match="no bytes"):
+            hw.aes(data, key=key, iv=1)  # type: ignore[arg-type]
+
+
+def test_an_input_that_is_no_number_is_not_shown() -> None:
+    np = pytest.importorskip("numpy")
+    with pytest.raises(hw.UsageError, match="no number") as caught:
+        hw.run_onnx(b"", np.array([["secret"]], dtype=object))
+    assert "secret" not in repr(caught.value) and caught.value.__suppress_context__
+
+
 def test_what_is_no_model_is_refused() -> None:
     with pytest.raises(hw.PartyError):
         hw.run_onnx(b"no model", [[1.0]])
-    with pytest.raises(FileNotFoundError):
-        hw.run_onnx("absent.onnx", [[1.0]])
+    for absent in (lambda: hw.run_onnx("absent.onnx", [[1.0]]), lambda: hw.psi("absent.csv", ["a"])):
+        with pytest.raises(hw.FileError, match="absent.*No such file") as caught:
+            absent()
+        assert caught.value.remedy
     with pytest.raises(hw.UsageError, match="2 or 3 parties"):
         hw.run_onnx(b"", [[1.0]], parties=4)
 

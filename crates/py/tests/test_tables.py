@@ -106,6 +106,77 @@ def test_a_part_in_no_known_form_is_refused(part: str) -> None:
         _exchange.tables(session, {})
 
 
+def test_dictionaries_of_other_values_than_texts(three: hw.Session) -> None:
+    # Places in a dictionary were once taken for the values, and read beyond their end.
+    table = pa.table(
+        {
+            "n": pa.array([70_000, -5, 70_000, None]).dictionary_encode(),
+            "d": pa.array([decimal.Decimal("1.25"), None, decimal.Decimal("3.50"), None]).dictionary_encode(),
+            "b": pa.DictionaryArray.from_arrays(pa.array([1, 0, 1, 1], pa.int8()), pa.array([True, False])),
+            "t": pa.DictionaryArray.from_arrays(pa.array([0, 1, None, 0]), pa.array(["x", None])),
+        }
+    )
+    rows = three.sql("SELECT n, d, b, t FROM t", t=table).rows()
+    one, other = decimal.Decimal("1.25"), decimal.Decimal("3.50")
+    assert rows == [
+        (70_000, one, False, "x"),
+        (-5, None, True, None),
+        (70_000, other, False, None),
+        (None, None, False, "x"),
+    ]
+    # Parts of a table, and batches with dictionaries of their own.
+    parts = pa.chunked_array([pa.array([1, 2]).dictionary_encode(), pa.array([9, 1]).dictionary_encode()])
+    assert three.sql("SELECT SUM(n) AS n FROM t", t=pa.table({"n": parts})).item() == 13
+    assert three.sql("SELECT n FROM t", t=pa.table({"n": parts}).slice(1, 2)).rows() == [(2,), (9,)]
+
+
+@settings(max_examples=max(4, settings().max_examples // 3))
+@given(values=st.lists(st.one_of(st.none(), st.integers(-(2**40), 2**40)), min_size=1, max_size=12))
+def test_categories_of_numbers_are_their_numbers(three: hw.Session, values: list[Any]) -> None:
+    table = pa.table({"n": pa.array(values, pa.int64()).dictionary_encode()})
+    assert three.sql("SELECT n FROM t", t=table).rows() == [(value,) for value in values]
+
+
+def test_columns_of_objects_show_no_value(three: hw.Session) -> None:
+    pd = pytest.importorskip("pandas")
+    for values in ([1, "secret"], ["secret", 1], [1j, 2j], ["\ud800secret"]):
+        with pytest.raises(hw.UsageError) as caught:
+            hw.of("ann", pd.DataFrame({"a": pd.Series(values, dtype=object)}))
+        assert "secret" not in repr(caught.value)
+        assert caught.value.__suppress_context__ or caught.value.__context__ is None
+    whole = pd.DataFrame({"a": pd.Series([1, 2**70], dtype=object)})
+    assert three.sql("SELECT a FROM t", t=whole).rows() == [(1,), (2**70,)]
+    with pytest.raises(hw.UsageError, match="two columns are called a"):
+        hw.of("ann", pd.DataFrame([[1, 2]], columns=["a", "a"]))
+    with pytest.raises(hw.UsageError, match="to_frame"):
+        hw.of("ann", pd.Series([1, 2], name="a"))
+
+
+def test_the_index_of_a_filtered_frame_is_no_column(three: hw.Session) -> None:
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"a": [3, 4, 5]}).loc[[0, 2]]
+    assert hw.of("ann", frame).columns == ["a BIGINT NOT NULL"]
+    assert three.sql("SELECT * FROM t", t=frame).rows() == [(3,), (5,)]
+    for keys in ([7, 9], [7, 8], [9, 7]):
+        named = frame.set_index(pd.Index(keys, name="k"))
+        assert three.sql("SELECT k, a FROM t", t=named).rows() == [(keys[0], 3), (keys[1], 5)]
+
+
+def test_scalars_of_numpy_are_numbers(three: hw.Session) -> None:
+    table = {"a": [np.int64(1), None, np.int8(2)], "b": [np.bool_(True), False, None], "s": [np.str_("x"), "y", None]}
+    assert three.sql("SELECT * FROM t", t=table).rows() == [(1, True, "x"), (None, False, "y"), (2, None, None)]
+
+
+@pytest.mark.parametrize("wrong", [{"pad": "x"}, {"rows": 1.5}, {"pad": True}])
+def test_options_of_other_types_are_refused(three: hw.Session, wrong: dict[str, Any]) -> None:
+    with pytest.raises(hw.UsageError, match="no whole number"):
+        hw.of("ann", {"a": [1]}, **wrong)
+    with pytest.raises(hw.UsageError, match="owner is a name"):
+        hw.of(5, {"a": [1]})  # type: ignore[arg-type]
+    with pytest.raises(hw.UsageError, match="no text"):
+        three.sql(None, t={"a": [1]})  # type: ignore[arg-type]
+
+
 ODD = {"f": [1.5, 2.0], "m": [1, 2], "list": [[1], [2]], "nothing": [None, None]}
 
 

@@ -23,6 +23,7 @@ impl Import {
         let weights = graph.weights.iter().map(|weights| (weights.name.clone(), Known::of(weights.clone())));
         let names = graph.inputs.iter().map(|value| value.name.clone());
         let bound: Vec<(String, Known)> = weights.chain(names.zip(inputs)).collect();
+        let bound = bound.into_iter().map(|(name, known)| (name, known, (false, None))).collect();
         let outputs: Vec<&str> = graph.outputs.iter().map(|value| &value.name[..]).collect();
         self.scope(&graph.nodes, bound, &outputs)
     }
@@ -31,16 +32,17 @@ impl Import {
     fn scope(
         &mut self,
         nodes: &[Node],
-        bound: Vec<(String, Known)>,
+        bound: Vec<(String, Known, ValueType)>,
         outputs: &[&str],
     ) -> Result<Vec<Known>, Fault> {
         let mut before = vec![];
-        for (name, known) in bound {
-            let old = self.values.insert(name.clone(), known);
+        for (name, known, of) in bound {
+            let old = (self.type_of(&name), self.values.insert(name.clone(), known));
+            self.set_type(&name, of);
             before.push((name, old));
         }
         for name in nodes.iter().flat_map(|node| &node.outputs) {
-            before.push((name.clone(), self.values.remove(name)));
+            before.push((name.clone(), (self.type_of(name), self.values.remove(name))));
         }
         let made = self.run(nodes, outputs).map_err(merged).and_then(|()| {
             let one = |name: &&str| {
@@ -56,15 +58,38 @@ impl Import {
             };
             outputs.iter().map(one).collect()
         });
-        for (name, old) in before.into_iter().rev() {
+        let types = outputs.iter().map(|name| self.type_of(name)).collect();
+        for (name, (of, old)) in before.into_iter().rev() {
+            self.set_type(&name, of);
             match old {
                 Some(known) => self.values.insert(name, known),
                 None => self.values.remove(&name),
             };
         }
+        self.typed_outputs = Some(types);
         made
     }
+
+    fn type_of(&self, name: &str) -> ValueType {
+        (self.whole.contains(name), self.kinds.get(name).copied())
+    }
+
+    fn set_type(&mut self, name: &str, (whole, kind): ValueType) {
+        match kind {
+            Some(kind) => self.kinds.insert(name.to_owned(), kind),
+            None => self.kinds.remove(name),
+        };
+        if whole {
+            self.whole.insert(name.to_owned());
+        } else {
+            self.whole.remove(name);
+        }
+    }
 }
+
+/// Whether a value is integers or truth values, and its type if it is of few bits or without a
+/// sign.
+type ValueType = (bool, Option<i64>);
 
 impl Reading<'_> {
     /// The values of a branch or a loop, if it is one.
@@ -95,7 +120,13 @@ impl Reading<'_> {
                 let cause = format!("its {what} depends on secret values");
                 Err(self.error(cause, "export the model without it, or give its public inputs (--public)"))
             }
-            _ => Err(self.error(format!("its {what} is not one integer"), "save the model anew")),
+            Known::Floats(_) => {
+                let cause = format!("its {what} depends on weights, and would tell of them");
+                Err(self.error(cause, "make it a constant integer or truth value"))
+            }
+            Known::Ints(..) => {
+                Err(self.error(format!("its {what} is not one integer"), "save the model anew"))
+            }
         }
     }
 
@@ -112,7 +143,10 @@ impl Reading<'_> {
     /// The values of both branches, of which a secret condition chooses.
     fn both(&self, import: &mut Import, condition: &Known) -> Result<Vec<Known>, Fault> {
         let [yes, no] = ["then_branch", "else_branch"].map(|name| self.graph(name));
-        let (yes, no) = (import.inner(yes?, vec![])?, import.inner(no?, vec![])?);
+        let yes = import.inner(yes?, vec![])?;
+        let types = import.typed_outputs.take();
+        let no = import.inner(no?, vec![])?;
+        let others = import.typed_outputs.take();
         let mut made = vec![];
         for (yes, no) in yes.iter().zip(&no) {
             if import.lengths_of(yes) != import.lengths_of(no) {
@@ -127,6 +161,9 @@ impl Reading<'_> {
                 _ => self.call(import, "Where", &[condition, yes, no], &[])?,
             });
         }
+        let pairs = types.into_iter().flatten().zip(others.into_iter().flatten());
+        let both = |(a, b): (ValueType, ValueType)| (a.0 && b.0, a.1.filter(|kind| b.1 == Some(*kind)));
+        import.typed_outputs = Some(pairs.map(both).collect());
         Ok(made)
     }
 
@@ -176,9 +213,12 @@ impl Reading<'_> {
             goes = self.one(&made[0], "condition")? != 0;
             at += 1;
         }
+        // The first output of the body is the condition.
+        let types = import.typed_outputs.take().filter(|_| at > 0);
         for parts in &scans {
             state.push(self.stacked(import, parts, 0)?);
         }
+        import.typed_outputs = types.map(|types| types.into_iter().skip(1).collect());
         Ok(state)
     }
 
@@ -225,12 +265,14 @@ impl Reading<'_> {
             scans.iter_mut().zip(made.split_off(states.min(made.len()))).for_each(|(all, one)| all.push(one));
             state = made;
         }
+        let types = import.typed_outputs.take();
         for (k, mut parts) in scans.into_iter().enumerate() {
             if back[k] == 1 {
                 parts.reverse();
             }
             state.push(self.stacked(import, &parts, to[k])?);
         }
+        import.typed_outputs = types;
         Ok(state)
     }
 
@@ -241,9 +283,8 @@ impl Reading<'_> {
         for (k, name) in inputs.into_iter().enumerate() {
             match self.maybe(import, k)? {
                 Some(known) => {
-                    let kind = self.node.inputs.get(k).and_then(|of| import.kinds.get(of)).copied();
-                    import.kinds.extend(kind.map(|kind| (name.clone(), kind)));
-                    bound.push((name, known));
+                    let of = self.node.inputs.get(k).map_or((false, None), |of| import.type_of(of));
+                    bound.push((name, known, of));
                 }
                 None => absent.push(name),
             }
@@ -261,5 +302,99 @@ impl Reading<'_> {
         }
         let wanted: Vec<&str> = outputs.iter().zip(&self.node.outputs).map(|(name, _)| &name[..]).collect();
         import.scope(&nodes, bound, &wanted)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{
+        Array, Floats, Network,
+        onnx::{Attribute, Model, ModelFunction, Node},
+        zoo::Writer,
+    };
+
+    fn node(op: &str, inputs: &[&str], output: &str, attributes: &[(&str, Attribute)]) -> Node {
+        Node {
+            name: output.to_owned(),
+            op: op.to_owned(),
+            inputs: inputs.iter().map(|name| (*name).to_owned()).collect(),
+            outputs: vec![output.to_owned()],
+            attributes: attributes.iter().map(|(name, of)| ((*name).to_owned(), of.clone())).collect(),
+            ..Node::default()
+        }
+    }
+
+    fn to(kind: i64) -> Vec<(&'static str, Attribute)> {
+        vec![("to", Attribute::Int(kind))]
+    }
+
+    fn function(name: &str, nodes: Vec<Node>) -> ModelFunction {
+        ModelFunction {
+            name: name.to_owned(),
+            domain: "own".into(),
+            inputs: vec!["t".into()],
+            outputs: vec!["y".into()],
+            nodes,
+            ..ModelFunction::default()
+        }
+    }
+
+    fn value(mut model: Model, functions: Vec<ModelFunction>, x: &[f32]) -> Vec<f32> {
+        for node in &mut model.graph.nodes {
+            if functions.iter().any(|function| function.name == node.op) {
+                node.domain = "own".into();
+            }
+        }
+        model.functions = functions;
+        let network = Network::new(model, Some(&[x.len(), 1])).unwrap_or_else(|e| panic!("{e}"));
+        let floats = Floats::new(&network, &Array::new(&[x.len(), 1], x.to_vec()), true).expect("it fits");
+        floats.value(network.outputs[0].1).data.clone()
+    }
+
+    /// A function's value has the name of integers around it, and is none.
+    #[test]
+    fn names_within_functions_are_their_own() {
+        let truncated = vec![node("Cast", &["t"], "c", &to(7)), node("Cast", &["c"], "y", &to(1))];
+        let mut w = Writer::new("names", 1, &[1, 1]);
+        let t = w.op("Cast", &["input"], &to(7));
+        let y = w.op("Truncated", &["input"], &[]);
+        let t2 = w.op("Cast", &[&t], &to(1));
+        let y = w.op("Add", &[&y, &t2], &[]);
+        let mut model = w.finish(&y);
+        for node in &mut model.graph.nodes {
+            node.inputs.iter_mut().chain(&mut node.outputs).filter(|name| **name == t).for_each(|name| {
+                "t".clone_into(name);
+            });
+        }
+        let made = value(model, vec![function("Truncated", truncated)], &[1.75, -2.5]);
+        assert_eq!(made, [2.0, -4.0]);
+    }
+
+    /// Integers go into a function, and floats come out.
+    #[test]
+    fn values_of_functions_have_types_of_their_own() {
+        let half = ("value_float", Attribute::Float(0.5));
+        let halved = vec![
+            node("Cast", &["t"], "c", &to(1)),
+            node("Constant", &[], "half", &[half]),
+            node("Mul", &["c", "half"], "y", &[]),
+        ];
+        let mut w = Writer::new("types", 1, &[1, 1]);
+        let whole = w.op("Cast", &["input"], &to(7));
+        let y = w.op("Halved", &[&whole], &[]);
+        let y = w.op("Cast", &[&y], &to(7));
+        let y = w.op("Cast", &[&y], &to(1));
+        let made = value(w.finish(&y), vec![function("Halved", halved)], &[3.75, -5.5]);
+        assert_eq!(made, [1.0, -2.0]);
+        // A function of integers that makes integers: their quotient is whole, too.
+        let doubled = vec![node("Add", &["t", "t"], "y", &[])];
+        let mut w = Writer::new("types", 1, &[1, 1]);
+        let whole = w.op("Cast", &["input"], &to(7));
+        let y = w.op("Doubled", &[&whole], &[]);
+        let four = w.integers(7, &[], vec![4]);
+        let y = w.op("Div", &[&y, &four], &[]);
+        let y = w.op("Cast", &[&y], &to(1));
+        let made = value(w.finish(&y), vec![function("Doubled", doubled)], &[3.75, -7.5]);
+        assert_eq!(made, [1.0, -3.0]);
     }
 }

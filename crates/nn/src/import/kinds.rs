@@ -16,6 +16,7 @@ pub(super) fn is_narrow(kind: i64) -> bool {
 
 /// The operators whose result is of their operands' type.
 const KEEP_KINDS: &[&str] = &[
+    "Abs",
     "Add",
     "Clip",
     "Concat",
@@ -33,6 +34,7 @@ const KEEP_KINDS: &[&str] = &[
     "Min",
     "Mod",
     "Mul",
+    "Neg",
     "Pad",
     "ReduceMax",
     "ReduceMin",
@@ -82,7 +84,7 @@ const TAKE_KINDS: &[&str] = &[
 ];
 
 /// The operators on integers of 8 and 16 bits whose result wraps.
-const WRAP: &[&str] = &["Add", "Div", "Mul", "Sub"];
+const WRAP: &[&str] = &["Abs", "Add", "Div", "Mul", "Neg", "Sub"];
 
 impl Reading<'_> {
     /// The value of an operator that wraps, if it is one.
@@ -114,14 +116,15 @@ impl Reading<'_> {
 
     /// The value of an operator on integers of 8 or 16 bits, which wraps.
     fn wrapped(&self, operator: &Operator, import: &mut Import, kind: i64) -> Result<Known, Fault> {
-        let inputs = (0..2).map(|k| self.input(import, k)).collect::<Result<Vec<_>, _>>()?;
-        let made = if operator.name == "Div" {
-            operators::whole_quotient(self, import, &inputs[0], &inputs[1])?
-        } else {
-            self.call(import, operator.name, &[&inputs[0], &inputs[1]], &[])?
+        let signed = kind % 2 == 1;
+        let count = if matches!(operator.name, "Abs" | "Neg") { 1 } else { 2 };
+        let inputs = (0..count).map(|k| self.input(import, k)).collect::<Result<Vec<_>, _>>()?;
+        let made = match (operator.name, &inputs[..]) {
+            ("Abs", [x]) if !signed => return Ok(x.clone()),
+            ("Div", [x, y]) => operators::whole_quotient(self, import, x, y)?,
+            (name, all) => self.call(import, name, &all.iter().collect::<Vec<_>>(), &[])?,
         };
         let count: i64 = if kind <= 3 { 1 << 8 } else { 1 << 16 };
-        let signed = kind % 2 == 1;
         self.modulo(import, made, count, signed)
     }
 

@@ -114,6 +114,13 @@ fn network(model: Model, given: &Given) -> Result<Network, Vec<Fault>> {
     for value in real.cloned().collect::<Vec<_>>() {
         let kind = graph.kinds.get(&value.name).copied().unwrap_or(1);
         let whole = matches!(kind, 2..=7 | 9 | 12 | 13 | 21 | 22 | 25 | 26);
+        let range = match kind {
+            2 => Some([0, 255]),
+            3 => Some([-128, 127]),
+            4 => Some([0, 65_535]),
+            5 => Some([-32_768, 32_767]),
+            _ => None,
+        };
         import.typed(&value.name, kind);
         if let Some(array) = given.public.get(&value.name) {
             let array = fitted(array, &value);
@@ -131,8 +138,9 @@ fn network(model: Model, given: &Given) -> Result<Network, Vec<Fault>> {
             .input_lengths(&value, own.map(|own| &own[..]), given.open, inputs.is_empty())
             .map_err(one)?;
         let place = format!("input {}", shown(&value.name));
-        let at =
-            import.layer(&place, &value.name, Kind::Input(Input { whole }), vec![], lengths).map_err(one)?;
+        let at = import
+            .layer(&place, &value.name, Kind::Input(Input { whole, range }), vec![], lengths)
+            .map_err(one)?;
         import.values.insert(value.name.clone(), Known::Layer(at));
         if whole {
             import.whole.insert(value.name.clone());
@@ -152,6 +160,13 @@ fn network(model: Model, given: &Given) -> Result<Network, Vec<Fault>> {
             // The client needs nobody for a known value.
             Some(_) if names.len() > 1 => {}
             known => {
+                let is = |(_, node): &(usize, &Node)| node.outputs.iter().any(|of| of == *name);
+                if let (None, Some((at, node))) = (known, graph.nodes.iter().enumerate().find(is)) {
+                    let op = Reading::new(node, at);
+                    let k = node.outputs.iter().position(|output| output == *name).unwrap_or(0);
+                    let cause = format!("its output {k} is not supported");
+                    return Err(one(op.error(cause, "export the model without this output")));
+                }
                 let (cause, remedy) = match known {
                     Some(_) => ("it does not depend on the input", "leave it out"),
                     None => ("no operator makes it", "save the model anew"),
@@ -305,6 +320,7 @@ impl Import {
             }
             match reading.all(self) {
                 Ok(made) => {
+                    let typed = self.typed_outputs.take().filter(|_| self.has_graph(node));
                     let whole = reading.is_whole(self);
                     let kind = reading.makes(self).unwrap_or(0);
                     for (k, (name, known)) in
@@ -314,8 +330,15 @@ impl Import {
                         if !(self.undone.contains(name) || (node.op == "DynamicQuantizeLinear" && k == 1)) {
                             self.typed(name, kind);
                         }
+                        // A function's values may have the names of others.
+                        let (whole, kind) = typed
+                            .as_ref()
+                            .map_or((whole, None), |typed| typed.get(k).copied().unwrap_or_default());
+                        self.kinds.extend(kind.map(|kind| (name.to_owned(), kind)));
                         if whole {
                             self.whole.insert(name.to_owned());
+                        } else {
+                            self.whole.remove(name);
                         }
                         self.values.insert(name.to_owned(), known);
                     }
@@ -349,6 +372,12 @@ impl Import {
             || (domain.is_empty()
                 && (fold::NAMES.contains(&&node.op[..]) || control::NAMES.contains(&&node.op[..])))
             || self.function(node).is_some()
+    }
+
+    /// Whether an operator has graphs of its own, whose outputs have types.
+    fn has_graph(&self, node: &Node) -> bool {
+        let of_set = operator::domain(node).is_empty() && control::NAMES.contains(&&node.op[..]);
+        of_set || self.function(node).is_some()
     }
 
     /// The operators that are not known, each once, in order, with their nodes.

@@ -85,7 +85,7 @@ pub(crate) fn shown_name(node: &Node) -> String {
 
 /// A network under construction.
 pub(crate) struct Import {
-    pub(super) layers: Vec<Layer>,
+    pub(crate) layers: Vec<Layer>,
     pub(super) values: HashMap<String, Known>,
     /// The number of images of the model, if it is a number, and the actual one.
     pub(crate) images: Option<(i64, i64)>,
@@ -93,6 +93,9 @@ pub(crate) struct Import {
     pub(crate) opset: i64,
     /// The names of values that are integers or truth values.
     pub(super) whole: HashSet<String>,
+    /// The types of outputs of the graph that was read last: whether each is whole, and its type as
+    /// in `kinds`.
+    pub(super) typed_outputs: Option<Vec<(bool, Option<i64>)>>,
     /// ONNX's types of values that are integers of few bits or without a sign.
     pub(crate) kinds: HashMap<String, i64>,
     /// Values whose dynamic quantization is undone.
@@ -114,6 +117,7 @@ impl Import {
             // A model of the set `ai.onnx.ml` alone has the operators of its time.
             opset: if opset == 0 { 13 } else { opset },
             whole: HashSet::new(),
+            typed_outputs: None,
             kinds: HashMap::new(),
             undone: HashSet::new(),
             functions: functions.into(),
@@ -148,7 +152,8 @@ impl Import {
         }
         if count == Some(0) {
             let cause = format!("its value has the lengths {lengths:?}");
-            return Err(Fault::new(code::MODEL_FILE, place, cause, "give it at least one element"));
+            let remedy = "give it at least one element; leave out steps for missing values, such as imputers: inputs have none";
+            return Err(Fault::new(code::MODEL_FILE, place, cause, remedy));
         }
         self.layers.push(Layer { name: shown(name), kind, reads, lengths });
         Ok(self.layers.len() - 1)
@@ -273,9 +278,8 @@ impl<'a> Reading<'a> {
             Some(Known::Ints(_, all)) => Some(all),
             Some(_) => {
                 let cause = format!("its input {k} is not known before the run");
-                return Err(
-                    self.error(cause, "export the model with shapes and axes that do not depend on values")
-                );
+                let remedy = "export the model with shapes and axes that do not depend on values, or give its public inputs (--public)";
+                return Err(self.error(cause, remedy));
             }
         })
     }
@@ -413,6 +417,14 @@ impl<'a> Reading<'a> {
     }
 
     fn layers(&self, operator: &Operator, import: &mut Import) -> Result<Vec<Known>, Fault> {
+        if !operator.moves {
+            let before = self.places_as_numbers(import)?;
+            if !before.is_empty() {
+                let made = self.layers(operator, import);
+                import.values.extend(before);
+                return made;
+            }
+        }
         if let Some(made) = self.wrapping(operator, import) {
             return made.map(|made| vec![made]);
         }
@@ -423,11 +435,26 @@ impl<'a> Reading<'a> {
         }
     }
 
+    /// Replaces operands that are places, as ArgMax finds them, by numbers. Returns the places by
+    /// their names.
+    fn places_as_numbers(&self, import: &mut Import) -> Result<Vec<(String, Known)>, Fault> {
+        let mut before = vec![];
+        for (k, name) in self.node.inputs.iter().enumerate() {
+            if let Some(Known::Layer(at)) = self.maybe(import, k)?
+                && import.is_places(at)
+            {
+                let numbers = operators::numbers(self, import, at)?;
+                before.extend(import.values.insert(name.clone(), numbers).map(|old| (name.clone(), old)));
+            }
+        }
+        Ok(before)
+    }
+
     /// The values of an operator on known values, by its layer's value in floating point.
     fn by_layer(&self, operator: &Operator, import: &Import, first: &Known) -> Option<Vec<Known>> {
         let array = first.as_floats()?;
         let mut alone = Import::new(import.opset, vec![]);
-        let input = Kind::Input(operators::Input { whole: false });
+        let input = Kind::Input(operators::Input { whole: false, range: None });
         let at = alone.layer(&self.place, "x", input, vec![], array.lengths.clone()).ok()?;
         for name in &self.node.inputs {
             let known = import.values.get(name).cloned();
@@ -525,7 +552,7 @@ impl<'a> Reading<'a> {
     /// accepted kind. Ignoring an attribute would give a wrong result, so an unsupported attribute
     /// is refused, whatever its value.
     fn check(&self, operator: &Operator, import: &Import) -> Result<(), Fault> {
-        let Operator { inputs, outputs, fewer, attributes, twice, moves, .. } = operator;
+        let Operator { inputs, outputs, fewer, attributes, twice, .. } = operator;
         if let Some(odd) = self.node.attributes.keys().find(|name| !attributes.contains(&&name[..])) {
             let remedy = match attributes {
                 [] => "leave it out".to_owned(),
@@ -551,15 +578,6 @@ impl<'a> Reading<'a> {
             }
         }
         self.takes_kinds(operator, import)?;
-        for k in 0..self.node.inputs.len() {
-            if !moves
-                && let Some(Known::Layer(at)) = self.maybe(import, k)?
-                && import.is_places(at)
-            {
-                let cause = format!("its input {k} has whole numbers, as ArgMax makes them");
-                return Err(self.error(cause, "let the places be the model's output"));
-            }
-        }
         Ok(())
     }
 

@@ -123,4 +123,19 @@ mod tests {
             });
         }
     }
+
+    /// Places are integers for operators that compute with them.
+    #[test]
+    fn arithmetic_of_places() {
+        let mut w = Writer::new("a", 1, &[1, 2, 6]);
+        let x = w.op("ArgMax", &["input"], &[("axis", Attribute::Int(2))]);
+        let (ten, four) = (w.integers(7, &[], vec![10]), w.integers(7, &[1], vec![4]));
+        let x = w.op("Add", &[&x, &ten], &[]);
+        let y = w.op("Div", &[&x, &four], &[]);
+        let y = w.op("Cast", &[&y], &[("to", Attribute::Int(1))]);
+        check(&w.finish(&y), 0.5, |x| {
+            let greatest = |row: &[f32]| (0..6).fold(0, |best, i| if row[i] > row[best] { i } else { best });
+            x.data.chunks(6).map(|row| ((greatest(row) + 10) / 4) as f32).collect()
+        });
+    }
 }

@@ -23,8 +23,10 @@ fn of(model: &Model) -> (Network, Array) {
 /// Rounded arguments, and the values of a layer on them in the plain evaluator.
 pub(super) fn fixed(kind: Kind, all: &[f64], numbers: Numbers) -> (Vec<f64>, Vec<f64>) {
     let layer = |kind, reads, name: &str| Layer { name: name.into(), kind, reads, lengths: vec![all.len()] };
-    let layers =
-        vec![layer(Kind::Input(super::Input { whole: false }), vec![], "x"), layer(kind, vec![0], "y")];
+    let layers = vec![
+        layer(Kind::Input(super::Input { whole: false, range: None }), vec![], "x"),
+        layer(kind, vec![0], "y"),
+    ];
     let ends = |name: &str, at| vec![(name.to_owned(), at)];
     let network = Network { name: "one".into(), layers, inputs: ends("x", 0), outputs: ends("y", 1) };
     let secure = Secure::new(&network, numbers, &Members::default()).expect("it is supported");

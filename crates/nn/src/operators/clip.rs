@@ -7,7 +7,7 @@ pub(super) const CLIP: Operator = Operator {
     attributes: &["max", "min"],
     twice: &[(1, "min"), (2, "max")],
     error: Bound::ROUNDED,
-    ..Operator::new("Clip", "The element, limited to bounds that the model gives.", read)
+    ..Operator::new("Clip", "The element, limited to bounds that the model gives, or to values.", read)
 };
 
 /// The element within bounds.
@@ -62,6 +62,16 @@ impl Definition for Clip {
 }
 
 fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
+    let bounds = [op.maybe(import, 1)?, op.maybe(import, 2)?];
+    if bounds.iter().flatten().any(|bound| matches!(bound, Known::Layer(_))) {
+        let mut made = op.input(import, 0)?;
+        for (bound, name) in bounds.iter().zip(["Max", "Min"]) {
+            if let Some(bound) = bound {
+                made = op.call(import, name, &[&made, bound], &[])?;
+            }
+        }
+        return Ok(made);
+    }
     let bound = |import: &Import, k: usize, name: &str| match op.maybe_weights(import, k)? {
         Some(array) => match array.data[..] {
             [x] => Ok(Some(x)),
@@ -71,4 +81,19 @@ fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     };
     let (low, high) = (bound(import, 1, "min")?, bound(import, 2, "max")?);
     op.alike(import, Kind::Clip(Clip { low, high }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::checks::check;
+    use crate::zoo::Writer;
+
+    #[test]
+    fn bounds_that_are_values() {
+        let mut w = Writer::new("clip", 1, &[2, 3]);
+        let (low, half) = (w.weights(&[], vec![-0.25]), w.weights(&[1], vec![0.5]));
+        let high = w.op("Mul", &["input", &half], &[]);
+        let y = w.op("Clip", &["input", &low, &high], &[]);
+        check(&w.finish(&y), 2.0, |x| x.data.iter().map(|x| x.max(-0.25).min(x / 2.0)).collect());
+    }
 }

@@ -122,7 +122,7 @@ fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
 }
 
 /// Places as numbers; another value as it is.
-pub(super) fn numbers(op: &Reading<'_>, import: &mut Import, at: usize) -> Result<Known, Fault> {
+pub(crate) fn numbers(op: &Reading<'_>, import: &mut Import, at: usize) -> Result<Known, Fault> {
     if import.is_places(at) { truncated(op, import, at) } else { Ok(Known::Layer(at)) }
 }
 

@@ -7,6 +7,8 @@ use super::prelude::*;
 pub struct Input {
     /// Whether it is integers or truth values.
     pub(crate) whole: bool,
+    /// The least and the greatest of its type's integers, if these have 8 or 16 bits.
+    pub(crate) range: Option<[i32; 2]>,
 }
 
 impl Definition for Input {

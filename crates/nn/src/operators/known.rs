@@ -2,6 +2,7 @@
 
 use super::{Operator, compare, function, prelude::*};
 use crate::onnx::{Attribute, Data, kind_name};
+use std::ops::RangeInclusive;
 
 pub(super) const ALL: &[Operator] = &[
     // Saturation and rounding only concern 8-bit types, which are refused.
@@ -11,7 +12,7 @@ pub(super) const ALL: &[Operator] = &[
         error: Bound::EXACT,
         ..Operator::new(
             "Cast",
-            "The value in another type: to integers towards 0, to truth values whether it is not 0.",
+            "The value in another type: to integers towards 0, to truth values whether it is not 0. Integers that do not fit 16 bits or fewer wrap.",
             cast,
         )
     },
@@ -45,7 +46,7 @@ pub(super) const ALL: &[Operator] = &[
         attributes: &["ratio", "seed"],
         moves: true,
         error: Bound::EXACT,
-        ..Operator::new("Dropout", "The value itself; for inference alone.", dropout)
+        ..Operator::several("Dropout", "The value itself; for inference alone.", dropout)
     },
     Operator {
         moves: true,
@@ -82,13 +83,27 @@ fn never(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     Ok(Known::Ints(lengths, vec![0; count]))
 }
 
-fn dropout(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
-    op.not_training(match op.maybe(import, 2)? {
+/// The value itself, and which elements stay: all. Training that drops none is like inference.
+fn dropout(op: &Reading<'_>, import: &mut Import) -> Result<Vec<Known>, Fault> {
+    let trains = match op.maybe(import, 2)? {
         None => false,
         Some(Known::Ints(_, all)) => all != [0],
         Some(_) => true,
-    })?;
-    op.input(import, 0)
+    };
+    let drops = match op.maybe(import, 1)?.and_then(|ratio| ratio.as_floats()) {
+        Some(ratio) => ratio.data != [0.0],
+        None => true,
+    };
+    op.not_training(trains && drops)?;
+    let x = op.input(import, 0)?;
+    let lengths = import.lengths_of(&x);
+    let count = lengths.iter().product();
+    // Before set 10 the mask has the value's type.
+    let mask = match import.opset {
+        ..10 => Known::floats(&lengths, vec![1.0; count]),
+        _ => Known::Ints(lengths, vec![1; count]),
+    };
+    Ok(vec![x, mask])
 }
 
 /// The value of a constant.
@@ -125,42 +140,77 @@ fn sizes(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     Ok(Known::Ints(vec![some.len()], some))
 }
 
+/// The integers of one of ONNX's types.
+fn whole_range(kind: i64) -> Option<RangeInclusive<i64>> {
+    Some(match kind {
+        2 => 0..=255,
+        3 => -128..=127,
+        4 => 0..=65_535,
+        5 => -32_768..=32_767,
+        6 => i64::from(i32::MIN)..=i64::from(i32::MAX),
+        7 => i64::MIN..=i64::MAX,
+        9 => 0..=1,
+        12 => 0..=i64::from(u32::MAX),
+        13 => 0..=i64::MAX,
+        21 => 0..=15,
+        22 => -8..=7,
+        25 => 0..=3,
+        26 => -2..=1,
+        _ => return None,
+    })
+}
+
+/// Whether a layer makes truth values, 0 and 1.
+fn is_truth(import: &Import, at: usize) -> bool {
+    let layer = &import.layers[at];
+    match layer.kind.def().role() {
+        ScaleRole::Moves => is_truth(import, layer.reads[0]),
+        _ => matches!(layer.kind, Kind::Compare(_) | Kind::Logic(_)),
+    }
+}
+
 /// A value in another type. Whole numbers and truth values are numbers without a fraction.
 fn cast(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     let of = op.input(import, 0)?;
     let to = op.int("to", 0)?;
-    let range = match to {
-        // Smaller floats would round, and larger ones add nothing.
-        1 | 10 | 11 | 16 => None,
-        2 => Some(0..=255),
-        3 => Some(-128..=127),
-        4 => Some(0..=65_535),
-        5 => Some(-32_768..=32_767),
-        6 => Some(i64::from(i32::MIN)..=i64::from(i32::MAX)),
-        7 => Some(i64::MIN..=i64::MAX),
-        9 => Some(0..=1),
-        12 => Some(0..=i64::from(u32::MAX)),
-        13 => Some(0..=i64::MAX),
-        21 => Some(0..=15),
-        22 => Some(-8..=7),
-        25 => Some(0..=3),
-        26 => Some(-2..=1),
-        _ => {
-            let cause = format!("it casts to {}", kind_name(to));
-            return Err(op.error(cause, "cast to float32, or to integers"));
-        }
-    };
+    let range = whole_range(to);
+    // Smaller floats would round, and larger ones add nothing.
+    if range.is_none() && !matches!(to, 1 | 10 | 11 | 16) {
+        let cause = format!("it casts to {}", kind_name(to));
+        return Err(op.error(cause, "cast to float32, or to integers"));
+    }
     let fits = |n: i64| match &range {
         Some(range) if !range.contains(&n) => {
             Err(op.error(format!("{n} does not fit {}", kind_name(to)), "cast to int64"))
         }
         _ => Ok(n),
     };
+    // An integer that does not fit keeps its lowest bits, as the standard says.
+    let wrapped = |n: i64| match &range {
+        Some(range) if !range.contains(&n) && to != 13 => {
+            let (low, high) = (i128::from(*range.start()), i128::from(*range.end()));
+            Ok(((i128::from(n) - low).rem_euclid(high - low + 1) + low) as i64)
+        }
+        _ => fits(n),
+    };
     Ok(match (of, &range) {
         // Whole numbers and truth values are numbers as floats are.
         (Known::Layer(at), None) => function::numbers(op, import, at)?,
         (Known::Layer(at), Some(_)) if to == 9 && !import.is_places(at) => compare::not_zero(op, import, at)?,
-        (Known::Layer(at), Some(_)) if op.reads_whole(import, 0) || import.is_places(at) => Known::Layer(at),
+        (Known::Layer(at), Some(_)) if import.is_places(at) => Known::Layer(at),
+        (Known::Layer(at), Some(range)) if op.reads_whole(import, 0) => {
+            let from = op.node.inputs.first().and_then(|name| import.kinds.get(name)).copied();
+            let fits = is_truth(import, at)
+                || from
+                    .and_then(whole_range)
+                    .is_some_and(|own| range.start() <= own.start() && own.end() <= range.end());
+            // Integers of 32 bits and more do not wrap here in any type.
+            if fits || !matches!(to, 2..=5 | 21 | 22 | 25 | 26) {
+                Known::Layer(at)
+            } else {
+                op.modulo(import, Known::Layer(at), range.end() - range.start() + 1, *range.start() < 0)?
+            }
+        }
         (Known::Layer(at), Some(range)) => {
             let whole = function::truncated(op, import, at)?;
             // A number that does not fit fewer than 8 bits wraps; for more bits ONNX does not
@@ -183,7 +233,7 @@ fn cast(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
             Known::Ints(array.lengths.clone(), all)
         }
         (Known::Ints(lengths, all), Some(_)) => {
-            let whole = |n: &i64| if to == 9 { Ok(i64::from(*n != 0)) } else { fits(*n) };
+            let whole = |n: &i64| if to == 9 { Ok(i64::from(*n != 0)) } else { wrapped(*n) };
             Known::Ints(lengths, all.iter().map(whole).collect::<Result<_, _>>()?)
         }
         (Known::Ints(lengths, all), None) => {
@@ -191,4 +241,87 @@ fn cast(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
         }
         (known, None) => known,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::checks::check;
+    use crate::{onnx::Attribute, zoo::Writer};
+
+    fn cast(w: &mut Writer, x: &str, to: i64) -> String {
+        w.op("Cast", &[x], &[("to", Attribute::Int(to))])
+    }
+
+    /// −1, 0 or 1 as integers of 64 bits, times a number.
+    fn integers(w: &mut Writer, times: i64) -> String {
+        let sign = w.op("Sign", &["input"], &[]);
+        let sign = cast(w, &sign, 7);
+        let by = w.integers(7, &[1], vec![times]);
+        w.op("Mul", &[&sign, &by], &[])
+    }
+
+    #[test]
+    fn integers_that_do_not_fit_keep_their_lowest_bits() {
+        let all: [(i64, f32, f32); 4] =
+            [(2, 56.0, 200.0), (3, 56.0, -56.0), (4, 65336.0, 200.0), (5, -200.0, 200.0)];
+        for (to, below, above) in all {
+            let mut w = Writer::new("cast", 1, &[2, 3]);
+            let x = integers(&mut w, 200);
+            let x = cast(&mut w, &x, to);
+            let y = cast(&mut w, &x, 1);
+            check(&w.finish(&y), 0.5, |x| {
+                x.data.iter().map(|x| if *x < 0.0 { below } else { above }).collect()
+            });
+        }
+        // Integers of 8 bits with a sign as those without.
+        let mut w = Writer::new("cast", 1, &[2, 3]);
+        let x = integers(&mut w, 100);
+        let x = cast(&mut w, &x, 3);
+        let x = cast(&mut w, &x, 2);
+        let y = cast(&mut w, &x, 1);
+        check(&w.finish(&y), 0.5, |x| x.data.iter().map(|x| if *x < 0.0 { 156.0 } else { 100.0 }).collect());
+    }
+
+    #[test]
+    fn casts_that_cannot_wrap_cost_nothing() {
+        let mut w = Writer::new("cast", 1, &[2, 3]);
+        let zero = w.weights(&[1], vec![0.0]);
+        let truth = w.op("Greater", &["input", &zero], &[]);
+        let x = cast(&mut w, &truth, 2);
+        let x = cast(&mut w, &x, 4);
+        let y = cast(&mut w, &x, 1);
+        let model = w.finish(&y);
+        let network = crate::Network::new(model.clone(), None).expect("it is supported");
+        assert_eq!(network.layers.len(), 2, "{network:?}");
+        check(&model, 0.0, |x| x.data.iter().map(|x| f32::from(u8::from(*x > 0.0))).collect());
+    }
+
+    #[test]
+    fn negatives_and_sizes_of_integers_of_8_bits_wrap() {
+        for (op, made) in [("Neg", [-128.0, -127.0]), ("Abs", [-128.0, 127.0])] {
+            let mut w = Writer::new("wrap", 1, &[2, 3]);
+            let x = integers(&mut w, -127);
+            // −128 where the input is above 0.
+            let one = w.integers(7, &[1], vec![1]);
+            let x = w.op("Sub", &[&x, &one], &[]);
+            let x = cast(&mut w, &x, 3);
+            let x = w.op(op, &[&x], &[]);
+            let y = cast(&mut w, &x, 1);
+            let [above, below] = if op == "Neg" { [made[0], -126.0] } else { [made[0], 126.0] };
+            check(&w.finish(&y), 0.5, |x| {
+                x.data.iter().map(|x| if *x > 0.0 { above } else { below }).collect()
+            });
+        }
+    }
+
+    #[test]
+    fn dropout_that_drops_none_is_no_training_and_keeps_all() {
+        let mut w = Writer::new("dropout", 1, &[2, 3]);
+        let (ratio, trains) = (w.weights(&[], vec![0.0]), w.integers(9, &[], vec![1]));
+        let y = w.op("Dropout", &["input", &ratio, &trains], &[]);
+        w.outputs_of_last(&["mask"]);
+        let mask = cast(&mut w, "mask", 1);
+        let y = w.op("Add", &[&y, &mask], &[]);
+        check(&w.finish(&y), 0.5, |x| x.data.iter().map(|x| x + 1.0).collect());
+    }
 }

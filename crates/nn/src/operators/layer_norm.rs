@@ -1,6 +1,7 @@
 //! LayerNormalization.
 
 use super::{norms, prelude::*};
+use crate::array::{places, steps};
 use hushwire_compute::{Reduction, Scalar, Val};
 
 pub(super) const LAYER_NORMALIZATION: Operator = Operator {
@@ -194,6 +195,20 @@ fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
         if array.lengths[before..] == lengths[axis..] && array.data.len() == count {
             return Ok(array.data.clone());
         }
+        let mut pairs = array.lengths.iter().rev().zip(lengths.iter().rev());
+        if array.lengths.len() <= lengths.len() && pairs.all(|(own, n)| [1, *n].contains(own)) {
+            let step = steps(&array.lengths);
+            let skipped = lengths.len() - array.lengths.len();
+            let step = |at: usize| match at.checked_sub(skipped) {
+                Some(own) if array.lengths[own] > 1 => step[own],
+                _ => 0,
+            };
+            // Weights that differ from row to row would be no weights of a row.
+            if (0..axis).all(|at| step(at) == 0) {
+                let step: Vec<usize> = (axis..lengths.len()).map(step).collect();
+                return Ok(places(&lengths[axis..], &step).map(|i| array.data[i]).collect());
+            }
+        }
         let (own, elements) = (&array.lengths, &lengths[axis..]);
         let cause = format!("it has weights of the lengths {own:?} for elements of {elements:?}");
         Err(op.error(cause, "give it one for each"))
@@ -202,4 +217,24 @@ fn read(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     let shift = Arc::new(op.maybe_weights(import, 2)?.map_or(Ok(vec![0.0; count]), fits)?);
     let epsilon = op.float("epsilon", 1e-5)?;
     op.made(import, Kind::LayerNorm(LayerNorm { axis, scale, shift, epsilon }), vec![at], lengths)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::checks::check;
+    use crate::{onnx::Attribute, zoo::Writer};
+
+    #[test]
+    fn one_weight_for_all_elements() {
+        let mut w = Writer::new("norm", 1, &[1, 2, 3]);
+        let (scale, shift) = (w.weights(&[1], vec![0.5]), w.weights(&[2, 1], vec![0.25, -0.5]));
+        let y = w.op("LayerNormalization", &["input", &scale, &shift], &[("axis", Attribute::Int(1))]);
+        check(&w.finish(&y), 6.0, |x| {
+            let mean = x.data.iter().sum::<f32>() / 6.0;
+            let squares: f32 = x.data.iter().map(|x| (x - mean).powi(2)).sum();
+            let factor = 1.0 / (squares / 6.0 + 1e-5).sqrt();
+            let one = |(i, x): (usize, &f32)| (x - mean) * factor * 0.5 + [0.25, -0.5][i / 3];
+            x.data.iter().enumerate().map(one).collect()
+        });
+    }
 }

@@ -1,6 +1,6 @@
 //! Operators of the set `ai.onnx.ml` that are made of others.
 
-use super::{function, labels, pick, prelude::*};
+use super::{function, imputed, labels, pick, prelude::*};
 use crate::onnx::Attribute;
 
 /// The operators.
@@ -37,7 +37,7 @@ pub(super) const ALL: &[Operator] = &[
         ..Operator::ml(
             "Imputer",
             "Another number where the element is the replaced one; else the value itself: inputs are finite numbers.",
-            imputed,
+            imputer,
         )
     },
     Operator {
@@ -192,6 +192,14 @@ pub(super) fn greatest(
 fn classified(op: &Reading<'_>, import: &mut Import) -> Result<Vec<Known>, Fault> {
     let labels = labels(op, "classlabels_ints", "classlabels_strings")?;
     let count = op.floats("intercepts")?.len();
+    if count == 1 && labels.len() == 2 && op.text("post_transform", "NONE")? == "LOGISTIC" {
+        // One row tells both classes: the other one's score is its negative.
+        let score = products(op, import, 1)?;
+        let other = op.call(import, "Neg", &[&score], &[])?;
+        let scores = op.call(import, "Concat", &[&other, &score], &[("axis", Attribute::Int(-1))])?;
+        let label = greatest(op, import, &scores, labels)?;
+        return Ok(vec![label, transformed(op, import, &scores)?]);
+    }
     if count < 2 || labels.len() != count {
         let cause = format!("it has {count} rows of coefficients for {} classes", labels.len());
         return Err(op.error(cause, "give each class a row"));
@@ -207,21 +215,30 @@ fn regressed(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     transformed(op, import, &made)
 }
 
-fn imputed(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
+fn imputer(op: &Reading<'_>, import: &mut Import) -> Result<Known, Fault> {
     let whole = op.ints("imputed_value_int64s")?.filter(|all| !all.is_empty());
     let replaced = match &whole {
-        Some(_) => Some(op.int("replaced_value_int64", 0)? as f32),
-        None => op.maybe_float("replaced_value_float")?.filter(|x| x.is_finite()),
+        Some(_) => op.int("replaced_value_int64", 0)? as f32,
+        None => op.float("replaced_value_float", 0.0)?,
     };
-    let Some(replaced) = replaced else { return op.input(import, 0) };
     let (x, n) = rows(op, import)?;
-    let new = match whole {
+    let new: Vec<f32> = match whole {
         Some(all) => all.iter().map(|n| *n as f32).collect(),
         None => op.floats("imputed_value_floats")?,
     };
     if new.len() != 1 && new.len() != n {
         let cause = format!("it has {} numbers for {n} columns", new.len());
         return Err(op.error(cause, "save the model anew"));
+    }
+    if !replaced.is_finite() {
+        return match op.input(import, 0)? {
+            // Values of functions may be no numbers; inputs are.
+            Known::Layer(at) if !matches!(import.layers[at].kind, Kind::Input(_)) => {
+                let lengths = import.lengths(at).to_vec();
+                op.made(import, Kind::Imputed(imputed::Imputed { replaced, by: new }), vec![at], lengths)
+            }
+            known => Ok(known),
+        };
     }
     let is = op.call(import, "Equal", &[&x, &Known::floats(&[], vec![replaced])], &[])?;
     op.call(import, "Where", &[&is, &Known::floats(&[new.len()], new), &x], &[])
@@ -384,6 +401,58 @@ mod tests {
             let is = |x: &f32| [-1.0, 0.0, 1.0].map(|cat| if x.signum() == cat { 1.0 } else { 0.0 });
             x.data.iter().flat_map(is).collect()
         });
+    }
+
+    /// One row of coefficients for two classes.
+    #[test]
+    fn one_row_for_two_classes() {
+        let floats = |all: &[f32]| Attribute::Floats(all.to_vec());
+        let attributes = [
+            ("coefficients", floats(&[0.5, -1.0, 0.25, 0.75])),
+            ("intercepts", floats(&[0.125])),
+            ("classlabels_ints", Attribute::Ints(vec![0, 1])),
+            ("post_transform", Attribute::Text("LOGISTIC".into())),
+        ];
+        let mut w = Writer::new("linear", 1, &[1, 4]);
+        let label = w.op("LinearClassifier", &["input"], &attributes);
+        w.outputs_of_last(&["scores"]);
+        let score =
+            |x: &Array| x.data.iter().zip([0.5, -1.0, 0.25, 0.75]).map(|(x, w)| x * w).sum::<f32>() + 0.125;
+        let logistic = |x: f32| 1.0 / (1.0 + (-x).exp());
+        check_ml(w.finish("scores"), 2.0, |x| vec![logistic(-score(x)), logistic(score(x))]);
+        let mut w = Writer::new("linear", 1, &[1, 4]);
+        let again = w.op("LinearClassifier", &["input"], &attributes);
+        assert_eq!(label, again);
+        check_ml(w.finish(&label), 0.0, |x| vec![f32::from(u8::from(score(x) > 0.0))]);
+    }
+
+    /// As in Yeo and Johnson's transformation: a power of each side, of which one is no number.
+    #[test]
+    fn powers_that_are_no_numbers() {
+        let mut w = Writer::new("powers", 1, &[1, 4]);
+        let half = w.weights(&[1], vec![0.5]);
+        let number = |x: f32| Attribute::Floats(vec![x]);
+        let root = w.op("Sqrt", &["input"], &[]);
+        let imputer =
+            [("imputed_value_floats", number(0.0)), ("replaced_value_float", Attribute::Float(f32::NAN))];
+        let root = w.op("Imputer", &[&root], &imputer);
+        let zero = w.weights(&[1], vec![0.0]);
+        let is = w.op("Greater", &["input", &zero], &[]);
+        let is = w.op("Cast", &[&is], &[("to", Attribute::Int(1))]);
+        let y = w.op("Mul", &[&root, &is], &[]);
+        let y = w.op("Mul", &[&y, &half], &[]);
+        check_ml(w.finish(&y), 4.0, |x| x.data.iter().map(|x| x.max(0.0).sqrt() / 2.0).collect());
+    }
+
+    /// Places are numbers without a sign, and labels may be below 0.
+    #[test]
+    fn labels_below_0() {
+        let labels = [-5, 7, 300, -1];
+        let mut w = Writer::new("labels", 1, &[3, 4]);
+        let x = arg_max(&mut w);
+        let names = w.integers(7, &[4], labels.to_vec());
+        let y = w.op("ArrayFeatureExtractor", &[&names, &x], &[]);
+        check_ml(w.finish(&y), 0.0, |x| places(x).into_iter().map(|place| labels[place] as f32).collect());
     }
 
     #[test]

@@ -213,7 +213,12 @@ impl<'b> Lower<'b> {
             shift: self.numbers.cut,
             ..Recipe::of(at, WeightPart::One, vec![])
         };
-        let factor = self.weights(&format!("align{place}_"), recipe);
+        let mut name = format!("align{place}_");
+        // Places of operators with several operands may be those of other operators.
+        while self.recipes.iter().any(|(own, _)| *own == format!("{name}{at}")) {
+            name.push('_');
+        }
+        let factor = self.weights(&name, recipe);
         (val * factor).rescale(self.numbers.cut)
     }
 

@@ -185,8 +185,14 @@ impl Secure {
     }
 }
 
+/// Whole numbers. Places are numbers without a sign, and those below 0 that they stand for are kept
+/// modulo 2^64.
 fn whole(value: &Tensor) -> Array {
-    let one = |i| value.number(i).unwrap_or_default() as f32;
+    let without = matches!(value.scalar(), Scalar::Int { bits: 64, signed: false });
+    let one = |i| match value.number(i).unwrap_or_default() {
+        n if without && n >= 1 << 63 => (n - (1 << 64)) as f32,
+        n => n as f32,
+    };
     Array::new(value.lengths(), (0..value.len()).map(one).collect())
 }
 

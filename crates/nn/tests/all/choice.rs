@@ -59,6 +59,54 @@ fn small_weights_get_a_wider_ring() {
     }
 }
 
+/// Values of hundreds of thousands, such as prices of houses, have no room beside 20 fractional
+/// bits.
+#[test]
+fn large_outputs_get_fewer_fractional_bits() {
+    let mut w = Writer::new("m", 3, &[4, 4]);
+    let weights = w.weights(&[4, 1], vec![150.0, 10_000.0, 300.0, 0.5]);
+    let y = w.op("Gemm", &["input", &weights], &[]);
+    let rows = [
+        [2500.0, 3.0, 1990.0, 90_000.0],
+        [600.0, 1.0, 1930.0, 25_000.0],
+        [4900.0, 5.0, 2020.0, 180_000.0],
+        [1800.0, 2.0, 1975.0, 60_000.0],
+    ];
+    let input = Array::new(&[4, 4], rows.concat());
+    let network = network(&w.finish(&y), Some(&[4, 4]));
+    let samples = Samples::given(&network, &input).unwrap();
+    let chosen = choice(&network, &samples, AUTO);
+    assert!(chosen.numbers.frac < 20 && chosen.finding.is_none(), "{chosen:?}");
+    assert!(error(&network, chosen.numbers, &samples, &input) < 0.01, "{chosen:?}");
+    // Numbers that are asked for stay.
+    let frac = Wanted { frac: Some(20), ..AUTO };
+    assert!(frac.chosen(&network, &samples).is_err_and(|e| e.to_string().contains("--frac")));
+}
+
+/// Made-up pixels of 8 bits are of their whole range, so that those of an image do not wrap.
+#[test]
+fn made_up_integers_of_few_bits_have_their_types_range() {
+    let mut w = Writer::new("m", 3, &[2, 3]);
+    let x = w.op("Cast", &["input"], &[("to", Attribute::Int(1))]);
+    let weights = w.weights(&[3, 2], vec![0.01, -0.02, 0.03, 0.01, -0.01, 0.02]);
+    let y = w.op("Gemm", &[&x, &weights], &[]);
+    let model = w.finish(&y);
+    for (kind, least, most) in
+        [(2, 0.0, 255.0), (3, -128.0, 127.0), (4, 0.0, 65_535.0), (5, -32_768.0, 32_767.0)]
+    {
+        let mut model = model.clone();
+        model.graph.kinds.insert("input".into(), kind);
+        let network = Network::new(model, Some(&[2, 3])).unwrap();
+        let samples = Samples::made_up(&network, None).unwrap();
+        let first = &samples.first()[0].data;
+        assert!(first.iter().all(|x| (least..=most).contains(x)), "{first:?}");
+        assert!(first.iter().any(|x| x.abs() > most / 8.0), "{first:?}");
+        let input = Array::new(&[2, 3], vec![least, most, most, most, least, most]);
+        let chosen = choice(&network, &samples, AUTO);
+        assert!(error(&network, chosen.numbers, &samples, &input) < 0.01, "{kind}: {chosen:?}");
+    }
+}
+
 /// A quantized network is computed in a narrow ring, near floating point with its roundings, and
 /// far from a float network's distance between neighbours. Another network keeps its 32 bits.
 #[test]

@@ -130,6 +130,9 @@ fn arrays_of_other_kinds_are_read() {
     assert_eq!(of("|u1", "(3,)", "False", &[0, 7, 255]).unwrap(), (vec![3], vec![0.0, 7.0, 255.0]));
     assert_eq!(of(">i2", "()", "False", &[0xff, 0xfe]).unwrap(), (vec![], vec![-2.0]));
     assert_eq!(of("<f8", "(1, 1)", "False", &0.75f64.to_le_bytes()).unwrap(), (vec![1, 1], vec![0.75]));
+    // Halves of both orders: 1.5 and −2.
+    assert_eq!(of("<f2", "(2,)", "False", &[0x00, 0x3e, 0x00, 0xc0]).unwrap(), (vec![2], vec![1.5, -2.0]));
+    assert_eq!(of(">f2", "(1,)", "False", &[0x3e, 0x00]).unwrap(), (vec![1], vec![1.5]));
     // Columns first: rows of the array are (1, 3, 5) and (2, 4, 6).
     let columns = of("|i1", "(2, 3)", "True", &[1, 2, 3, 4, 5, 6]).unwrap();
     assert_eq!(columns, (vec![2, 3], vec![1.0, 3.0, 5.0, 2.0, 4.0, 6.0]));

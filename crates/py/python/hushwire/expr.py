@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import datetime
 import decimal
+import math
 from collections.abc import Iterable
 from typing import Any, NoReturn, Union
 
@@ -29,12 +30,19 @@ def _literal(value: Any) -> str:
         value = value.item()
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
+    if isinstance(value, (float, decimal.Decimal)) and not math.isfinite(value):
+        raise _refused(
+            "NaN and infinities are no values of a column", "compare with None where a value is missing"
+        )
     if isinstance(value, (int, decimal.Decimal)):
         return f"({value})" if value < 0 else str(value)
     if isinstance(value, float):
         text = format(decimal.Decimal(repr(value)), "f")
         return f"({text})" if value < 0 else text
     if isinstance(value, datetime.datetime):
+        if value.tzinfo is not None:
+            # Timestamps are those of UTC.
+            value = value.astimezone(datetime.timezone.utc).replace(tzinfo=None)
         return f"TIMESTAMP '{value.isoformat(sep=' ')}'"
     if isinstance(value, datetime.date):
         return f"DATE '{value.isoformat()}'"
@@ -370,6 +378,8 @@ def col(name: str) -> Expr:
     >>> col("salary") > 1000
     <hushwire.Expr ("salary" > 1000) AS "salary">
     """
+    if not isinstance(name, str):
+        raise _refused(f"a column is called by a text, and not by {type(name).__name__}", 'write col("id")')
     return Expr(quoted(name), name)
 
 

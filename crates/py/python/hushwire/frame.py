@@ -64,7 +64,7 @@ class Frame:
         source: str,
         columns: Sequence[str],
         tables: Mapping[str, Table],
-        order: Sequence[tuple[str, bool]] = (),
+        order: Sequence[tuple[str, str]] = (),
         limit: int | None = None,
     ) -> None:
         self._session = session
@@ -72,7 +72,7 @@ class Frame:
         self._source = source
         self._columns = list(columns)
         self._tables = dict(tables)
-        #: Columns by which rows are sorted, and whether downwards.
+        #: Columns by which rows are sorted, and the words that follow them.
         self._order = list(order)
         self._limit = limit
 
@@ -116,7 +116,7 @@ class Frame:
         listed = ", ".join(quoted(name) for name in self._columns)
         sql = f"SELECT {listed} FROM {self._source}"
         if self._order:
-            keys = [f"{quoted(name)}{' DESC' if down else ''}" for name, down in self._order]
+            keys = [quoted(name) + words for name, words in self._order]
             sql += f" ORDER BY {', '.join(keys)}"
         if self._limit is not None:
             sql += f" LIMIT {self._limit}"
@@ -241,8 +241,13 @@ class Frame:
         listed = ", ".join(quoted(name) for name in self._columns)
         return self._made(f"SELECT DISTINCT {listed} FROM {self._from()}", self._columns, sorted=False)
 
-    def sort(self, *by: Column, descending: Union[bool, Sequence[bool]] = False) -> Frame:
-        """The rows sorted by columns; NULL as in SQL here (docs/sql.md).
+    def sort(
+        self,
+        *by: Column,
+        descending: Union[bool, Sequence[bool]] = False,
+        nulls_last: bool | None = None,
+    ) -> Frame:
+        """The rows sorted by columns; NULL as in SQL here (docs/sql.md), unless ``nulls_last`` says else.
 
         >>> import hushwire as hw
         >>> with hw.local() as s:
@@ -262,7 +267,8 @@ class Frame:
         if len(down) != len(names):
             raise _refused("descending has another length than the columns", "give one for each")
         source = self._from()
-        order = list(zip(names, down))
+        nulls = "" if nulls_last is None else f" NULLS {'LAST' if nulls_last else 'FIRST'}"
+        order = [(name, (" DESC" if is_down else "") + nulls) for name, is_down in zip(names, down)]
         return Frame(self._session, source, self._columns, self._tables, order)
 
     def head(self, n: int = 5) -> Frame:
@@ -298,7 +304,7 @@ class Frame:
         return self._made(sql, self._columns)
 
     def top_k(self, k: int, *, by: Union[str, Sequence[str]]) -> Frame:
-        """The rows with the greatest values in these columns, the greatest first.
+        """The rows with the greatest values in these columns, the greatest first and NULL last.
 
         >>> import hushwire as hw
         >>> with hw.local() as s:
@@ -306,10 +312,10 @@ class Frame:
         ...     t.top_k(2, by="n").collect().rows()
         [('Oslo', 3), ('Oslo', 2)]
         """
-        return self.sort(*_names(by), descending=True).head(k)
+        return self.sort(*_names(by), descending=True, nulls_last=True).head(k)
 
     def bottom_k(self, k: int, *, by: Union[str, Sequence[str]]) -> Frame:
-        """The rows with the least values in these columns, the least first.
+        """The rows with the least values in these columns, the least first and NULL last.
 
         >>> import hushwire as hw
         >>> with hw.local() as s:
@@ -317,7 +323,7 @@ class Frame:
         ...     t.bottom_k(1, by="n").collect().rows()
         [('Tartu', 1)]
         """
-        return self.sort(*_names(by)).head(k)
+        return self.sort(*_names(by), nulls_last=True).head(k)
 
     def pipe(self, function: Any, *args: Any, **kwargs: Any) -> Any:
         """The result of a function of the frame.

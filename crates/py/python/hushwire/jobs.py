@@ -124,15 +124,14 @@ def read_rows(table: Any, columns: list[str]) -> bytes:
             remedy="bring the data frame itself, without hw.of, or write session.psi(a, b, on=…)",
         )
     if isinstance(table, (str, PathLike)):
-        with open(table, "rb") as file:
-            return file.read()
+        return read_file(table)
     if not hasattr(table, "__arrow_c_stream__") and hasattr(table, "collect"):
         table = table.collect()
     text = io.StringIO(newline="")
     writer = csv.writer(text)
     if hasattr(table, "columns") or isinstance(table, dict):
         names = [str(name) for name in (table if isinstance(table, dict) else table.columns)]
-        values = [_listed(table[name]) for name in names]
+        values = [[_cell(value) for value in _listed(table[name])] for name in names]
         writer.writerow(names)
         writer.writerows(zip(*values))
     else:
@@ -143,8 +142,26 @@ def read_rows(table: Any, columns: list[str]) -> bytes:
                 remedy="bring a data frame with these columns",
             )
         writer.writerow(columns)
-        writer.writerows([value] for value in table)
+        writer.writerows([_cell(value)] for value in _listed(table))
     return text.getvalue().encode()
+
+
+def _cell(value: Any) -> Any:
+    """A value as the tables of other members have it: nothing for what is missing, and whole numbers
+    without a point, which a data frame makes floats where some are missing."""
+    if value is None or type(value).__name__ in ("NaTType", "NAType"):
+        return None
+    if isinstance(value, float):
+        if value != value:
+            return None
+        return int(value) if value.is_integer() else value
+    if isinstance(value, (bytes, bytearray, list, tuple, dict, set)):
+        raise UsageError(
+            step="reading a table",
+            cause=f"a value is {type(value).__name__}",
+            remedy="bring strings or numbers: decode bytes, and give each part of a key its column",
+        )
+    return value
 
 
 def _listed(column: Any) -> list[Any]:
@@ -181,6 +198,13 @@ def aes(
             cause="it takes a directory of keys, or a key",
             remedy='write keys="mine.keys", or key=',
         )
+    for what, given in (("the data", data), ("the key", b"" if key is None else key)):
+        if not isinstance(given, (bytes, bytearray, memoryview)):
+            raise UsageError(
+                step="starting the encryption",
+                cause=f"{what} is {type(given).__name__}, and no bytes",
+                remedy="bring bytes, as text.encode()",
+            )
     if key is not None and len(key) not in (16, 24, 32):
         raise UsageError(
             step="starting the encryption",
@@ -243,8 +267,20 @@ def read_model(model: Union[Path, bytes, None]) -> bytes:
             cause="the model is missing",
             remedy="give the path of an ONNX file, or its bytes",
         )
-    with open(model, "rb") as file:
-        return file.read()
+    return read_file(model)
+
+
+def read_file(path: Path) -> bytes:
+    """The bytes of a file."""
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError as error:
+        raise FileError(
+            step=f"reading {fspath(path)!r}",
+            cause=error.strerror or type(error).__name__,
+            remedy="name a file that is there, and that this user may read",
+        ) from None
 
 
 def floats(input: Any) -> Any:
@@ -252,7 +288,15 @@ def floats(input: Any) -> Any:
     if hasattr(input, "__array__") or hasattr(input, "__array_interface__"):
         import numpy
 
-        return numpy.ascontiguousarray(input, dtype="<f4")
+        try:
+            return numpy.ascontiguousarray(input, dtype="<f4")
+        except (TypeError, ValueError):
+            # NumPy's text has the value.
+            raise UsageError(
+                step="reading an array",
+                cause="an element is no number",
+                remedy="bring an array of floats, integers or truth values",
+            ) from None
     return _arrays.Floats(input)
 
 
@@ -273,7 +317,13 @@ def ot(
             cause="a message has another length than 16 bytes",
             remedy="send keys of 16 bytes, and encrypt longer messages under them",
         )
-    return _native.transfer([list(pair) for pair in pairs], list(choices))
+    if any(choice not in (0, 1) for choice in choices) or len(choices) != len(pairs):
+        raise UsageError(
+            step="oblivious transfer",
+            cause=f"{len(pairs)} pairs and {len(choices)} choices, each of which is to be a truth value",
+            remedy="bring True or False for each pair",
+        )
+    return _native.transfer([list(pair) for pair in pairs], [bool(choice) for choice in choices])
 
 
 def job_digest(path: Path) -> str:

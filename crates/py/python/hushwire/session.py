@@ -220,6 +220,12 @@ class Session:
         ...     query.columns, query.run().rows()
         ([('total', 'DECIMAL(38, 0)')], [(Decimal('14'),)])
         """
+        if not isinstance(sql, str):
+            raise UsageError(
+                step="planning the query",
+                cause=f"the query is {type(sql).__name__}, and no text",
+                remedy='write it, as in s.sql("SELECT …", …)',
+            )
         if to is None:
             if self._native.me is not None:
                 raise UsageError(

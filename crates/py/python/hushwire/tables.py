@@ -10,7 +10,7 @@ from os import PathLike, fspath
 from typing import Any, Union
 
 from hushwire import _native
-from hushwire.errors import UsageError
+from hushwire.errors import PartyError, UsageError
 
 __all__ = ["Table", "double", "of", "parts"]
 
@@ -141,6 +141,11 @@ def of(
     >>> hw.of("bob", {"id": [1, 2], "city": ["Tartu", None]}, key="id")
     <hushwire.Table of bob: 2 rows, id BIGINT NOT NULL, city VARCHAR(8)>
     """
+    if owner is not None and not isinstance(owner, str):
+        raise _refused(f"an owner is a name, and not {type(owner).__name__}", 'write it as in hw.of("alice", frame)')
+    for name, number in (("rows", rows), ("pad", pad)):
+        if number is not None and (isinstance(number, bool) or not isinstance(number, int)):
+            raise _refused(f"{name} is {type(number).__name__}, and no whole number", f"write {name}=1000")
     keys = [key] if isinstance(key, str) else list(key)
     if frame is None:
         if owner is not None and not keys and (rows, columns, pad) == (None, None, None):
@@ -278,14 +283,27 @@ def native(frame: Any) -> _native.Columns:
     if not hasattr(frame, "__arrow_c_stream__") and hasattr(frame, "collect"):
         # A lazy frame of polars.
         frame = frame.collect()
+    is_pandas = hasattr(frame, "to_dict") and hasattr(frame, "columns") and hasattr(frame, "index")
     if hasattr(frame, "__arrow_c_stream__"):
         try:
-            return _native.Columns.arrow(frame)
-        except ImportError:
-            # A data frame of pandas needs pyarrow for it.
-            pass
-    if hasattr(frame, "to_dict") and hasattr(frame, "columns"):
-        frame = {str(name): _of_pandas(frame[name]) for name in frame.columns}
+            return _native.Columns.arrow(_without_index(frame) if is_pandas else frame)
+        except PartyError:
+            raise
+        except Exception as error:
+            # A data frame of pandas needs pyarrow for it, and some columns of objects have no type of
+            # Arrow. Other libraries' texts may have a value.
+            if not is_pandas:
+                kind, why = type(frame).__name__, type(error).__name__
+                raise _refused(
+                    f"{kind} does not become a table of Arrow ({why})",
+                    "bring a data frame whose columns have one type each, as series.to_frame() of one column",
+                ) from None
+    if is_pandas:
+        names = [str(name) for name in frame.columns]
+        for name in names:
+            if names.count(name) > 1:
+                raise _refused(f"two columns are called {name}", "give one of them another name")
+        frame = {name: _of_pandas(frame[own]) for name, own in zip(names, frame.columns)}
     if isinstance(frame, Mapping):
         return _lists({str(name): _listed(values) for name, values in frame.items()})
     if isinstance(frame, Sequence) and all(isinstance(row, Mapping) for row in frame):
@@ -295,6 +313,16 @@ def native(frame: Any) -> _native.Columns:
         f"{type(frame).__name__} is no table",
         "bring a data frame, a dictionary of lists, or the path of a CSV or Parquet file",
     )
+
+
+def _without_index(frame: Any) -> Any:
+    """A data frame of pandas whose index is no column if it has no name, and is one if it has."""
+    index = frame.index
+    is_numbered, is_named = type(index).__name__ == "RangeIndex", any(name is not None for name in index.names)
+    if is_numbered == is_named:
+        # A library of Arrow leaves out an index of numbers in steps, and keeps any other.
+        return frame.reset_index(drop=not is_named)
+    return frame
 
 
 def _of_pandas(column: Any) -> list[Any]:
@@ -314,10 +342,17 @@ def _lists(columns: dict[str, list[Any]]) -> _native.Columns:
     if len(lengths) > 1:
         raise _refused("columns have different lengths", "bring a value for each row, or None")
     rows = lengths.pop() if lengths else 0
-    return _native.Columns.lists(rows, [_column(name, values) for name, values in columns.items()])
+    made = [_column(name, values) for name, values in columns.items()]
+    try:
+        return _native.Columns.lists(rows, made)
+    except UnicodeError:
+        # Its text has a piece of a value.
+        raise _refused("a string is not valid Unicode", "mend it, as by encoding with errors=") from None
 
 
 def _column(name: str, values: list[Any]) -> tuple[str, str, tuple[int, int], list[Any]]:
+    if any(type(value).__module__ == "numpy" for value in values):
+        values = [value.item() if hasattr(value, "item") else value for value in values]
     kinds = {_kind(name, value) for value in values if value is not None}
     if kinds == {"int", "float"}:
         kinds = {"float"}

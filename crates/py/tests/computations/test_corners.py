@@ -101,6 +101,17 @@ REFUSED = {
     "np.add(v, v, out=np.zeros(4))": "without out=",
     "np.subtract.reduce(v)": "there is reduce of",
     "np.fft.fft(g)": "no function of a computation",
+    "m.sum(a, (1, 1))": "axis 1 twice",
+    "m.mean(a, axis=(0, -3))": "axis 0 twice",
+    "m.max(s, (0,))": "axis 0 of an array with 0 axes",
+    "m.argmax(z)": "of no elements",
+    "m.argmin(zz, axis=1)": "of no elements",
+    "m.average(z, weights=z)": "of no elements",
+    "m.diag(s)": "an array with 0 axes",
+    "m.tril(s)": "an array with 0 axes",
+    "m.bincount(g, minlength=4)": "vector of integers",
+    "m.bincount(q, minlength=4)": "vector of integers",
+    "m.take_along_axis(z, w, 0)": "an axis of length 0",
 }
 
 

@@ -376,18 +376,23 @@ def call(name: str, *args: Any, **kwargs: Any) -> Any:
             f"numpy.{name} is no function of a computation",
             "see hushwire.numpy for all that there are",
         )
-    for option in [
-        option
-        for option, value in kwargs.items()
-        if value is None or option in ("casting", "subok", "like")
-    ]:
+    function = FUNCTIONS[name]
+    parameters = inspect.signature(function).parameters
+
+    def is_idle(option: str, value: Any) -> bool:
+        # None is what most options are by default, and a choice of its own for others, as for `axis`
+        # of `sort`.
+        default = parameters[option].default if option in parameters else None
+        return option in ("casting", "subok", "like") or (
+            value is None and default in (None, inspect.Parameter.empty)
+        )
+
+    for option in [option for option, value in kwargs.items() if is_idle(option, value)]:
         del kwargs[option]
     if "out" in kwargs:
         raise ComputationError(
             "an array of a computation does not change", "take the result, without out="
         )
-    function = FUNCTIONS[name]
-    parameters = inspect.signature(function).parameters
     if "dtype" in kwargs and "dtype" not in parameters:
         # NumPy's functions of elements convert their operands.
         dtype = kwargs.pop("dtype")

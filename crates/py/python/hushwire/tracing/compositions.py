@@ -35,6 +35,7 @@ from .shapes import (
     moveaxis,
     pad,
     picked,
+    ravel,
     stack,
     swapaxes,
 )
@@ -208,7 +209,7 @@ def _windows(a: Array, size: int) -> Array:
 @numpy_name()
 def convolve(a: Any, v: Any, mode: str = "full") -> Array:
     """The convolution of two vectors; modes are "full", "same" and "valid"."""
-    x, y = together(a, v)
+    x, y = (ravel(one) for one in together(a, v))
     if known(x, 0, "a convolution") < known(y, 0, "a convolution"):
         x, y = y, x
     n, m = known(x, 0, "a convolution"), known(y, 0, "a convolution")
@@ -250,6 +251,8 @@ def trapezoid(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1) -> Array:
     value = ew.to_real(y)
     at = normal_axis(axis, value.ndim)
     n = known(value, at, "an integral")
+    if n < 2:
+        return sum(ew.multiply(value, 0), at)
     middle = ew.multiply(slice_of(value, 1, n, at) + slice_of(value, 0, n - 1, at), 0.5)
     if x is None:
         return sum(ew.multiply(middle, dx), at)

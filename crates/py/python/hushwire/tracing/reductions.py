@@ -38,10 +38,13 @@ def axes_of(axis: Axis, rank: int) -> list[int]:
     if axis is None:
         return list(range(rank))[::-1]
     given = axis if isinstance(axis, (tuple, list)) else (axis,)
-    if rank == 0 and set(given) <= {0, -1}:
+    if rank == 0 and given is not axis and set(given) <= {0, -1}:
         # As in NumPy, a single element has an axis for this.
         return []
-    return sorted({normal_axis(int(at), rank) for at in given}, reverse=True)
+    axes = sorted((normal_axis(int(at), rank) for at in given), reverse=True)
+    if len(set(axes)) < len(axes):
+        raise ComputationError(f"axis {axes[0]} twice", "name each axis once")
+    return axes
 
 
 def kept(made: Array, shape: Any, axes: list[int], keepdims: bool) -> Array:
@@ -205,6 +208,8 @@ def _place(name: str, about: str) -> Callable[..., Array]:
     def place(a: Any, axis: int | None = None, *, keepdims: bool = False) -> Array:
         value = ew.as_number(array(a))
         flat = ravel(value) if axis is None else value
+        if 0 in (flat.shape if axis is None else flat.shape[axis : axis + 1 or None]):
+            raise ComputationError(f"`{name}` of no elements", "bring one at least")
         at = 0 if axis is None else normal_axis(axis, value.ndim)
         made = cast(along(name, flat, at, u64), i64)
         axes = list(range(value.ndim)) if axis is None else [at]
@@ -320,6 +325,8 @@ def average(
         total = broadcast_to(ew.to_real(size), made.shape)
         return (made, total) if returned else made
     value, by = ew.to_real(value), ew.to_real(weights)
+    if 0 in by.shape:
+        raise ComputationError("a mean of no elements", "bring one at least; there is no NaN")
     if by.ndim == 1 and value.ndim > 1 and isinstance(axis, int):
         at = normal_axis(axis, value.ndim)
         by = reshape_to(by, tuple(by.shape[0] if k == at else 1 for k in range(value.ndim)))

@@ -307,6 +307,8 @@ def pad(a: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any 
     value = array(a)
     if mode != "constant" and mode not in _MODES:
         raise ComputationError(f"padding by {mode}", f'modes are "constant", {", ".join(_MODES)}')
+    if not value.ndim:
+        return value
     numbers = _pairs(constant_values, value.ndim)
     for axis, widths in enumerate(_pairs(pad_width, value.ndim)):
         before, after = (int(width) for width in widths)
@@ -580,6 +582,8 @@ def take_along_axis(arr: Any, indices: Any, axis: int = -1) -> Array:
     at = normal_axis(axis, value.ndim)
     n = known(value, at, "take_along_axis")
     lanes, places = moveaxis(value, at, -1), moveaxis(array(indices), at, -1)
+    if n == 0 and 0 not in places.shape:
+        raise ComputationError("places in an axis of length 0", "bring one element at least")
     hot = one_hot(places, n)
     from .reductions import sum
 
@@ -609,6 +613,7 @@ def diag(v: Any, k: int = 0) -> Array:
     value = array(v)
     if value.ndim == 2:
         return diagonal(value, k)
+    normal_axis(0, value.ndim)
     n = known(value, 0, "a diagonal")
     size = n + builtins.abs(k)
     column = reshape_to(value, (n, 1))
@@ -618,6 +623,11 @@ def diag(v: Any, k: int = 0) -> Array:
 
 def _triangle(m: Any, keep: Any) -> Array:
     value = array(m)
+    normal_axis(0, value.ndim)
+    if value.ndim == 1:
+        # As in NumPy, a vector is each row of a square.
+        n = known(value, 0, "a triangle")
+        value = broadcast_to(value, (n, n))
     rows, columns = (
         known(value, -2 + value.ndim, "a triangle"),
         known(value, value.ndim - 1, "a triangle"),
@@ -666,7 +676,7 @@ def asarray(a: Any, dtype: Any = None) -> Array:
 @numpy_name("meshgrid")
 def meshgrid(*xi: Any, indexing: str = "xy") -> tuple[Array, ...]:
     """Coordinates of a grid."""
-    arrays = [array(x) for x in xi]
+    arrays = [ravel(x) for x in xi]
     sizes = tuple(known(a, 0, "a grid") for a in arrays)
     made = []
     for k, a in enumerate(arrays):

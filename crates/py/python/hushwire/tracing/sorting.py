@@ -331,7 +331,10 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Array:
             "`bincount` without a length, which would tell the greatest number", "give minlength="
         )
 
-    hot = one_hot(array(x), minlength)
+    value = array(x)
+    if value.ndim != 1 or value.dtype.kind == "fixed":
+        raise ComputationError("`bincount` of something else than a vector of integers", "bring one")
+    hot = one_hot(ew.as_number(value), minlength)
     if weights is None:
         return sum(hot, axis=0)
     by = array(weights)
