@@ -150,7 +150,8 @@ fn truth(name: &str, text: &str) -> Result<bool, String> {
 }
 
 impl Dialect {
-    /// Strict CSV as RFC 4180 has it: commas, names in the first line, UTF-8.
+    /// Strict CSV as RFC 4180 has it: commas, names in the first line, blanks a part of fields,
+    /// UTF-8.
     #[must_use]
     pub fn rfc4180() -> Self {
         Self {
@@ -158,6 +159,7 @@ impl Dialect {
             header: Some(HeaderRow::Yes),
             quote: Some(Quote::Byte(b'"')),
             encoding: Some(Encoding::Utf8),
+            trim: Some(false),
             ..Self::default()
         }
     }

@@ -501,8 +501,10 @@ impl<'a> Rows<'a> {
                     }
                     None => loop {
                         let more = source.reader.read_byte_record(&mut self.record);
-                        let line = source.reader.get_mut().next_record();
+                        let begun = source.reader.get_mut().next_record();
+                        let line = begun.map(|begun| begun.line);
                         let is_blank = self.dialect.trims()
+                            && begun.is_some_and(|begun| !begun.is_quoted)
                             && self.record.len() == 1
                             && self.record[0].trim_ascii().is_empty();
                         match more {
@@ -668,7 +670,7 @@ impl<'a> CsvSource<'a> {
         let mut reader = builder.from_reader(Strict::new(text, separator, quote).behind(lines));
         let mut first = csv::ByteRecord::new();
         let read = reader.read_byte_record(&mut first);
-        let line = reader.get_mut().next_record();
+        let line = reader.get_mut().next_record().map(|begun| begun.line);
         read.map_err(|e| broken(path, e, None, (&first, &first)))?;
         Ok((Self { reader, separator, named: true, packed }, first, line))
     }

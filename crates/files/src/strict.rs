@@ -294,6 +294,15 @@ impl From<Spot> for FilePlace {
     }
 }
 
+/// What a record was before the parser took its quotes away.
+#[derive(Clone, Copy)]
+pub(crate) struct Begun {
+    /// The line in which it begins.
+    pub(crate) line: u64,
+    /// Whether a field of it has quotes.
+    pub(crate) is_quoted: bool,
+}
+
 /// A reader that hands bytes on as long as they follow the grammar.
 pub(crate) struct Strict<R> {
     inner: R,
@@ -310,10 +319,10 @@ pub(crate) struct Strict<R> {
     separator: u8,
     /// The character around fields, if there is one.
     quote: Option<u8>,
-    /// Lines in which records begin that were handed on and not yet asked for. The parser has
-    /// another count: for it empty lines, and the line feed behind a carriage return, belong to the
-    /// record after them.
-    begins: VecDeque<u64>,
+    /// Records that were handed on and not yet asked for. The parser has another count of lines:
+    /// for it empty ones, and the line feed behind a carriage return, belong to the record after
+    /// them.
+    begins: VecDeque<Begun>,
 }
 
 impl<R: Read> Strict<R> {
@@ -339,8 +348,8 @@ impl<R: Read> Strict<R> {
         Self { place: start, begun: start, record: start, ..self }
     }
 
-    /// The line in which the next record begins, asked once for each that the parser has found.
-    pub(crate) fn next_record(&mut self) -> Option<u64> {
+    /// The next record, asked for once for each that the parser has found.
+    pub(crate) fn next_record(&mut self) -> Option<Begun> {
         self.begins.pop_front()
     }
 
@@ -369,7 +378,10 @@ impl<R: Read> Strict<R> {
             (At::Field | At::Plain, _) => At::Plain,
         };
         if self.length == 0 && !matches!(byte, b'\r' | b'\n') {
-            self.begins.push_back(here.line);
+            self.begins.push_back(Begun { line: here.line, is_quoted: false });
+        }
+        if let (true, Some(record)) = (is_quote, self.begins.back_mut()) {
+            record.is_quoted = true;
         }
         self.length += 1;
         if self.length > RECORD {
@@ -398,7 +410,7 @@ impl<R: Read> Strict<R> {
     fn pass(&mut self, chunk: &[u8]) {
         for line in chunk.split_inclusive(|byte| *byte == b'\n') {
             if self.length == 0 && line != b"\n" {
-                self.begins.push_back(self.place.line);
+                self.begins.push_back(Begun { line: self.place.line, is_quoted: false });
             }
             if line.ends_with(b"\n") {
                 self.place = Spot { line: self.place.line + 1, column: 1 };

@@ -190,6 +190,27 @@ fn only_the_first_bytes_are_a_mark() {
     grammar::compare(b"\xff\xfea\0");
 }
 
+/// A line of blanks is no row where blanks are dropped; one of an empty field in quotes is too
+/// short a row.
+#[test]
+fn lines_of_blanks_are_no_rows() {
+    grammar::compare(b",\n\"\"");
+    grammar::compare(b",\n ");
+    let count = |csv: &[u8], dialect: &Dialect| -> Result<usize, FileError> {
+        let mut rows = Rows::with(Path::new("a.csv"), csv, dialect)?;
+        let mut count = 0;
+        while rows.read()?.is_some() {
+            count += 1;
+        }
+        Ok(count)
+    };
+    assert_eq!(count(b"id,x\n1,2\n \t\n3,4\n  ", &Dialect::default()), Ok(2));
+    for csv in [&b"id,x\n1,2\n\"\"\n3,4\n"[..], b"id,x\n1,2\n\" \"\n3,4\n"] {
+        let error = count(csv, &Dialect::default()).expect_err("a row of one field");
+        assert!(error.to_string().contains("line 3: it has 1 field where"), "{error}");
+    }
+}
+
 #[test]
 fn rows_with_flags_are_written_strictly() {
     let dir = tempfile::tempdir().unwrap();
