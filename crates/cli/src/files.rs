@@ -148,6 +148,9 @@ impl Drop for Passing {
     }
 }
 
+/// The end of the names of members' cards.
+pub(crate) const CARD: &str = "card";
+
 /// `path` with `suffix` after its name.
 pub(crate) fn appended(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();

@@ -3,7 +3,7 @@
 
 use crate::{
     error::Error,
-    files::{NewFile, Replace, RunFiles, is_stream, json_file},
+    files::{CARD, NewFile, Replace, RunFiles, is_stream, json_file},
     keys, log,
     run_report::deliver,
 };
@@ -85,9 +85,6 @@ struct InitReport {
     /// The code of the group, to be compared by voice; null while cards are missing.
     code: Option<String>,
 }
-
-/// The end of the names of cards.
-const CARD: &str = "card";
 
 /// Makes what is missing.
 pub(crate) fn run(args: &InitArgs) -> Result<(), Error> {

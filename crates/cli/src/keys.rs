@@ -2,12 +2,12 @@
 
 use crate::{
     error::Error,
-    files::{Replace, RunFiles, appended, is_stream, json_file, reads},
+    files::{CARD, Replace, RunFiles, appended, is_stream, json_file, reads},
     log, out,
     run_report::deliver,
 };
 use clap::{Args, Subcommand};
-use hushwire::job::{Kind, Member, NewFile, open_input, read_private_key};
+use hushwire::job::{Kind, Member, MemberCard, NewFile, open_input, read_private_key};
 use hushwire_files::mark;
 use hushwire_machine::printable;
 use hushwire_wire::{Identity, IdentityError, Pin, Validity, presented};
@@ -395,11 +395,24 @@ fn set_aside(path: &Path, pem: &str) -> Result<PathBuf, Error> {
     Err(Error::file("rotate", path, cause, "remove those whose certificates have ended"))
 }
 
+/// Writes the new pin into the card beside a key, if there is one with the old pin; its path.
+fn new_card(key: &Path, old: &str, pin: Pin) -> Result<Option<PathBuf>, Error> {
+    let path = key.with_extension(CARD);
+    // Another key's card, or a file that is no card, stays as it is.
+    let card = MemberCard::read(&path).ok().filter(|card| card.pin.to_string() == old);
+    let Some(card) = card else { return Ok(None) };
+    NewFile::create(&path, 0o644)?.write(MemberCard { pin, ..card }.text().as_bytes())?;
+    Ok(Some(path))
+}
+
 /// The changes of a rotation.
 #[derive(Serialize)]
 struct Rotated<'a> {
     old_pin: String,
     old_file: &'a Path,
+    /// The card beside the key, which has the new pin now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    card: Option<&'a Path>,
     #[serde(flatten)]
     new: Described,
 }
@@ -423,16 +436,24 @@ fn rotate(args: &RotateArgs) -> Result<(), Error> {
     let old_file = set_aside(path, &old_pem)?;
     new.commit()?;
     let (new, validity) = Described::new(path, &new_pem)?;
+    let card = new_card(path, &old.pin, identity.pin())?;
     let text = format!("old {}\nnew {}\n", old.pin, new.pin);
-    let rotated = Rotated { old_pin: old.pin, old_file: &old_file, new };
+    let rotated = Rotated { old_pin: old.pin, old_file: &old_file, card: card.as_deref(), new };
     args.json.deliver(text, &rotated, json)?;
     if args.json.instead() {
         return Ok(());
     }
     let Rotated { old_pin, new, .. } = rotated;
+    let told = card.map_or(String::new(), |card| {
+        let card = card.display();
+        format!(
+            "{card} has the new pin: send it to the others. They put it in the place of the old one, and run `hushwire init \
+             --force`; then all compare the new code of the group. Without cards:\n\n"
+        )
+    });
     log::note!(
         "\n{} holds the new key, whose certificate holds {validity}; the old one is in {}.\n\
-         In the others' files, in this member's [[peers]] table, change\n\n\
+         {told}In the others' files, in this member's [[peers]] table, change\n\n\
          \x20 pin = \"{}\"\n\nto\n\n\x20 pin = \"{}\"\n\n\
          From now on this member is refused by whoever has the old pin alone: change all files between two runs. To go\n\
          back, rename {} to {}.",

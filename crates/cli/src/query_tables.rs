@@ -5,13 +5,13 @@ use crate::{
     files::{is_stream, stream},
     log,
     read_args::{self, ReadArgs},
-    table_cmd::is_identifier,
+    table_cmd::flag,
 };
 use clap::Args;
 use hushwire::job::{
     Column, ColumnSurvey, Dialect, Fault, InputPlace, Member, Pad, Partners, QueryPartOf, QueryTable,
-    column_of, column_values, count, declaration, infer, open_pivots, read_once, refuse_once, suggest,
-    with_values,
+    column_of, column_values, count, declaration, infer, is_plain_name, open_pivots, read_once, refuse_once,
+    suggest, with_values,
 };
 use hushwire_fault::code;
 use hushwire_files::matching;
@@ -174,7 +174,7 @@ impl QueryTables {
                 log::note!("note: {remark}");
             }
             let names = columns.iter().filter_map(|text| column_of(text)).map(|column| column.name);
-            let odd: Vec<String> = names.filter(|name| !is_identifier(name)).collect();
+            let odd: Vec<String> = names.filter(|name| !is_plain_name(name)).collect();
             if known.is_none() && !odd.is_empty() {
                 let odd = odd.iter().map(|name| format!("\"{}\"", name.replace('"', "\"\"")));
                 let odd = odd.collect::<Vec<_>>().join(", ");
@@ -337,9 +337,10 @@ impl QueryTables {
             if let Some(long) = survey.long_text() {
                 more.push(format!("column {table}.{column} has {long}"));
             }
-            if survey.has_codes() && clauses.contains("VARCHAR") {
+            if let Some(number) = survey.as_numbers().filter(|_| clauses.contains("VARCHAR")) {
+                let flag = flag("type", &format!("{table}.{column}={number}"));
                 more.push(format!(
-                    "column {table}.{column} was read as {ty}, as some of its numbers begin with 0 or +: if they are no codes, add --type {table}.{column}=INTEGER"
+                    "column {table}.{column} was read as {ty}, as some of its numbers begin with 0 or +: if they are no codes, add {flag}"
                 ));
             }
         }

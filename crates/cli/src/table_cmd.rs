@@ -9,8 +9,10 @@ use crate::{
 };
 use clap::{Args, Subcommand};
 use hushwire::job::{
-    ColumnSurvey, Depth, Dialect, FoundForm, InferredTable, InputPlace, Misfit, declaration, survey,
+    ColumnSurvey, Depth, Dialect, FoundForm, InferredTable, InputPlace, Misfit, declaration, is_plain_name,
+    survey,
 };
+use hushwire_fault::printable;
 use hushwire_files::{FileFormat, matching};
 use serde::Serialize;
 use std::{collections::BTreeMap, fmt::Write, path::PathBuf};
@@ -138,8 +140,9 @@ fn flags(options: &[(&'static str, &'static str)]) -> String {
     options.iter().map(|(name, value)| flag(name, value)).collect::<Vec<_>>().join(" ")
 }
 
-fn flag(name: &str, value: &str) -> String {
-    let is_plain = value.bytes().all(|b| b.is_ascii_alphanumeric() || b".,%/-:".contains(&b));
+/// An option as a shell takes it.
+pub(crate) fn flag(name: &str, value: &str) -> String {
+    let is_plain = value.bytes().all(|b| b.is_ascii_alphanumeric() || b".,%/-:=_".contains(&b));
     if is_plain { format!("--{name} {value}") } else { format!("--{name} \"{value}\"") }
 }
 
@@ -166,10 +169,9 @@ fn remedy(survey: &ColumnSurvey) -> Option<String> {
         });
     }
     if survey.has_codes() {
-        let name = &survey.column.name;
-        return Some(format!(
-            "if they are numbers, set the type in the schema, or in a query by --type TABLE.{name}=INTEGER"
-        ));
+        let (name, ty) = (&survey.column.name, survey.as_numbers().unwrap_or_default());
+        let flag = flag("type", &format!("TABLE.{name}={ty}"));
+        return Some(format!("if they are numbers, set the type in the schema, or in a query by {flag}"));
     }
     survey.doubt().map(|doubt| doubt.remedy())
 }
@@ -249,6 +251,8 @@ fn report(name: &str, paths: &[PathBuf], table: &InferredTable, sample: Option<u
     });
     let options = options.iter().map(|(name, value)| flag(name, value));
     let null = (!words.is_empty()).then(|| flag("null", &words.join(",")));
+    // It has all letters that Latin-1 has.
+    let encoding = table.is_garbled.then(|| flag("encoding", "windows-1252"));
     TableReport {
         command: "table describe",
         version: env!("CARGO_PKG_VERSION"),
@@ -265,25 +269,19 @@ fn report(name: &str, paths: &[PathBuf], table: &InferredTable, sample: Option<u
         header: named,
         compressed: packed,
         remarks: [table.remarks.clone(), table.notes.clone(), quoted_names(table)].concat(),
-        options: options.chain(null).collect(),
+        options: encoding.into_iter().chain(options).chain(null).collect(),
         columns: table.found.iter().map(ColumnReport::new).collect(),
     }
 }
 
 /// A remark on names that a query must quote.
 fn quoted_names(table: &InferredTable) -> Vec<String> {
-    let odd = table.columns.iter().map(|column| &column.name).filter(|name| !is_identifier(name));
+    let odd = table.columns.iter().map(|column| &column.name).filter(|name| !is_plain_name(name));
     let odd: Vec<String> = odd.map(|name| format!("\"{}\"", name.replace('"', "\"\""))).collect();
     if odd.is_empty() {
         return vec![];
     }
     vec![format!("queries must write these names with their quotes: {}", odd.join(", "))]
-}
-
-/// Whether a query may write a name without quotes.
-pub(crate) fn is_identifier(name: &str) -> bool {
-    let begins = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
-    begins && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
 }
 
 /// A report for people.
@@ -316,16 +314,17 @@ fn text(report: &TableReport) -> String {
         n => format!("{n} columns"),
     };
     line(format!("{}: {rows} of {columns}; {form}", report.files.join(", ")));
-    report.remarks.iter().for_each(|remark| line(format!("note: {remark}")));
+    report.remarks.iter().for_each(|remark| line(format!("note: {}", printable(remark))));
     let declared =
         |column: &ColumnReport| format!("{}{}", column.ty, if column.nullable { "" } else { " NOT NULL" });
     let wide = |of: &dyn Fn(&ColumnReport) -> String| {
         report.columns.iter().map(|column| of(column).chars().count()).max().unwrap_or(0)
     };
-    let (names, types) = (wide(&|column| column.name.clone()).max(6), wide(&declared).max(4));
+    let shown = |column: &ColumnReport| printable(&column.name).into_owned();
+    let (names, types) = (wide(&shown).max(6), wide(&declared).max(4));
     line(format!("\n{:names$}  {:types$}  why", "column", "type"));
     for column in &report.columns {
-        line(format!("{:names$}  {:types$}  {}", column.name, declared(column), column.why));
+        line(format!("{:names$}  {:types$}  {}", shown(column), declared(column), column.why));
         for misfit in &column.first_misfits {
             line(format!("{:names$}    does not fit: {}, of the form {}", "", misfit.place, misfit.form));
         }
@@ -333,7 +332,7 @@ fn text(report: &TableReport) -> String {
         if column.misfits > shown {
             line(format!("{:names$}    and {} more", "", column.misfits - shown));
         }
-        column.remedy.iter().for_each(|remedy| line(format!("{:names$}    {remedy}", "")));
+        column.remedy.iter().for_each(|remedy| line(format!("{:names$}    {}", "", printable(remedy))));
     }
     if !report.options.is_empty() {
         line(format!("\ntry it with {}", report.options.join(" ")));

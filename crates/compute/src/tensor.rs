@@ -273,6 +273,8 @@ pub(crate) fn parse_nearest(scalar: Scalar, text: &str) -> Result<(u128, bool), 
         };
     }
     let (negative, size) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
+    let plain = if size.starts_with("0x") { None } else { without_exponent(size) };
+    let size = plain.as_deref().unwrap_or(size);
     let (whole, fraction) = size.split_once('.').unwrap_or((size, ""));
     let (size, rounded) = if let Some(hex) = whole.strip_prefix("0x") {
         if size.contains('.') || hex.is_empty() || !hex.bytes().all(|b| b.is_ascii_hexdigit()) {
@@ -310,6 +312,33 @@ pub(crate) fn parse_nearest(scalar: Scalar, text: &str) -> Result<(u128, bool), 
         return Err(Unfit::Range);
     }
     Ok(((if negative { size.wrapping_neg() } else { size }) & mask(bits), rounded))
+}
+
+/// LOCAL: the largest exponent of a number. One more makes any number zero, or too large.
+const MOST_EXPONENT: i32 = 100;
+
+/// A decimal without its exponent, as `0.0012` for `1.2e-3`; `None` if it has none that makes
+/// sense.
+fn without_exponent(text: &str) -> Option<String> {
+    let (digits, exponent) = text.split_once(['e', 'E'])?;
+    let size = exponent.strip_prefix(['+', '-']).unwrap_or(exponent);
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, "0"));
+    if !is_number(size) || !is_number(whole) || !is_number(fraction) {
+        return None;
+    }
+    let exponent: i32 = exponent.parse().ok().filter(|e: &i32| e.abs() <= MOST_EXPONENT)?;
+    let (places, all) = (usize::try_from(exponent.unsigned_abs()).ok()?, format!("{whole}{fraction}"));
+    let (zeros, before) = match exponent < 0 {
+        false if places >= fraction.len() => {
+            return Some(format!("{all}{}", "0".repeat(places - fraction.len())));
+        }
+        false => (0, whole.len() + places),
+        true => (places.saturating_sub(whole.len()), whole.len().saturating_sub(places)),
+    };
+    let (whole, fraction) = all.split_at(before);
+    let whole = if whole.is_empty() { "0" } else { whole };
+    Some(format!("{whole}.{}{fraction}", "0".repeat(zeros)))
 }
 
 /// `whole.fraction` as the nearest number of steps of 2^-frac, and whether it was rounded.
@@ -356,7 +385,7 @@ pub(crate) mod tests {
         for text in ["128", "-129", "0x80", "340282366920938463463374607431768211456"] {
             assert_eq!(parse_literal(I8, text), Err(Unfit::Range), "{text}");
         }
-        for text in ["", "-", "+1", "1.", ".5", "0x", "0xg", "1e3", "one", "--1", "1.2.3"] {
+        for text in ["", "-", "+1", "1.", ".5", "0x", "0xg", "one", "--1", "1.2.3"] {
             assert_eq!(parse_literal(I8, text), Err(Unfit::Form), "{text}");
         }
         assert_eq!(parse_literal(I8, "1.5"), Err(Unfit::Inexact));
@@ -388,6 +417,27 @@ pub(crate) mod tests {
             Err(Unfit::Range)
         );
         assert_eq!(parse_nearest(I8, "1.5"), Err(Unfit::Inexact));
+        // Numbers with exponents, as programs write them.
+        for (text, plain) in [
+            ("1e0", "1"),
+            ("1e1", "10"),
+            ("1.25E+1", "12.5"),
+            ("125e-1", "12.5"),
+            ("-1.25e-1", "-0.125"),
+            ("6.25e-2", "0.0625"),
+            ("0.0625e3", "62.5"),
+            ("0e100", "0"),
+        ] {
+            assert_eq!(parse_nearest(half, text), parse_nearest(half, plain), "{text}");
+        }
+        assert_eq!(parse_nearest(half, "1e-100"), Ok((0, true)));
+        assert_eq!(parse_nearest(half, "1e100"), Err(Unfit::Range));
+        assert_eq!(parse_nearest(I8, "1.2e2"), Ok((120, false)));
+        assert_eq!(parse_nearest(I8, "12e-1"), Err(Unfit::Inexact));
+        for text in ["e1", "1e", "1e+", "1e1.5", "1e101", "1ee1", "1.e1", "0x1.e1", "1e--1", "1e99999999999"]
+        {
+            assert_eq!(parse_nearest(half, text), Err(Unfit::Form), "{text}");
+        }
         // 7.99 · 2^120, rounded to the nearest by independent exact arithmetic.
         let cents = Scalar::Fixed { bits: 128, frac: 120 };
         assert_eq!(

@@ -167,9 +167,13 @@ impl DateParts {
                 rest = behind;
             }
             'z' => {
-                let length = match text.as_bytes().first()? {
+                let bytes = text.as_bytes();
+                let length = match bytes.first()? {
                     b'Z' => 1,
-                    b'+' | b'-' if text.as_bytes().get(3) == Some(&b':') => 6,
+                    b'U' | b'G' if text.starts_with("UTC") || text.starts_with("GMT") => 3,
+                    b'+' | b'-' if bytes.get(3) == Some(&b':') => 6,
+                    // Hours alone, as PostgreSQL writes them.
+                    b'+' | b'-' if !bytes.get(3).is_some_and(u8::is_ascii_digit) => 3,
                     b'+' | b'-' => 5,
                     _ => return None,
                 };
@@ -253,6 +257,9 @@ mod tests {
             ("%m/%d/%Y %I:%M %p", "1/3/2026 13:07 pm", None),
             ("%Y-%m-%dT%H:%M:%S.%f%z", "2026-01-03T04:05:06.5+02:00", Some("2026-01-03 04:05:06.5+02:00")),
             ("%Y-%m-%d %H:%M:%S%z", "2026-01-03 04:05:06Z", Some("2026-01-03 04:05:06Z")),
+            ("%d.%m.%Y %H:%M %z", "3.1.2026 4:05 UTC", Some("2026-01-03 04:05:00UTC")),
+            ("%d.%m.%Y %H:%M%z", "3.1.2026 4:05+02", Some("2026-01-03 04:05:00+02")),
+            ("%d.%m.%Y %H:%M %z", "3.1.2026 4:05 CET", None),
             ("%d%%%m%%%Y", "3%1%2026", Some("2026-01-03")),
             ("%d.%m.%Y", "é", None),
             ("%d %b %Y", "3 é", None),

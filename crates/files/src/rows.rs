@@ -9,7 +9,7 @@ use crate::{
     mark,
     packed::unpacked,
     sniff,
-    strict::{HEAD, Strict, broken, refused},
+    strict::{Deviation, DeviationKind, HEAD, Strict, broken, refused},
 };
 #[cfg(feature = "parquet")]
 use crate::{
@@ -270,6 +270,15 @@ impl<'a> Rows<'a> {
             rows.remarks.push(format!(
                 "{path}{place} is read as the names of columns, and {values} of its {n} fields are numbers or dates; \
                  if it is a row, set `header` to no"
+            ));
+        }
+        if let Some(at) = first.iter().position(|name| std::str::from_utf8(name).is_err()).filter(|_| named) {
+            let (path, line) =
+                (path.display(), line.map_or_else(String::new, |line| format!(", line {line}")));
+            rows.remarks.push(format!(
+                "{path}{line}: the name of column {} is not UTF-8; set `encoding` to latin1, or windows-1252, which \
+                 Excel on Windows writes",
+                at + 1
             ));
         }
         let blanks = |name: &[u8]| name.trim_ascii().windows(2).any(|two| two == b"  ");
@@ -635,7 +644,13 @@ impl<'a> CsvSource<'a> {
         let of = |e: io::Error| refused(path, &e);
         let (head, text) = peeked(Box::new(text), 4).map_err(of)?;
         let (text, packed) = unpacked(&head, text).map_err(of)?;
-        let (head, text) = peeked(text, 2).map_err(of)?;
+        let (head, text) = peeked(text, 4).map_err(of)?;
+        if matches!(head[..], [0xff, 0xfe, 0, 0] | [0, 0, 0xfe, 0xff]) {
+            return Err(refused(
+                path,
+                &io::Error::other(Deviation { kind: DeviationKind::Utf32, place: None }),
+            ));
+        }
         let encoding = dialect.encoding().or_else(|| Encoding::of(&head));
         let text: Box<dyn Read + 'a> = match encoding {
             None | Some(Encoding::Utf8) => text,

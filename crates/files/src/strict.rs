@@ -87,7 +87,7 @@ pub(crate) enum DeviationKind {
     /// Text of two bytes a character.
     Utf16,
     Parquet,
-    /// gzip, zstd or bzip2.
+    /// gzip, zstd, bzip2, xz, LZ4, 7z, RAR or compress.
     Packed,
     /// A ZIP archive of no kind that is known here.
     Zip,
@@ -100,11 +100,20 @@ pub(crate) enum DeviationKind {
     /// HDF5, as pandas' `to_hdf` writes it.
     Hdf,
     Sqlite,
+    DuckDb,
+    /// SPSS, Stata or SAS.
+    Statistics,
+    Avro,
+    Pdf,
+    Image,
+    Xml,
     Json,
     /// A page of the web, as a download that needs a login gives it.
     Html,
     /// Apache Arrow's file format.
     Arrow,
+    /// UTF-32 with a byte order mark.
+    Utf32,
     /// UTF-16 without a byte order mark.
     Zeros,
     /// UTF-16 with a half of a character.
@@ -131,9 +140,16 @@ impl DeviationKind {
             DeviationKind::Npy => "it is a NumPy array",
             DeviationKind::Hdf => "it is an HDF5 file",
             DeviationKind::Sqlite => "it is an SQLite database",
+            DeviationKind::DuckDb => "it is a DuckDB database",
+            DeviationKind::Statistics => "it is a file of SPSS, Stata or SAS",
+            DeviationKind::Avro => "it is an Avro file",
+            DeviationKind::Pdf => "it is a PDF document",
+            DeviationKind::Image => "it is an image",
+            DeviationKind::Xml => "it is XML",
             DeviationKind::Json => "it is JSON",
             DeviationKind::Html => "it is a page of the web, perhaps one that asks to log in",
             DeviationKind::Arrow => "it is an Arrow file",
+            DeviationKind::Utf32 => "it is UTF-32",
             DeviationKind::Zeros => {
                 "it begins with zero bytes between letters, as UTF-16 without a mark does"
             }
@@ -165,7 +181,15 @@ impl DeviationKind {
             DeviationKind::Npz | DeviationKind::Npy => {
                 "write the array as CSV: numpy.savetxt(\"a.csv\", array, delimiter=\",\", header=\"x,y\", comments=\"\")"
             }
-            DeviationKind::Hdf | DeviationKind::Sqlite | DeviationKind::Json => "save the table as CSV",
+            DeviationKind::Hdf
+            | DeviationKind::Sqlite
+            | DeviationKind::DuckDb
+            | DeviationKind::Statistics
+            | DeviationKind::Avro
+            | DeviationKind::Xml
+            | DeviationKind::Json => "save the table as CSV",
+            DeviationKind::Pdf | DeviationKind::Image => "export the table as CSV where it comes from",
+            DeviationKind::Utf32 => "save it as UTF-8",
             DeviationKind::Html => "fetch the file anew, and look at it before you name it here",
             DeviationKind::Arrow => "give it a name that ends in .arrow",
             DeviationKind::Zeros => "set its encoding, utf-16le or utf-16be",
@@ -182,9 +206,18 @@ impl DeviationKind {
             // Four letters might name a column; a header that is no text follows them.
             () if begins(b"PAR1\x15") => Some(DeviationKind::Parquet),
             () if begins(&[0xff, 0xfe]) || begins(&[0xfe, 0xff]) => Some(DeviationKind::Utf16),
-            () if begins(&[0x1f, 0x8b]) || begins(&[0x28, 0xb5, 0x2f, 0xfd]) || begins(b"BZh91") => {
+            () if PACKINGS.iter().any(|with| begins(with)) => Some(DeviationKind::Packed),
+            () if matches!(head, [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41, 0x59, ..]) => {
                 Some(DeviationKind::Packed)
             }
+            () if head.get(8..12) == Some(b"DUCK") && head.contains(&0) => Some(DeviationKind::DuckDb),
+            () if begins(b"$FL2@(#)") || begins(b"$FL3@(#)") || begins(b"<stata_dta>") || begins(&SAS) => {
+                Some(DeviationKind::Statistics)
+            }
+            () if begins(b"Obj\x01") => Some(DeviationKind::Avro),
+            () if begins(b"%PDF-") => Some(DeviationKind::Pdf),
+            () if begins(b"\x89PNG\r\n\x1a\n") || begins(&[0xff, 0xd8, 0xff]) => Some(DeviationKind::Image),
+            () if begins(b"<?xml ") => Some(DeviationKind::Xml),
             () if begins(b"PK\x03\x04") => Some(Self::of_zip(head)),
             () if begins(&[0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1]) => {
                 Some(DeviationKind::Spreadsheet)
@@ -210,6 +243,20 @@ impl DeviationKind {
         }
     }
 }
+
+/// The beginnings of compressed files: gzip, zstd, xz, LZ4, 7z, RAR and compress.
+const PACKINGS: [&[u8]; 7] = [
+    &[0x1f, 0x8b],
+    &[0x28, 0xb5, 0x2f, 0xfd],
+    &[0xfd, b'7', b'z', b'X', b'Z', 0],
+    &[0x04, 0x22, 0x4d, 0x18],
+    &[b'7', b'z', 0xbc, 0xaf, 0x27, 0x1c],
+    b"Rar!\x1a\x07",
+    &[0x1f, 0x9d],
+];
+
+/// The beginning of a data set of SAS.
+const SAS: [u8; 16] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xc2, 0xea, 0x81, 0x60];
 
 /// Whether a file begins as HTML does, with the whole of a tag that no column is called.
 fn is_html(head: &[u8]) -> bool {

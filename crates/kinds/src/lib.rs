@@ -52,7 +52,7 @@ pub use psi::{
 pub use query::{
     Answer, Column, ColumnSurvey, Depth, Doubt, Family, FoundForm, InferredTable, Misfit, OpenPivot, Pad,
     Partners, QueryPart, QueryTask, Spelling, StoredTable, aligned, check_output, column_of, column_values,
-    count, declaration, infer, open_pivots, query_now, survey, with_values,
+    count, declaration, infer, is_plain_name, open_pivots, query_now, survey, with_values,
 };
 pub use query::{QueryJob, QueryPartOf, QueryTable};
 pub use sealed::OpenedResult;

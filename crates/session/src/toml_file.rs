@@ -62,7 +62,13 @@ impl Source {
     pub fn sections(&self) -> Result<Section<'_>, Fault> {
         let table = DeTable::parse(&self.text).map_err(|e| {
             let what = e.message().lines().next().unwrap_or("it is not TOML").to_owned();
-            self.error(&e.span().unwrap_or(0..0), what, "correct it; docs/jobs.md shows whole files")
+            // The parser takes a word without quotes for the beginning of `true`, or of a number.
+            let remedy = if what.starts_with("invalid") && !what.contains("string") {
+                "put quotes around text, as in name = \"t\", or correct it; docs/jobs.md shows whole files"
+            } else {
+                "correct it; docs/jobs.md shows whole files"
+            };
+            self.error(&e.span().unwrap_or(0..0), what, remedy)
         })?;
         Ok(Section { source: self, table, known: vec![] })
     }

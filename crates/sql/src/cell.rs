@@ -60,10 +60,10 @@ fn read_date(text: &str) -> Option<i128> {
 }
 
 /// A time of day without what follows it, and the microseconds by which it is ahead of UTC: `Z`,
-/// `+02`, `+02:00` or `-0530`.
+/// `UTC`, `GMT`, `+02`, `+02:00` or `-0530`.
 fn without_offset(time: &str) -> Option<(&str, i128)> {
-    if let Some(time) = time.strip_suffix(['Z', 'z']) {
-        return Some((time, 0));
+    if let Some(time) = ["Z", "z", "UTC", "GMT"].iter().find_map(|zone| time.strip_suffix(zone)) {
+        return Some((time.trim_end(), 0));
     }
     let Some(at) = time.rfind(['+', '-']) else { return Some((time, 0)) };
     let (time, offset) = time.split_at(at);

@@ -180,13 +180,13 @@ pub static CLAUSES: &[Clause] = &[
     ),
     clause("LIMIT n OFFSET m", "some rows of the order", "SELECT name FROM e ORDER BY id LIMIT 2 OFFSET 1"),
     clause(
-        "a JOIN b ON …, LEFT, RIGHT, FULL, CROSS, USING, NATURAL",
+        "a JOIN b ON …, LEFT, RIGHT, FULL, CROSS, SEMI, ANTI, USING, NATURAL",
         "pairs of rows; one side's keys are unique, or a bound on the pairs is set",
         "SELECT a.name, b.name AS other FROM e AS a JOIN e AS b ON a.k = b.id",
     ),
     clause(
         "LATERAL (query)",
-        "a query for each row, which names its columns",
+        "a query for each row, which names its columns; without FROM, more columns",
         "SELECT a.name, b.name AS richer FROM e AS a LEFT JOIN LATERAL (SELECT y.name FROM e AS y WHERE y.team = a.team ORDER BY y.n DESC, y.id LIMIT 1) AS b ON TRUE",
     ),
     clause(

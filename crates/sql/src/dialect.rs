@@ -3,7 +3,7 @@
 
 use core::any::TypeId;
 use sqlparser::{
-    ast::{BinaryOperator, Expr},
+    ast::{BinaryOperator, Expr, UnaryOperator},
     dialect::{Dialect, DuckDbDialect, PostgreSqlDialect, Precedence},
     keywords::Keyword,
     parser::{Parser, ParserError},
@@ -61,6 +61,17 @@ impl Dialect for Words {
             return Some(Ok(self.prec_value(Precedence::Caret)));
         }
         POSTGRES.get_next_precedence(parser)
+    }
+
+    /// A minus before a value binds more tightly than a power: `-2 ** 2` is 4, as in PostgreSQL and
+    /// DuckDB.
+    fn parse_prefix(&self, parser: &mut Parser<'_>) -> Option<Result<Expr, ParserError>> {
+        if *parser.peek_token_ref() != Token::Minus {
+            return None;
+        }
+        parser.advance_token();
+        let of = parser.parse_subexpr(self.prec_value(Precedence::Caret));
+        Some(of.map(|of| Expr::UnaryOp { op: UnaryOperator::Minus, expr: Box::new(of) }))
     }
 
     /// `a ** b`, and `a DIV b` of MySQL.

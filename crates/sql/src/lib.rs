@@ -42,7 +42,12 @@ use bind::{Binder, Written};
 use error::{At, of_parser, refused, too_large};
 use hushwire_fault::code;
 use hushwire_tables::algebra::Relation;
-use sqlparser::{ast::Statement, parser::Parser, tokenizer::Tokenizer};
+use sqlparser::{
+    ast::{Expr, SelectItem, SetExpr, Statement},
+    dialect::Dialect,
+    parser::Parser,
+    tokenizer::Tokenizer,
+};
 
 /// LOCAL: the largest length of a query's text.
 const LONGEST: usize = 1 << 16;
@@ -79,6 +84,23 @@ const STACK: usize = 256 << 20;
 /// unsupported clause.
 pub fn relation(sql: &str, catalog: &Catalog, options: Options) -> Result<Relation, Fault> {
     relation_with(sql, catalog, options, &[])
+}
+
+/// Whether a query may write the name of a column without quotes: it is one word, and none of SQL.
+#[must_use]
+pub fn is_plain_name(name: &str) -> bool {
+    let dialect = dialect::Words;
+    let begins = name.starts_with(|c| dialect.is_identifier_start(c));
+    if !begins || !name.chars().all(|c| dialect.is_identifier_part(c)) {
+        return false;
+    }
+    // Some words are names in one place alone.
+    let query = format!("SELECT {name}, t.{name} FROM t WHERE {name} IS NULL GROUP BY {name}");
+    let parsed = Parser::parse_sql(&dialect, &query);
+    let Ok([Statement::Query(query)]) = parsed.as_deref() else { return false };
+    let SetExpr::Select(select) = query.body.as_ref() else { return false };
+    let is_name = |item: &SelectItem| matches!(item, SelectItem::UnnamedExpr(Expr::Identifier(_)));
+    matches!(&select.projection[..], [first, _] if is_name(first))
 }
 
 /// The relation of a query with these values in place of `:name`, and of each `?` in turn.

@@ -78,7 +78,26 @@ pub fn column(text: &str) -> Result<Column, Fault> {
     let words: Vec<&str> = rest.split_whitespace().collect();
     let not_null = matches!(&words[..], [.., not, null] if not.eq_ignore_ascii_case("not") && null.eq_ignore_ascii_case("null"));
     let ty = if not_null { words[..words.len() - 2].join(" ") } else { words.join(" ") };
-    let made = Column::new(&name, parse_type(&ty).ok_or_else(wrong)?);
+    let unknown = || {
+        let remedy = match ty.split('(').next().unwrap_or_default().trim().to_ascii_uppercase().as_str() {
+            "" => return wrong(),
+            "TEXT" | "STRING" | "VARCHAR" | "CHAR" | "NVARCHAR" | "CLOB" => {
+                "write VARCHAR(n), where n is the bytes of the longest text, 512 at most; DIGEST holds longer text that no result shows"
+            }
+            "FLOAT" | "REAL" | "FLOAT8" | "FLOAT4" => {
+                "write DOUBLE, or DECIMAL(p, s) for numbers that are exact"
+            }
+            "TINYINT" | "INT2" => "write SMALLINT",
+            "INT4" | "MEDIUMINT" => "write INTEGER",
+            "INT8" | "LONG" | "HUGEINT" => "write BIGINT",
+            "DATETIME" | "TIMESTAMPTZ" => "write TIMESTAMP, which is in UTC",
+            _ => {
+                "take BOOLEAN, SMALLINT, INTEGER, BIGINT, DECIMAL(p, s), DOUBLE, DATE, TIMESTAMP, VARCHAR(n) or DIGEST, and NOT NULL behind it"
+            }
+        };
+        refused(format!("{text:?} has the type {ty:?}, which columns do not have"), remedy)
+    };
+    let made = Column::new(&name, parse_type(&ty).ok_or_else(unknown)?);
     Ok(if not_null { made } else { made.nullable() })
 }
 

@@ -62,6 +62,27 @@ fn a_key_is_made_shown_and_rotated() {
     assert_eq!(place.mode("party0.pem.old.2"), 0o600);
 }
 
+/// `init` writes a card beside the key. A rotation writes the new pin into it, and leaves other
+/// files of that name as they are.
+#[test]
+fn a_rotation_writes_the_card_anew() {
+    let place = Place::new();
+    good(&place, "init --member party0 --address a.example.org:7000");
+    let card = place.get("party0.card");
+    let rotated = json(&good(&place, "keys rotate party0.pem --json -").out);
+    let pin = |field: &str| rotated[field].as_str().unwrap_or_default().to_owned();
+    assert_eq!(rotated["card"], "party0.card");
+    let text = String::from_utf8_lossy(&card).into_owned();
+    assert_eq!(place.get("party0.card"), text.replace(&pin("old_pin"), &pin("pin")).into_bytes());
+    assert_ne!(place.get("party0.card"), card);
+    let again = good(&place, "keys rotate party0.pem");
+    assert!(again.err.contains("party0.card has the new pin"), "{}", again.err);
+    // The old card again: it is not this key's.
+    place.put("party0.card", &card);
+    let third = json(&good(&place, "keys rotate party0.pem --json -").out);
+    assert!(third["card"].is_null() && place.get("party0.card") == card, "{third}");
+}
+
 /// Beside the text where it is a file, in its place on standard output; never in a key's place.
 #[test]
 fn descriptions_go_to_files_and_to_standard_output() {

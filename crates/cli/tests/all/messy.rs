@@ -180,7 +180,7 @@ fn a_join_of_many_rows_with_many_names_the_options() {
 fn notes_and_remedies_of_files() {
     let place = Place::new();
     let long = format!("id,s\n1,{}\n2,y\n", "x".repeat(70_000));
-    let files: [(&str, &[u8], &[&str]); 12] = [
+    let files: [(&str, &[u8], &[&str]); 17] = [
         (
             "long.csv",
             long.as_bytes(),
@@ -189,8 +189,28 @@ fn notes_and_remedies_of_files() {
         (
             "latin1.csv",
             b"id;name\n1;Z\xfcrich\n",
-            &["note: latin1.csv, line 2: column name is not UTF-8; set --encoding latin1, or windows-1252"],
+            &[
+                "note: latin1.csv, line 2: column name is not UTF-8; set --encoding latin1, or windows-1252",
+                "try it with --encoding windows-1252",
+            ],
         ),
+        (
+            "name.csv",
+            b"Z\xfcrich,n\n1,2\n",
+            &[
+                "note: name.csv, line 1: the name of column 1 is not UTF-8",
+                "try it with --encoding windows-1252",
+            ],
+        ),
+        ("half.csv", b"n\n.5\n+1.25\n", &["in a query by --type \"TABLE.n=DECIMAL(18, 2)\""]),
+        (
+            "words of sql.csv",
+            b"id,from,Select,year\n1,2,3,4\n",
+            &["queries must write these names with their quotes: \"from\"\n"],
+        ),
+        // A name does not steer the terminal.
+        ("escape.csv", b"id,\x1b[31mred\n1,2\n", &["\\u{1b}[31mred  INTEGER"]),
+        ("soh.csv", b"a\x01b\n1\x012\n3\x014\n", &["set --separator $'\\x01'"]),
         (
             "plus.csv",
             b"id,n\n1,+5\n2,-6\n",
@@ -216,7 +236,10 @@ fn notes_and_remedies_of_files() {
     ];
     for (name, bytes, words) in files {
         place.put(name, bytes);
-        let told = ended_well(&place, &format!("table describe {name}")).out;
+        // The command line is parted at blanks.
+        let command = format!("table describe {}", name.replace(' ', "?"));
+        let told = ended_well(&place, &command).out;
+        assert!(!told.contains('\u{1b}'), "{name}: {told:?}");
         words.iter().for_each(|words| assert!(told.contains(words), "{name}: no {words:?} in {told}"));
     }
     let refused: [(&str, &[u8], &str); 6] = [

@@ -63,7 +63,7 @@ fn mistakes_name_operands_place_and_remedy() {
         ("z = 3", "line 8, column 5: the type of 3 is not known; write const(u64, 3), say"),
         (
             "z = foo(price)",
-            "line 8, column 5: there is no operation foo; see `hushwire_compute::text` for all operations",
+            "line 8, column 5: there is no operation foo; docs/jobs.md and docs/reference/operations.md list all",
         ),
         ("z = price +", "line 8, column 12: the end of the line stands here; a value is expected"),
         ("z = (price", "line 8, column 11: the end of the line stands here; `)` is expected"),

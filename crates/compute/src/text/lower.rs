@@ -113,10 +113,7 @@ impl Lower {
         }
         match derive::form_of(name) {
             Some(form) => self.derived(arguments, form),
-            None => {
-                let remedy = "see `hushwire_compute::text` for all operations";
-                Err(wrong(place, format!("there is no operation {name}"), remedy))
-            }
+            None => Err(wrong(place, format!("there is no operation {name}"), ALL_OPERATIONS)),
         }
     }
 
@@ -227,7 +224,10 @@ fn bare(expr: &Expr) -> bool {
     }
 }
 
+/// The remedy for an operation that does not exist.
+const ALL_OPERATIONS: &str = "docs/jobs.md and docs/reference/operations.md list all";
+
 /// The error of a sign that no operation has.
 fn unknown(place: TextPlace, sign: &str) -> ComputeError {
-    wrong(place, format!("there is no operation {sign}"), "see `hushwire_compute::text` for all operations")
+    wrong(place, format!("there is no operation {sign}"), ALL_OPERATIONS)
 }

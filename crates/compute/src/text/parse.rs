@@ -358,6 +358,11 @@ impl Parser<'_> {
             }
             Token::Name(name) => {
                 self.next();
+                if matches!(self.peek(), Token::Sign("[")) {
+                    let remedy =
+                        format!("take elements by slice({name}, 0..1), or by gather({name}, places)");
+                    return Err(wrong(self.place(), "`[` stands behind a value", remedy));
+                }
                 if !self.sign("(") {
                     return Ok(match name.as_str() {
                         "true" => What::Truth(true),

@@ -49,7 +49,7 @@ const fn file(
 
 const PLAIN: Option<&str> = Some("header=true");
 
-const FILES: [Messy; 68] = [
+const FILES: [Messy; 76] = [
     // Separators.
     file(&[("a.csv", b"id,n\n1,2\n")], &[], Read("id INTEGER NOT NULL, n INTEGER NOT NULL", &["1|2"]), PLAIN),
     file(
@@ -449,6 +449,54 @@ const FILES: [Messy; 68] = [
         &[("a.csv", b"d\n2024-01-02\n03.02.2024\n2024-05-06\n")],
         &[("date-format", "%d.%m.%Y")],
         Read("d DATE NOT NULL", &["2024-01-02", "2024-02-03", "2024-05-06"]),
+        None,
+    ),
+    file(
+        &[("a.csv", b"t\n2024-01-01 00:00:00 UTC\n2024-01-01 00:00:01+00\n2024-01-01 02:00:00 +0200\n")],
+        &[],
+        Read("t TIMESTAMP NOT NULL", &["2024-01-01 00:00:00", "2024-01-01 00:00:01", "2024-01-01 00:00:00"]),
+        None,
+    ),
+    file(
+        &[("a.csv", b"d\n2024-1-5\n2024-12-31\n2024-2-29\n")],
+        &[],
+        Doubt("d VARCHAR(10) NOT NULL", &["date-format %Y-%m-%d"]),
+        None,
+    ),
+    file(
+        &[("a.csv", b"d\n05-Jan-2024\n29-FEB-2024\n")],
+        &[],
+        Doubt("d VARCHAR(11) NOT NULL", &["date-format %d-%b-%Y"]),
+        None,
+    ),
+    file(
+        &[("a.csv", b"Z\xfcrich,n\n1,2\n")],
+        &[],
+        Told(
+            "Z\u{fffd}rich INTEGER NOT NULL, n INTEGER NOT NULL",
+            &["1|2"],
+            "a.csv, line 1: the name of column 1 is not UTF-8; set `encoding` to latin1",
+        ),
+        None,
+    ),
+    // Files that are no text.
+    file(&[("a.csv", b"\xfd7zXZ\0\0\x04")], &[], Refused(&["a.csv: it is compressed", "unpack it"]), None),
+    file(
+        &[("a.csv", b"%PDF-1.7\n")],
+        &[],
+        Refused(&["a.csv: it is a PDF document", "export the table"]),
+        None,
+    ),
+    file(
+        &[("a.csv", b"\xff\xfe\0\0i\0\0\0d\0\0\0\n\0\0\0")],
+        &[],
+        Refused(&["a.csv: it is UTF-32", "save it as UTF-8"]),
+        None,
+    ),
+    file(
+        &[("a.csv", b"<?xml version=\"1.0\"?>\n<rows/>\n")],
+        &[],
+        Refused(&["a.csv: it is XML", "save the table as CSV"]),
         None,
     ),
     // Several files, packed files, and files without rows.

@@ -44,6 +44,7 @@ mod source;
 mod stored;
 #[cfg(feature = "sql")]
 mod survey;
+mod trials;
 #[cfg(feature = "sql")]
 mod values;
 #[cfg(feature = "sql")]
@@ -53,7 +54,7 @@ mod words;
 pub use clock::now as query_now;
 pub use file::{QueryJob, QueryPartOf, QueryTable};
 #[cfg(feature = "sql")]
-pub use hushwire_sql::{OpenPivot, open_pivots, schema::declaration, with_values};
+pub use hushwire_sql::{OpenPivot, is_plain_name, open_pivots, schema::declaration, with_values};
 #[cfg(feature = "sql")]
 pub use hushwire_tables::algebra::Column;
 

@@ -132,6 +132,11 @@ impl<'a> TableFile<'a> {
         self.rows.readable()
     }
 
+    /// Whether all names are text of the file's encoding.
+    pub(super) fn names_are_text(&self) -> bool {
+        self.rows.header().iter().all(|name| std::str::from_utf8(name).is_ok())
+    }
+
     /// Whether the file has nothing in it, not even names.
     pub(super) fn is_empty(&self) -> bool {
         self.rows.header().is_empty() && self.rows.is_text()

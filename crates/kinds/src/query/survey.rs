@@ -1,7 +1,10 @@
 //! A survey of a table's files: the narrowest types of its columns, why, and the rows that do not
 //! fit what most of them are.
 
-use super::source::{Fields, TableFile};
+use super::{
+    source::{Fields, TableFile},
+    trials::{Trial, trials},
+};
 use hushwire_fault::code;
 use hushwire_files::{FoundForm, outline};
 use hushwire_session::{Dialect, Fault, InputPlace};
@@ -66,6 +69,8 @@ pub struct InferredTable {
     pub remarks: Vec<String>,
     /// Remarks on what the rows look like: a row of totals, text in another encoding.
     pub notes: Vec<String>,
+    /// Whether a name or a field is not UTF-8.
+    pub is_garbled: bool,
     /// The form that the first file turned out to have.
     pub form: Option<FoundForm>,
 }
@@ -135,6 +140,8 @@ pub struct ColumnSurvey {
     long: Option<(String, usize)>,
     /// Numbers that begin with zeros or a plus.
     codes: u64,
+    /// The most digits behind the point of a number, codes included.
+    scale: usize,
     tallies: [Tally; 3],
     /// Words for NULL that everybody knows, among values that are no numbers, dates or truths.
     words: Vec<&'static str>,
@@ -154,7 +161,7 @@ pub struct Spelling {
     /// The first values that do not.
     pub misfits: Vec<Misfit>,
     /// The words for NULL that everybody knows, among values that do not fit, and their number.
-    words: (Vec<&'static str>, u64),
+    pub(super) words: (Vec<&'static str>, u64),
 }
 
 /// A column of text most of whose values are something else.
@@ -244,6 +251,13 @@ impl ColumnSurvey {
         is_text && self.codes > 0 && self.codes + self.tallies[0].fits == self.values
     }
 
+    /// The type that its values have as numbers, if they are text for the codes among them.
+    #[must_use]
+    pub fn as_numbers(&self) -> Option<String> {
+        let decimal = || format!("DECIMAL(18, {})", self.scale.min(18));
+        self.has_codes().then(|| if self.scale == 0 { "INTEGER".to_owned() } else { decimal() })
+    }
+
     fn text_reason(&self) -> String {
         if self.has_codes() {
             let (are, begin) = if self.codes == 1 { ("is a code", "begins") } else { ("are codes", "begin") };
@@ -310,61 +324,6 @@ impl<'f> Field<'f> {
     }
 }
 
-/// A spelling that is tried.
-struct Trial {
-    spelling: Spelling,
-    dialect: Dialect,
-}
-
-/// The spellings that are tried, the plainer ones first.
-fn trials() -> Vec<Trial> {
-    const UNITS: (&str, &str) = ("units", "yes");
-    let numbers: [&[(&str, &str)]; 10] = [
-        &[("decimal", ",")],
-        &[("thousands", ",")],
-        &[("thousands", "'")],
-        &[("thousands", "space")],
-        &[("decimal", ","), ("thousands", ".")],
-        &[("decimal", ","), ("thousands", "space")],
-        &[UNITS],
-        &[("decimal", ","), UNITS],
-        &[("thousands", ","), UNITS],
-        &[("decimal", ","), ("thousands", "."), UNITS],
-    ];
-    let formats = [
-        "%d.%m.%Y",
-        "%d/%m/%Y",
-        "%m/%d/%Y",
-        "%d-%m-%Y",
-        "%m-%d-%Y",
-        "%Y/%m/%d",
-        "%Y.%m.%d",
-        "%d.%m.%y",
-        "%d/%m/%y",
-        "%m/%d/%y",
-        "%d %b %Y",
-        "%b %d, %Y",
-        "%d.%m.%Y %H:%M",
-        "%d.%m.%Y %H:%M:%S",
-        "%d/%m/%Y %H:%M",
-        "%d/%m/%Y %H:%M:%S",
-        "%m/%d/%Y %H:%M",
-        "%m/%d/%Y %H:%M:%S",
-        "%m/%d/%Y %I:%M %p",
-        "%m/%d/%Y %I:%M:%S %p",
-    ];
-    let trial = |options: Vec<(&'static str, &'static str)>, family| {
-        let mut dialect = Dialect::default();
-        // Each value is one that its option has.
-        let is_set = options.iter().all(|(name, value)| dialect.set_list(name, &[value]).is_ok());
-        let spelling = Spelling { options, family, fits: 0, misfits: vec![], words: (vec![], 0) };
-        is_set.then_some(Trial { spelling, dialect })
-    };
-    let numbers = numbers.into_iter().map(|options| (options.to_vec(), Family::Numbers));
-    let formats = formats.into_iter().map(|format| (vec![("date-format", format)], Family::Moments));
-    numbers.chain(formats).filter_map(|(options, family)| trial(options, family)).collect()
-}
-
 /// A column while its values are seen.
 struct Seen {
     inferred: Inferred,
@@ -372,6 +331,7 @@ struct Seen {
     values: u64,
     nulls: u64,
     codes: u64,
+    scale: usize,
     tallies: [Tally; 3],
     words: Vec<&'static str>,
     /// Spellings, where they are looked for.
@@ -390,6 +350,7 @@ impl Seen {
             values: 0,
             nulls: 0,
             codes: 0,
+            scale: 0,
             tallies: <[Tally; 3]>::default(),
             words: vec![],
             trials: if thorough { trials() } else { vec![] },
@@ -430,6 +391,10 @@ impl Seen {
         }
         let looks = spelt.looks();
         self.codes += u64::from(looks.code);
+        if let (true, Some(number)) = (looks.code || looks.number, &number) {
+            let behind = number.trim().split_once('.').map_or("", |(_, behind)| behind);
+            self.scale = self.scale.max(behind.len());
+        }
         let is_text = !(looks.number || looks.moment || looks.truth);
         let word = NULL_WORDS.into_iter().find(|word| is_text && *word == field.text);
         if let Some(word) = word.filter(|word| !self.words.contains(word)) {
@@ -489,6 +454,7 @@ impl Seen {
             declared: self.declared,
             long: self.long,
             codes: self.codes,
+            scale: self.scale,
             tallies: self.tallies,
             words: self.words,
             spellings,
@@ -550,7 +516,12 @@ impl RowNotes {
             format!("{place}: this last row begins with a word for a total; if it is one, delete the line: sums would count all values twice")
         });
         let separator = self.separators.first().filter(|_| rows > 0).map(|(c, _)| {
-            format!("there is one column, and each line has {c:?} as often as the first one; if it is between columns, set --separator {c:?}").replace('\'', "\"")
+            // A shell writes a control character so.
+            let (shown, given) = match *c {
+                '\u{1}' => ("the character U+0001".to_owned(), "$'\\x01'".to_owned()),
+                c => (format!("\"{c}\""), format!("\"{c}\"")),
+            };
+            format!("there is one column, and each line has {shown} as often as the first one; if it is between columns, set --separator {given}")
         });
         garbled.into_iter().chain(total).chain(separator).collect()
     }
@@ -587,7 +558,7 @@ pub fn infer(files: &[&InputPlace]) -> Result<InferredTable, Fault> {
 pub fn survey(files: &[&InputPlace], depth: Depth) -> Result<InferredTable, Fault> {
     let (mut names, mut seen): (Vec<String>, Vec<Seen>) = (vec![], vec![]);
     let (mut counts, mut remarks, mut notes) = (vec![], vec![], vec![]);
-    let (mut form, mut empty) = (None, None);
+    let (mut form, mut empty, mut is_garbled) = (None, None, false);
     for place in files {
         let mut file = TableFile::open(STREAM, place, &Dialect::default())?;
         if file.is_empty() {
@@ -631,6 +602,7 @@ pub fn survey(files: &[&InputPlace], depth: Depth) -> Result<InferredTable, Faul
         }
         counts.push(rows);
         remarks.extend(file.remarks().iter().cloned());
+        is_garbled |= watch.garbled.is_some() || !file.names_are_text();
         notes.extend(watch.notes(rows, is_whole));
     }
     if let (true, Some(path)) = (names.is_empty(), &empty) {
@@ -645,7 +617,7 @@ pub fn survey(files: &[&InputPlace], depth: Depth) -> Result<InferredTable, Faul
         found.push(survey);
     }
     let columns = found.iter().map(|survey| survey.column.clone()).collect();
-    Ok(InferredTable { columns, rows: counts, guessed, found, remarks, notes, form })
+    Ok(InferredTable { columns, rows: counts, guessed, found, remarks, notes, is_garbled, form })
 }
 
 /// Refuses columns that queries would not tell apart: they tell no capitals from small letters.

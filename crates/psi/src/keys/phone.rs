@@ -33,7 +33,7 @@ impl Phone {
         }
         // Some write (0) after every country's code, even where national numbers do not begin with
         // 0.
-        let optional = || field.contains("(0)").then(|| self.read(&field.replacen("(0)", "", 1))).flatten();
+        let optional = || self.read(&without_zero(field)?);
         match self.read(field).or_else(optional) {
             Some(number) => {
                 out.push_str(&number);
@@ -66,6 +66,17 @@ impl Phone {
         let valid = PHONE_NUMBER_UTIL.is_valid_number(&number);
         valid.then(|| Zeroizing::new(PHONE_NUMBER_UTIL.format(&number, PhoneNumberFormat::E164).into_owned()))
     }
+}
+
+/// A field without its zero in brackets, blanks between them or not; `None` if it has none.
+fn without_zero(field: &str) -> Option<Zeroizing<String>> {
+    let is_blank = |c: char| c.is_whitespace();
+    field.match_indices(['(', '[', '\u{ff08}', '\u{ff3b}']).find_map(|(at, open)| {
+        let rest = field[at + open.len()..].trim_start_matches(is_blank);
+        let rest = rest.strip_prefix(['0', '\u{ff10}'])?.trim_start_matches(is_blank);
+        let rest = rest.strip_prefix([')', ']', '\u{ff09}', '\u{ff3d}'])?;
+        Some(Zeroizing::new(format!("{}{rest}", &field[..at])))
+    })
 }
 
 /// The digits of a field as ASCII, after its +, if the field contains only these and the marks

@@ -1,6 +1,6 @@
 //! `hushwire service submit`, `wait`, `fetch`, `cancel` and `jobs`.
 
-use super::{Reach, out, out::word, pair};
+use super::{Reach, data_pair, out, out::word, pair};
 use crate::{Attended, Submission, attend, fetch, jobs::fresh_key, submit, wait};
 use clap::Args;
 use hushwire_fault::Fault;
@@ -25,7 +25,7 @@ pub struct SubmitArgs {
     #[arg(long, value_name = "DIGEST")]
     digest: Option<String>,
     /// A data set of the job and the id to take for it
-    #[arg(long = "data", value_name = "NAME=ID", value_parser = pair)]
+    #[arg(long = "data", value_name = "NAME=ID", value_parser = data_pair)]
     data: Vec<(String, String)>,
     /// The value of a parameter
     #[arg(long = "param", value_name = "NAME=VALUE", value_parser = pair)]

@@ -152,6 +152,19 @@ fn pair(text: &str) -> Result<(String, String), String> {
     Ok((name.to_owned(), value.to_owned()))
 }
 
+/// `NAME=ID` of a data set, whose id is a hash.
+fn data_pair(text: &str) -> Result<(String, String), String> {
+    let (name, id) = pair(text)?;
+    let digits = id.strip_prefix("blake3:").unwrap_or(&id);
+    let is_digit = |c: char| c.is_ascii_digit() || ('a'..='f').contains(&c);
+    if digits.len() != 64 || !digits.chars().all(is_digit) {
+        return Err(format!(
+            "{id:?} is no id of a data set: it has 64 hexadecimal digits, as `hushwire data list` prints it"
+        ));
+    }
+    Ok((name, id))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -172,12 +185,20 @@ mod tests {
     fn pairs_have_a_name_and_a_value() {
         assert_eq!(pair("a=b=c"), Ok(("a".to_owned(), "b=c".to_owned())));
         assert!(pair("a").is_err() && pair("=b").is_err() && pair("a=").is_err());
+        let id = "0a".repeat(32);
+        assert_eq!(data_pair(&format!("stays={id}")), Ok(("stays".to_owned(), id.clone())));
+        assert!(data_pair(&format!("stays=blake3:{id}")).is_ok());
+        for wrong in
+            ["stays", "stays=00", "stays=", &format!("stays={id}0"), &format!("stays={}", id.to_uppercase())]
+        {
+            assert!(data_pair(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]
     fn command_lines_are_read() {
         for line in [
-            "x submit --to s.toml --proposal p1 --data stays=ab --param since=2020-01-01 --recipient anna=a.keys --json",
+            "x submit --to s.toml --proposal p1 --data stays=abababababababababababababababababababababababababababababababab --param since=2020-01-01 --recipient anna=a.keys --json",
             "x data put stays.csv --schema s.toml --keys o.keys --to s.toml --padded 1000",
             "x data put --resume stays.csv.sealed --to s.toml",
             "x audit verify --file audit.log",

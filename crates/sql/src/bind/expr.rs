@@ -240,6 +240,13 @@ impl<'q> Binder<'q> {
                 let list = list.iter().map(|e| self.expr(env, calls, e)).collect::<Result<Vec<_>, _>>()?;
                 negate(self.in_list(expr, list, at)?, *negated)
             }
+            E::InSubquery { expr, subquery, negated } if matches!(expr.as_ref(), E::Tuple(_)) => {
+                let E::Tuple(row) = expr.as_ref() else {
+                    return no("such a row of values", "name the values");
+                };
+                let row = row.iter().map(|e| self.expr(env, calls, e)).collect::<Result<Vec<_>, _>>()?;
+                negate(self.row_in_subquery(env, calls, row, subquery, at)?, *negated)
+            }
             E::InSubquery { expr, subquery, negated } => {
                 let left = of!(expr);
                 negate(self.in_subquery(env, calls, left, subquery, at)?, *negated)

@@ -4,6 +4,7 @@ use super::{
     Binder, BoundQuery, CommonTable, Env,
     expr::Calls,
     scope::{Name, Scope, means},
+    select::name_of,
     subquery::Inner,
 };
 use crate::{
@@ -97,26 +98,42 @@ impl<'q> Binder<'q> {
         before: &Scope,
         tables: &mut Pool,
     ) -> Result<(Pool, Scope), Fault> {
-        let (mut pool, mut scope) = match self.lateral(&item.relation, outer, before)? {
-            None => self.factor(&item.relation, outer)?,
-            Some((inner, names, at)) => {
+        let (mut pool, mut scope) = match self.computed(&item.relation, outer, before)? {
+            Some((more, names)) => {
                 let was = std::mem::take(tables);
-                *tables = self.with_lateral(was, inner, at)?;
-                (std::mem::take(tables), names)
+                (self.with_computed(was, more, (&item.relation).into())?, names)
             }
+            None => match self.lateral(&item.relation, outer, before)? {
+                None => self.factor(&item.relation, outer)?,
+                Some((inner, names, at)) => {
+                    let was = std::mem::take(tables);
+                    *tables = self.with_lateral(was, inner, at)?;
+                    (std::mem::take(tables), names)
+                }
+            },
         };
         for join in &item.joins {
             let around = Scope([before.0.clone(), scope.0.clone()].concat());
-            let Some((inner, names, at)) = self.lateral(&join.relation, outer, &around)? else {
-                let (right, names) = self.factor(&join.relation, outer)?;
-                (pool, scope) = self.join(join, (pool, scope), (right, names), outer)?;
-                continue;
-            };
             use JoinOperator as J;
             let always = |on: &JoinConstraint| match on {
                 JoinConstraint::None => true,
                 JoinConstraint::On(ast::Expr::Value(value)) => value.value == ast::Value::Boolean(true),
                 _ => false,
+            };
+            // Each row before it has exactly one row beside it, so that an outer join is no other.
+            if let J::CrossJoin(on) | J::Join(on) | J::Inner(on) | J::Left(on) | J::LeftOuter(on) =
+                &join.join_operator
+                && always(on)
+                && let Some((more, names)) = self.computed(&join.relation, outer, &around)?
+            {
+                pool = self.with_computed(pool, more, (&join.relation).into())?;
+                scope.0.extend(names.0);
+                continue;
+            }
+            let Some((inner, names, at)) = self.lateral(&join.relation, outer, &around)? else {
+                let (right, names) = self.factor(&join.relation, outer)?;
+                (pool, scope) = self.join(join, (pool, scope), (right, names), outer)?;
+                continue;
             };
             match &join.join_operator {
                 J::CrossJoin(on) | J::Join(on) | J::Inner(on) if always(on) => {
@@ -137,6 +154,67 @@ impl<'q> Binder<'q> {
             scope.0.extend(names.0);
         }
         Ok((pool, scope))
+    }
+
+    /// The columns of a lateral query without FROM, which are expressions on the tables before it.
+    fn computed(
+        &mut self,
+        factor: &'q ast::TableFactor,
+        outer: Option<&Env<'_>>,
+        before: &Scope,
+    ) -> Result<Option<(Vec<(Id, Expr)>, Scope)>, Fault> {
+        let ast::TableFactor::Derived { lateral: true, subquery, alias, sample: None } = factor else {
+            return Ok(None);
+        };
+        let ast::SetExpr::Select(select) = subquery.body.as_ref() else { return Ok(None) };
+        let is_grouped =
+            !matches!(&select.group_by, ast::GroupByExpr::Expressions(keys, _) if keys.is_empty());
+        let is_more = !select.from.is_empty()
+            || is_grouped
+            || [&select.selection, &select.having, &select.qualify].into_iter().any(Option::is_some)
+            || select.distinct.is_some()
+            || subquery.with.is_some()
+            || subquery.order_by.is_some()
+            || subquery.limit_clause.is_some()
+            || subquery.fetch.is_some();
+        let is_expression = |item: &ast::SelectItem| {
+            matches!(item, ast::SelectItem::UnnamedExpr(_) | ast::SelectItem::ExprWithAlias { .. })
+        };
+        if is_more || !select.projection.iter().all(is_expression) {
+            return Ok(None);
+        }
+        let env = Env { scope: before, outer, barred: None };
+        let (mut columns, mut more) = (vec![], vec![]);
+        for item in &select.projection {
+            let (expr, name) = match item {
+                ast::SelectItem::UnnamedExpr(expr) => (expr, name_of(expr)),
+                ast::SelectItem::ExprWithAlias { expr, alias } => (expr, alias.value.clone()),
+                _ => continue,
+            };
+            let expr = self.expr(&env, &mut Calls::none("the list of LATERAL without FROM"), expr)?;
+            let id = self.id_of(&name, &expr, &mut more)?;
+            columns.push((name, id));
+        }
+        for (column, name) in columns.iter_mut().zip(alias.iter().flat_map(|alias| &alias.columns)) {
+            column.0.clone_from(&name.name.value);
+        }
+        let called = alias.as_ref().map(|alias| alias.name.value.as_str());
+        let scope = Scope::of(called.filter(|called| !called.is_empty()), &columns);
+        Ok(Some((more, scope)))
+    }
+
+    /// Tables with more columns, which are computed of theirs.
+    fn with_computed(&mut self, pool: Pool, more: Vec<(Id, Expr)>, at: At) -> Result<Pool, Fault> {
+        let plan = if pool.items.is_empty() { LogicalPlan::One } else { self.joined(pool) };
+        let own = plan.ids();
+        if !more.iter().all(|(_, expr)| reads(expr).is_subset(&own)) {
+            return Err(unsupported(
+                at,
+                "LATERAL without FROM that names a table before a comma",
+                "write CROSS JOIN in place of the comma",
+            ));
+        }
+        Ok(Pool { items: vec![plan.extended(more)], conditions: vec![] })
     }
 
     /// A lateral query, the names of its columns, and its place.
@@ -188,15 +266,10 @@ impl<'q> Binder<'q> {
             J::Left(on) | J::LeftOuter(on) => (LogicalJoin::Left, false, on),
             J::Right(on) | J::RightOuter(on) => (LogicalJoin::Left, true, on),
             J::FullOuter(on) => (LogicalJoin::Full, false, on),
-            J::Semi(_) | J::LeftSemi(_) | J::RightSemi(_) => {
-                return no(
-                    "SEMI JOIN",
-                    "write WHERE EXISTS (SELECT 1 FROM other WHERE other.id = t.id), or WHERE t.id IN (SELECT id FROM other)",
-                );
-            }
-            J::Anti(_) | J::LeftAnti(_) | J::RightAnti(_) => {
-                return no("ANTI JOIN", "write WHERE NOT EXISTS (SELECT 1 FROM other WHERE other.id = t.id)");
-            }
+            J::Semi(on) | J::LeftSemi(on) => (LogicalJoin::Semi, false, on),
+            J::RightSemi(on) => (LogicalJoin::Semi, true, on),
+            J::Anti(on) | J::LeftAnti(on) => (LogicalJoin::Anti, false, on),
+            J::RightAnti(on) => (LogicalJoin::Anti, true, on),
             _ => {
                 return no(
                     "this kind of join",
@@ -244,6 +317,12 @@ impl<'q> Binder<'q> {
             }
             JoinConstraint::None => vec![],
         };
+        if matches!(kind, LogicalJoin::Semi | LogicalJoin::Anti) {
+            let (l, r) = (self.joined(left), self.joined(right));
+            let (kept, other, names) = if turned { (r, l, right_names) } else { (l, r, left_names) };
+            let plan = self.semi(kind, kept, other, conditions);
+            return Ok((Pool { items: vec![plan], conditions: vec![] }, names));
+        }
         let plan = if kind == LogicalJoin::Inner {
             left.items.extend(right.items);
             left.conditions.extend(right.conditions);

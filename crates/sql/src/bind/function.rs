@@ -15,7 +15,9 @@ use crate::{
 };
 use hushwire_fault::code;
 use hushwire_tables::{
-    aggregates::{self, AggregateArguments, AggregateDef, AggregateMeaning, Figure, Figures},
+    aggregates::{
+        self, AggregateArguments, AggregateDef, AggregateMeaning, AggregateOrder, Figure, Figures, Nulls,
+    },
     algebra::{Aggregate, Arithmetic, Column, ColumnType, Expr, Relation, WindowFunction},
     functions::{self, Arguments, Reader},
 };
@@ -327,11 +329,18 @@ impl<'q> Binder<'q> {
         calls: &mut Calls<'q>,
         given: &Given<'q>,
         filter: Option<&'q ast::Expr>,
-    ) -> Result<(Option<Vec<Expr>>, Vec<(Expr, bool)>), Fault> {
+    ) -> Result<(Option<Vec<Expr>>, Vec<AggregateOrder>), Fault> {
         let filter = filter.map(|e| self.condition(env, calls, e)).transpose()?;
         let mut order = vec![];
         for key in &given.order {
-            order.push((self.expr(env, calls, &key.expr)?, sort_key(key, 0)?.descending));
+            let by = self.expr(env, calls, &key.expr)?;
+            let OrderKey { descending, nulls_first, .. } = sort_key(key, 0)?;
+            let nulls = match (self.columns.may_be_null(&by)?, nulls_first) {
+                (false, _) => Nulls::None,
+                (true, true) => Nulls::First,
+                (true, false) => Nulls::Last,
+            };
+            order.push(AggregateOrder { by, descending, nulls });
         }
         let mut all = match &given.all {
             None => None,
@@ -348,7 +357,7 @@ impl<'q> Binder<'q> {
                 all.into_iter().map(one).collect()
             }
         });
-        let order = order.into_iter().map(|(e, descending)| (kept(e), descending)).collect();
+        let order = order.into_iter().map(|key| AggregateOrder { by: kept(key.by), ..key }).collect();
         Ok((all, order))
     }
 

@@ -28,6 +28,20 @@ const KNOWN: &[(&[&str], &str)] = &[
         &["convert", "try_convert", "safe_cast"],
         "write CAST(value AS type), which is NULL where it does not fit",
     ),
+    (
+        &["to_days", "to_weeks", "to_months", "to_years", "to_hours", "to_minutes", "to_seconds"],
+        "write an interval: INTERVAL (n) DAY, or n * INTERVAL '1' MONTH",
+    ),
+    (
+        &["time_bucket", "date_bucket", "date_bin", "time_slice"],
+        "write DATE_TRUNC('month', day); for other widths day - (day - DATE '2000-01-01') % 7",
+    ),
+    (
+        &["make_timestamp", "timestampfromparts", "datetimefromparts"],
+        "write CAST(MAKE_DATE(year, month, day) AS TIMESTAMP) + INTERVAL (h) HOUR",
+    ),
+    (&["isfinite", "isinf", "isnan", "is_nan"], "leave it out: no number here is infinite, or not a number"),
+    (&["columns"], "name the columns, or write * EXCLUDE (a, b)"),
     (&["isnull", "zeroifnull"], "write COALESCE(value, 0)"),
     (&["safe_divide", "div0"], "write a / b, which is NULL where b is 0"),
     (
@@ -146,6 +160,13 @@ pub(crate) fn of_syntax(query: &str, cause: &str) -> Option<&'static str> {
         "AGAINST" => "write text ILIKE '%word%', or REGEXP_MATCHES(text, 'word') of one owner's column",
         "ON" if has("ASOF") => {
             "write both tables under each other by UNION ALL, and take LAST_VALUE(price IGNORE NULLS) OVER (PARTITION BY item ORDER BY at)"
+        }
+        "MATERIALIZED" | "NOT" if has("MATERIALIZED") => {
+            "leave MATERIALIZED out: a query that WITH names is computed once"
+        }
+        "EXCLUDE" => "take the row's own value from the aggregate: SUM(a) OVER (…) - a",
+        "USING" | "TABLESAMPLE" if has("SAMPLE") => {
+            "write LIMIT, or a condition on a column of numbers that the owner drew"
         }
         "{" | "[" => "there are no lists and structs: write one column for each part",
         _ => return None,

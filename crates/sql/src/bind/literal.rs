@@ -21,7 +21,7 @@ pub(super) fn literal(value: &ast::ValueWithSpan) -> Result<Expr, Fault> {
             return Err(unsupported(
                 at,
                 "a parameter",
-                "give its value: --param name=value for :name, and --param in order for ?, or [parameters] of the job",
+                "give its value: --param name=value for :name; for each ? such a --param in order, under any name, as in --param a=7; or [parameters] of the job",
             ));
         }
         other => {

@@ -22,6 +22,7 @@ mod interval;
 mod literal;
 mod pattern;
 mod pivot;
+mod quantified;
 mod ranged;
 mod ranged_ends;
 mod ranged_extremes;

@@ -446,7 +446,7 @@ fn left_out(options: &ast::WildcardAdditionalOptions) -> Vec<&ast::Ident> {
 }
 
 /// The name of a list item without an alias.
-fn name_of(expr: &ast::Expr) -> String {
+pub(super) fn name_of(expr: &ast::Expr) -> String {
     match expr {
         ast::Expr::Identifier(name) => name.value.clone(),
         ast::Expr::CompoundIdentifier(path) => path.last().map_or(String::new(), |name| name.value.clone()),

@@ -32,10 +32,15 @@ use hushwire_tables::{
 };
 use sqlparser::ast;
 
-enum Sort {
+pub(super) enum Sort {
     Exists,
     /// Whether an outer expression is among the values of a column.
     In(Expr, Id),
+    /// Whether outer expressions are a row; the correlation compares them. `sure` says that no
+    /// comparison is NULL.
+    Row {
+        sure: bool,
+    },
     /// Whether a comparison with an outer expression holds for some value of a column.
     Any(Expr, Comparison, Id),
     /// The value's column, and its value for no rows if that is not NULL. `exactly` says that there
@@ -125,7 +130,7 @@ impl Inner {
 }
 
 impl<'q> Binder<'q> {
-    fn inner(
+    pub(super) fn inner(
         &mut self,
         env: &Env<'_>,
         calls: &Calls<'q>,
@@ -137,7 +142,7 @@ impl<'q> Binder<'q> {
             return Err(unsupported(
                 at,
                 "a subquery in this place",
-                "write it in WHERE, HAVING or the list, or join it in FROM: JOIN (SELECT …) AS b ON a.id = b.id",
+                "write it in WHERE, HAVING or the list, or join it in FROM: JOIN (SELECT …) AS b ON a.id = b.id; to group by it, select it in a derived table",
             ));
         }
         self.around(env, query, exists, at)
@@ -205,7 +210,7 @@ impl<'q> Binder<'q> {
         filtered(plan, last.into_iter().chain(first))
     }
 
-    fn stand_in(
+    pub(super) fn stand_in(
         &mut self,
         calls: &mut Calls<'q>,
         (ty, nullable): (ColumnType, bool),
@@ -235,30 +240,6 @@ impl<'q> Binder<'q> {
         Ok(self.stand_in(calls, (ColumnType::Boolean, false), Sort::Exists, (plan, on), at))
     }
 
-    pub(super) fn in_subquery(
-        &mut self,
-        env: &Env<'_>,
-        calls: &mut Calls<'q>,
-        left: Expr,
-        query: &'q ast::Query,
-        at: At,
-    ) -> Result<Expr, Fault> {
-        let inner = self.inner(env, calls, query, false, at)?;
-        let [(_, right)] = inner.columns[..] else {
-            return Err(fault(at, code::SUBQUERY_COLUMNS, &[("found", &inner.columns.len())]));
-        };
-        if inner.correlated(at)? == Some(Empty::One) {
-            // There is always exactly one row, so membership is equality.
-            let value = self.value_of(calls, inner, at)?;
-            return self.compared(Comparison::Equal, left, value, at);
-        }
-        let Inner { plan, on, .. } = inner;
-        // Checks its types.
-        self.compared(Comparison::Equal, left.clone(), Expr::Column(right), at)?;
-        let nullable = self.columns.may_be_null(&left)? || self.columns.of(right).nullable;
-        Ok(self.stand_in(calls, (ColumnType::Boolean, nullable), Sort::In(left, right), (plan, on), at))
-    }
-
     pub(super) fn scalar(
         &mut self,
         env: &Env<'_>,
@@ -271,7 +252,7 @@ impl<'q> Binder<'q> {
     }
 
     /// The value of a subquery's one row; NULL if there is no row.
-    fn value_of(&mut self, calls: &mut Calls<'q>, inner: Inner, at: At) -> Result<Expr, Fault> {
+    pub(super) fn value_of(&mut self, calls: &mut Calls<'q>, inner: Inner, at: At) -> Result<Expr, Fault> {
         let one = inner.correlated(at)?;
         let Inner { plan, columns, on, figures, list, beside, .. } = inner;
         let [(_, value)] = columns[..] else {
@@ -333,6 +314,14 @@ impl<'q> Binder<'q> {
             Sort::Exists if taken(&positive) => Ok(self.semi(LogicalJoin::Semi, item, plan, on)),
             Sort::Exists if taken(&negative) => Ok(self.semi(LogicalJoin::Anti, item, plan, on)),
             Sort::Exists => self.marked(item, plan, on, id, at),
+            Sort::Row { .. } if taken(&positive) => Ok(self.semi(LogicalJoin::Semi, item, plan, on)),
+            Sort::Row { sure: false } => Err(unsupported(
+                at,
+                "NOT IN, or IN as a value, of rows of values that may be NULL",
+                "write NOT EXISTS (SELECT 1 FROM b WHERE b.x = a.x AND b.y = a.y), or EXISTS",
+            )),
+            Sort::Row { .. } if taken(&negative) => Ok(self.semi(LogicalJoin::Anti, item, plan, on)),
+            Sort::Row { .. } => self.marked(item, plan, on, id, at),
             Sort::In(left, right) => {
                 let nulls = self.columns.may_be_null(&left)?;
                 let equal = self.compared(Comparison::Equal, left.clone(), Expr::Column(right), at)?;
@@ -375,7 +364,7 @@ impl<'q> Binder<'q> {
         }
     }
 
-    fn semi(
+    pub(super) fn semi(
         &mut self,
         kind: LogicalJoin,
         mut left: LogicalPlan,
@@ -403,17 +392,25 @@ impl<'q> Binder<'q> {
         conditions: Vec<Expr>,
         at: At,
     ) -> Result<Vec<(Id, Id)>, Fault> {
-        let one = |condition| {
-            pair(&condition, left, right, &mut self.columns).ok_or_else(|| {
+        let mut pairs = vec![];
+        for condition in conditions {
+            // A value that no row decides, as in `3 IN (SELECT id …)`.
+            if reads(&condition).is_subset(&right.ids()) {
+                let plan = std::mem::replace(right, LogicalPlan::One);
+                *right = filtered(plan, [condition]);
+                continue;
+            }
+            let found = pair(&condition, left, right, &mut self.columns).ok_or_else(|| {
                 let clause = "a subquery in this place that is not correlated by columns that are equal";
                 unsupported(
                     at,
                     clause,
                     "compare columns of both by =, as in WHERE b.id = a.id, or join in FROM",
                 )
-            })
-        };
-        conditions.into_iter().map(one).collect()
+            });
+            pairs.push(found?);
+        }
+        Ok(pairs)
     }
 
     /// The plan with a truth value for each row: whether it has a partner.
@@ -498,46 +495,6 @@ impl<'q> Binder<'q> {
         let plan =
             LogicalPlan::Join { kind, left: Box::new(left), right: Box::new(right), on, residual: None };
         Ok(plan.extended(vec![(id, found)]))
-    }
-
-    /// `of op ANY (query)`, or ALL.
-    pub(super) fn any(
-        &mut self,
-        env: &Env<'_>,
-        calls: &mut Calls<'q>,
-        (of, op, all): (Expr, Comparison, bool),
-        query: &'q ast::Query,
-        at: At,
-    ) -> Result<Expr, Fault> {
-        use Comparison::{Equal, Greater, GreaterOrEqual, Less, LessOrEqual, NotEqual};
-        // For all values a comparison holds where for none its contrary does.
-        let contrary = match op {
-            Equal => NotEqual,
-            NotEqual => Equal,
-            Less => GreaterOrEqual,
-            LessOrEqual => Greater,
-            Greater => LessOrEqual,
-            GreaterOrEqual => Less,
-        };
-        let op = if all { contrary } else { op };
-        if op == Equal {
-            let found = self.in_subquery(env, calls, of, query, at)?;
-            return Ok(if all { found.not() } else { found });
-        }
-        let inner = self.inner(env, calls, query, false, at)?;
-        let [(_, value)] = inner.columns[..] else {
-            return Err(fault(at, code::SUBQUERY_COLUMNS, &[("found", &inner.columns.len())]));
-        };
-        let found = if inner.correlated(at)? == Some(Empty::One) {
-            let value = self.value_of(calls, inner, at)?;
-            self.compared(op, of, value, at)?
-        } else {
-            let Inner { plan, on, .. } = inner;
-            // Checks its types.
-            self.compared(op, of.clone(), Expr::Column(value), at)?;
-            self.stand_in(calls, (ColumnType::Boolean, true), Sort::Any(of, op, value), (plan, on), at)
-        };
-        Ok(if all { found.not() } else { found })
     }
 
     /// The rows of a lateral query beside those of the plan before it. An aggregate without GROUP

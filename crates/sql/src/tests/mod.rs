@@ -2,6 +2,7 @@
 
 mod cells;
 mod frames;
+mod names;
 mod owners;
 mod plans;
 mod reference;

@@ -5,7 +5,7 @@ use hushwire_sql::test_support::World;
 use hushwire_tables::algebra::{Column, ColumnType};
 
 /// Queries with the rows of SQLite.
-const QUERIES: [&str; 35] = [
+const QUERIES: [&str; 43] = [
     // An aggregate without GROUP BY has a row even of nothing.
     "SELECT k FROM a WHERE EXISTS (SELECT COUNT(*) FROM b WHERE b.k = a.k)",
     "SELECT k FROM a WHERE NOT EXISTS (SELECT MAX(y) FROM b WHERE b.k = a.k)",
@@ -24,6 +24,15 @@ const QUERIES: [&str; 35] = [
     "SELECT k FROM a WHERE x NOT IN (SELECT MAX(y) FROM b WHERE b.k = a.k)",
     "SELECT k FROM a WHERE x IN (SELECT COUNT(*) FROM b)",
     "SELECT k, 1 IN (SELECT COUNT(*) FROM b WHERE b.k = a.x) FROM a",
+    // Rows of values among those of a query, and values that no row decides.
+    "SELECT k FROM a WHERE (x, k) IN (SELECT y, k FROM b)",
+    "SELECT k FROM a WHERE (k, t) IN (SELECT k, t FROM b WHERE y > 1)",
+    "SELECT k FROM a WHERE (k, k) NOT IN (SELECT k, k FROM b)",
+    "SELECT k, (k, k) IN (SELECT k, k FROM b) FROM a",
+    "SELECT k, (k, 1) NOT IN (SELECT k, 1 FROM b WHERE b.k > 2) FROM a",
+    "SELECT k FROM a WHERE (x, 1) IN (SELECT y, COUNT(*) FROM b GROUP BY y)",
+    "SELECT k FROM a WHERE (k, k) IN (SELECT k, k FROM b WHERE b.t = a.t) OR k = 3",
+    "SELECT k, 3 IN (SELECT k FROM b), 9 IN (SELECT y FROM b), 2 NOT IN (SELECT y FROM b WHERE y IS NOT NULL) FROM a",
     // HAVING and LIMIT drop the row.
     "SELECT k, (SELECT COUNT(*) FROM b HAVING COUNT(*) > 100) FROM a",
     "SELECT k, (SELECT COUNT(*) FROM b HAVING COUNT(*) > 3) FROM a",

@@ -67,14 +67,36 @@ pub trait Figures {
     ) -> Result<Expr, Fault>;
 }
 
+/// The place of NULLs in an order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Nulls {
+    /// There are none.
+    None,
+    /// Before all values.
+    First,
+    /// Behind all values.
+    Last,
+}
+
+/// A key of an aggregate's ORDER BY.
+#[derive(Clone, Debug)]
+pub struct AggregateOrder {
+    /// The key.
+    pub by: Expr,
+    /// Whether the greatest comes first.
+    pub descending: bool,
+    /// The place of rows whose key is NULL.
+    pub nulls: Nulls,
+}
+
 /// The arguments of an aggregate, bound and in order.
 pub struct AggregateArguments<'a> {
     /// The aggregate, by the name that the query calls.
     pub name: &'a str,
     /// The arguments.
     pub all: Vec<Expr>,
-    /// The keys of ORDER BY within the call or of WITHIN GROUP, and whether they are descending.
-    pub order: Vec<(Expr, bool)>,
+    /// The keys of ORDER BY within the call or of WITHIN GROUP.
+    pub order: Vec<AggregateOrder>,
     /// Whether DISTINCT precedes its argument.
     pub distinct: bool,
     /// The bytes that a CAST around leaves for a text.
@@ -172,7 +194,7 @@ impl AggregateArguments<'_> {
     /// The value to order by, and its direction: of WITHIN GROUP, or an argument.
     pub(crate) fn ordered(&self, argument: Option<&Expr>) -> Result<(Expr, bool), Fault> {
         match (&self.order[..], argument) {
-            ([(of, descending)], None) => Ok((of.clone(), *descending)),
+            ([AggregateOrder { by, descending, .. }], None) => Ok((by.clone(), *descending)),
             ([], Some(of)) => Ok((of.clone(), false)),
             _ => {
                 let remedy = "write PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY x), or QUANTILE_CONT(x, 0.9)";

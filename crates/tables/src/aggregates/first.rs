@@ -1,6 +1,10 @@
 //! FIRST.
 
-use super::{AggregateArguments, AggregateDef, AggregateMeaning, arg_max::extreme};
+use super::{
+    AggregateArguments, AggregateDef, AggregateMeaning, AggregateOrder, MIN, Nulls, arg_max::extreme,
+    definition::when,
+};
+use crate::{Fault, algebra::Expr, functions::coalesce};
 
 pub(super) static DEFINITION: AggregateDef = AggregateDef {
     names: &["first"],
@@ -12,14 +16,32 @@ pub(super) static DEFINITION: AggregateDef = AggregateDef {
     distinct: false,
     meaning: AggregateMeaning::Rewritten(|arguments| {
         let [of] = arguments.exactly()?;
-        let [(by, descending)] = &arguments.order[..] else {
+        let [key] = &arguments.order[..] else {
             let clause = "FIRST without an ORDER BY of one key";
             return Err(AggregateArguments::unsupported(
                 clause,
                 "write FIRST(value ORDER BY key): rows have no order of their own",
             ));
         };
-        let (by, descending) = (by.clone(), *descending);
-        extreme(arguments, of, by, descending)
+        let key = key.clone();
+        at_end(arguments, of, key, true)
     }),
 };
+
+/// The first value in an order that is not NULL, or the last one.
+pub(super) fn at_end(
+    arguments: &mut AggregateArguments<'_>,
+    of: Expr,
+    key: AggregateOrder,
+    is_first: bool,
+) -> Result<Expr, Fault> {
+    let AggregateOrder { by, descending, nulls } = key;
+    let among = extreme(arguments, of.clone(), by.clone(), descending == is_first)?;
+    if nulls == Nulls::None {
+        return Ok(among);
+    }
+    // The rows without a key are the first ones, or the last ones.
+    let without = arguments.figure(&MIN, when(by.is_null(), of))?;
+    let are_near = (nulls == Nulls::First) == is_first;
+    Ok(coalesce(if are_near { vec![without, among] } else { vec![among, without] }))
+}

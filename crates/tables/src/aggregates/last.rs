@@ -1,6 +1,6 @@
 //! LAST.
 
-use super::{AggregateArguments, AggregateDef, AggregateMeaning, arg_max::extreme};
+use super::{AggregateArguments, AggregateDef, AggregateMeaning, first::at_end};
 
 pub(super) static DEFINITION: AggregateDef = AggregateDef {
     names: &["last"],
@@ -12,14 +12,14 @@ pub(super) static DEFINITION: AggregateDef = AggregateDef {
     distinct: false,
     meaning: AggregateMeaning::Rewritten(|arguments| {
         let [of] = arguments.exactly()?;
-        let [(by, descending)] = &arguments.order[..] else {
+        let [key] = &arguments.order[..] else {
             let clause = "LAST without an ORDER BY of one key";
             return Err(AggregateArguments::unsupported(
                 clause,
                 "write LAST(value ORDER BY key): rows have no order of their own",
             ));
         };
-        let (by, descending) = (by.clone(), *descending);
-        extreme(arguments, of, by, !descending)
+        let key = key.clone();
+        at_end(arguments, of, key, false)
     }),
 };

@@ -17,7 +17,7 @@ mod moments;
 
 pub use avg::AVG;
 pub use count::COUNT;
-pub use definition::{AggregateArguments, AggregateDef, AggregateMeaning, Figures};
+pub use definition::{AggregateArguments, AggregateDef, AggregateMeaning, AggregateOrder, Figures, Nulls};
 pub(crate) use figure::{Checked, FigureForm, FigureRows, FigureValues};
 pub use figure::{Figure, OverFrame};
 pub use max::MAX;

@@ -1,7 +1,7 @@
 //! STRING_AGG.
 
 use super::{
-    AggregateArguments, AggregateDef, AggregateMeaning, MIN,
+    AggregateArguments, AggregateDef, AggregateMeaning, MIN, Nulls,
     definition::{when, whole},
 };
 use crate::{
@@ -52,10 +52,14 @@ pub(super) static DEFINITION: AggregateDef = AggregateDef {
         let there = of.clone().is_null().not();
         let mut order = vec![(there.clone(), true)];
         if !arguments.distinct {
-            order.extend(arguments.order.clone());
+            for key in arguments.order.clone() {
+                if key.nulls == Nulls::First {
+                    order.push((key.by.clone().is_null(), true));
+                }
+                order.push((key.by, key.descending));
+            }
         }
-        let descending =
-            arguments.distinct && arguments.order.first().is_some_and(|(_, descending)| *descending);
+        let descending = arguments.distinct && arguments.order.first().is_some_and(|key| key.descending);
         order.push((of.clone(), descending));
         let number = if arguments.distinct { WindowFunction::DenseRank } else { WindowFunction::RowNumber };
         let place = arguments.figures.within(vec![], order, number)?;

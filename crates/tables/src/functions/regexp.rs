@@ -1,7 +1,8 @@
 //! Common parts of regular expressions, which the owner of a text applies in the open.
 //!
 //! The syntax is RE2's, as in DuckDB. A search takes time in proportion to the text, whatever the
-//! pattern is.
+//! pattern is. [`spelt`] writes a pattern as the engine here reads it: its classes know all of
+//! Unicode, and those of RE2 ASCII alone.
 
 use super::{Arguments, text};
 use crate::Fault;
@@ -71,7 +72,8 @@ impl Pattern {
     }
 
     fn compiled(&self) -> Result<Regex, String> {
-        let text = if self.whole { format!("\\A(?:{})\\z", self.text) } else { self.text.clone() };
+        let text = spelt(&self.text);
+        let text = if self.whole { format!("\\A(?:{text})\\z") } else { text };
         let made = RegexBuilder::new(&text)
             .case_insensitive(self.any_case)
             .dot_matches_new_line(self.dot_all)
@@ -143,5 +145,129 @@ impl Pattern {
     /// The pattern in a plan.
     pub(super) fn shown(&self) -> String {
         format!("'{}'", self.text)
+    }
+}
+
+/// A class of RE2 in brackets, by its letter.
+fn class(letter: char) -> Option<&'static str> {
+    Some(match letter.to_ascii_lowercase() {
+        'd' => "0-9",
+        's' => "\\t\\n\\f\\r\\x20",
+        'w' => "0-9A-Za-z_",
+        _ => return None,
+    })
+}
+
+/// A pattern of RE2 in the syntax of the engine.
+///
+/// - `\d`, `\s`, `\w` and `\b` are of ASCII.
+/// - Within brackets, `[`, `&` and `~` are themselves; the engine has sets in sets.
+/// - A backslash before a sign of ASCII is the sign. For the engine, `\<` begins a word.
+/// - `\Q…\E` is its text.
+fn spelt(pattern: &str) -> String {
+    let (mut out, mut rest, mut is_set) = (String::with_capacity(pattern.len()), pattern, false);
+    while let Some(c) = rest.chars().next() {
+        rest = &rest[c.len_utf8()..];
+        match c {
+            '\\' => {
+                let Some(next) = rest.chars().next() else {
+                    out.push(c);
+                    break;
+                };
+                rest = &rest[next.len_utf8()..];
+                match (next, class(next)) {
+                    (_, Some(class)) if is_set && next.is_ascii_lowercase() => out.push_str(class),
+                    (_, Some(class)) => {
+                        let not = if next.is_ascii_uppercase() { "^" } else { "" };
+                        let set = format!("[{not}{class}]");
+                        out.push_str(&set);
+                    }
+                    ('b' | 'B', None) if !is_set => out.push_str(&format!("(?-u:\\{next})")),
+                    ('Q', None) => {
+                        let (text, behind) = rest.split_once("\\E").unwrap_or((rest, ""));
+                        out.push_str(&regex::escape(text));
+                        rest = behind;
+                    }
+                    ('<' | '>', None) => out.push(next),
+                    _ => out.extend([c, next]),
+                }
+            }
+            '[' if !is_set => {
+                is_set = true;
+                out.push(c);
+                if let Some(behind) = rest.strip_prefix('^') {
+                    (out, rest) = (out + "^", behind);
+                }
+                // A bracket in front is itself.
+                if let Some(behind) = rest.strip_prefix(']') {
+                    (out, rest) = (out + "\\]", behind);
+                }
+            }
+            '[' => match rest.strip_prefix(':').and_then(|name| name.split_once(":]")) {
+                Some((name, behind)) => {
+                    out.push_str(&format!("[:{name}:]"));
+                    rest = behind;
+                }
+                None => out.push_str("\\["),
+            },
+            ']' if is_set => {
+                is_set = false;
+                out.push(c);
+            }
+            '&' | '~' if is_set => out.extend(['\\', c]),
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn matches(pattern: &str, text: &str, any_case: bool) -> Option<bool> {
+        let text_of = pattern.to_owned();
+        let made =
+            Pattern { text: text_of, any_case, dot_all: false, lines: false, whole: false, all: false };
+        made.with(|regex| regex.is_match(text))
+    }
+
+    #[test]
+    fn patterns_mean_what_they_mean_in_re2() {
+        // Each answer is that of RE2, by DuckDB's regexp_matches.
+        for (pattern, text, wanted) in [
+            (r"^\w+$", "Müller", false),
+            (r"^\W$", "ü", true),
+            (r"^[^\w]$", "ü", true),
+            (r"^[\W]$", "ü", true),
+            (r"^[\w-]+$", "a-b", true),
+            (r"^\d+$", "١٢", false),
+            (r"^[\d]$", "١", false),
+            (r"^\D$", "١", true),
+            (r"^\s$", "\u{a0}", false),
+            (r"^\s$", "\u{b}", false),
+            (r"^\S$", "\u{a0}", true),
+            (r"\bller", "Müller", true),
+            (r"M\b", "Müller", true),
+            (r"l\Bl", "Müller", true),
+            (r"^[[]$", "[", true),
+            (r"^[]]$", "]", true),
+            (r"^[^]]$", "a", true),
+            (r"^[a&&b]$", "&", true),
+            (r"^[[:alpha:]]$", "ü", false),
+            (r"^\pL$", "ü", true),
+            (r"^\Qa.b\E$", "a.b", true),
+            (r"^\Qa.b\E$", "axb", false),
+            (r"\<a", "<a", true),
+            (r"\<a", "a", false),
+            (r"^a.b$", "aüb", true),
+        ] {
+            assert_eq!(matches(pattern, text, false), Some(wanted), "{pattern} {text:?}");
+        }
+        assert_eq!(matches(r"^\w$", "ſ", true), Some(true));
+        assert_eq!(matches(r"^ÜL$", "ül", true), Some(true));
+        assert_eq!(matches(r"(", "", false), None);
+        assert_eq!(matches(r"a\", "", false), None);
+        assert_eq!(matches(r"[a", "", false), None);
     }
 }
