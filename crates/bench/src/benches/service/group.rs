@@ -27,7 +27,7 @@ const SQL: &str = "SELECT COUNT(*) AS richer FROM pairs WHERE alice < bob";
 const COLUMNS: &str = "columns = [\"alice INTEGER NOT NULL\", \"bob INTEGER NOT NULL\"]\n";
 
 /// A program beside this one.
-fn beside(name: &str) -> Result<PathBuf, BoxError> {
+pub(super) fn beside(name: &str) -> Result<PathBuf, BoxError> {
     let here = env::current_exe()?;
     // Tests lie one directory deeper.
     let found = here.ancestors().skip(1).take(2).map(|dir| dir.join(name)).find(|path| path.is_file());
