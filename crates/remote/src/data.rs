@@ -16,8 +16,8 @@ use hushwire_seal::{
 };
 use serde::{Deserialize, Serialize};
 use std::{
-    fs,
-    io::ErrorKind,
+    fs::{self, File},
+    io::{self, ErrorKind},
     path::{Path, PathBuf},
     sync::{
         Mutex, PoisonError,
@@ -250,15 +250,19 @@ fn put_part(party: &PartyClient, data: &DataFile, own: &str, part: u64) -> Resul
     let named = usize::try_from(part).ok().and_then(|part| data.signed.manifest().parts[at].get(part));
     let named = *named.ok_or_else(|| party.odd(format_args!("it lacks part {part}, which there is not")))?;
     let path = part_path(&data.dir, at, part);
-    let bytes = fs::read(&path).map_err(|e| Fault::io("read", &path, &e))?;
+    let unread = |e: io::Error| Fault::io("read", &path, &e);
+    let file = File::open(&path).map_err(unread)?;
+    let bytes = file.metadata().map_err(unread)?.len();
     // The party compares it with its name; who is wrong is looked at where that fails.
-    party.put_bytes(&format!("{own}/parts/{part}"), &bytes).map_err(|e| {
-        if e.code() != code::CONFLICT || BlakeName::of(&bytes) == named {
-            return e;
+    party.put_file(&format!("{own}/parts/{part}"), &file, bytes).map_err(|e| {
+        match fs::read(&path) {
+            Err(read) => return Fault::io("read", &path, &read),
+            Ok(whole) if BlakeName::of(&whole) == named => return e,
+            Ok(_) => {}
         }
         let cause = "it is not the part that the manifest names";
         Fault::file("read", &path, cause, "remove the directory, and put the file anew")
             .coded(code::SEAL_CHANGED)
     })?;
-    Ok(bytes.len() as u64)
+    Ok(bytes)
 }

@@ -187,7 +187,7 @@ fn fsyncs(dir: &Path) -> Result<f64, BoxError> {
 
 /// A data set from sealed parts on this side to sealed parts at all parties.
 fn upload(ctx: &mut CaseContext<'_>, group: &mut Daemons) -> Result<BenchRow, BoxError> {
-    let rows = if ctx.options().quick { 1 << 15 } else { 1 << 19 };
+    let rows = if ctx.options().quick { 1 << 15 } else { 1 << 21 };
     let receivers = Receivers::start()?;
     let (mut rates, mut bytes, mut used) = (vec![], 0, 0.0);
     let (mut disk, mut link) = (vec![], vec![]);
@@ -195,9 +195,8 @@ fn upload(ctx: &mut CaseContext<'_>, group: &mut Daemons) -> Result<BenchRow, Bo
         let sealed = group.sealed(rows)?;
         disk.push(written(group.dir(), sealed.bytes)?);
         link.push(receivers.rate(sealed.bytes)?);
-        let (begun, before) = (Instant::now(), group.processor_seconds()[0]);
-        group.put(&sealed)?;
-        rates.push(sealed.bytes as f64 / begun.elapsed().as_secs_f64());
+        let before = group.processor_seconds()[0];
+        rates.push(sealed.bytes as f64 / group.put(&sealed)?.as_secs_f64());
         used += group.processor_seconds()[0] - before;
         link.push(receivers.rate(sealed.bytes)?);
         disk.push(written(group.dir(), sealed.bytes)?);
