@@ -29,6 +29,8 @@ use zeroize::Zeroizing;
 
 const MANIFEST: &str = "manifest.json";
 const SIGNATURE: &str = "signature";
+/// LOCAL: parts that are on their way to a party at the same time: while it syncs one, others come.
+const CONNECTIONS: usize = 3;
 
 /// A sealed data set in a directory.
 pub struct DataFile {
@@ -229,12 +231,13 @@ fn put_at(party: &PartyClient, data: &DataFile, sent: impl Fn(u64) + Sync) -> Re
         }
         Ok(())
     };
-    // While the party writes a part to its disk, the next one is on its way.
     thread::scope(|scope| {
-        let other = scope.spawn(|| some(&party.twin()));
+        let others: Vec<_> = (1..CONNECTIONS).map(|_| scope.spawn(|| some(&party.twin()))).collect();
         let ended = some(party);
-        let other = other.join().map_err(|_| Fault::internal("putting a data set", "a thread panicked"));
-        ended.and(other?)
+        let others = others.into_iter().map(|other| {
+            other.join().unwrap_or_else(|_| Err(Fault::internal("putting a data set", "a thread panicked")))
+        });
+        others.fold(ended, Result::and)
     })?;
     if arriving.state != "usable" {
         party

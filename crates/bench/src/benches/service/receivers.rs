@@ -28,7 +28,7 @@ use crate::BoxError;
 pub const RECEIVES: &str = "__receive";
 
 /// Connections to each receiver: `data put` has as many to each party.
-const CONNECTIONS: usize = 2;
+const CONNECTIONS: usize = 3;
 /// Bytes that are sealed before they are sent: 15 records of TLS, as the client of the service does
 /// it.
 const TOGETHER: usize = 15 << 14;
