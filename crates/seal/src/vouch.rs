@@ -39,7 +39,7 @@ pub fn vouch(key: &SignKey, at: &WorkerPlace<'_>, pin: &[u8; 32]) -> Signature {
     key.sign(domain::WORKER, &at.message(pin))
 }
 
-/// Checks that the holder of a key has said so.
+/// Checks that the holder of a key has given this word.
 ///
 /// # Errors
 /// It has not: of this place, or of this pin.
