@@ -10,6 +10,8 @@ macro_rules! benches {
     };
 }
 
+pub use service::{RECEIVES, receive};
+
 benches! {
     aes
     prg

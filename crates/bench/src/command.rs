@@ -6,9 +6,10 @@ use clap::{
 };
 use hushwire_aes::Backend;
 use hushwire_bench::{
-    BENCHES, Bench, BenchAsked, BenchError, BenchOptions, OwnOption, Result, Takes, network,
+    BENCHES, Bench, BenchAsked, BenchError, BenchOptions, OwnOption, RECEIVES, Result, Takes, network,
+    receive,
 };
-use std::{fmt, io, path::PathBuf, process::ExitCode};
+use std::{env, fmt, io, path::PathBuf, process::ExitCode};
 
 /// Measure against the limit of this machine, and draw what was measured.
 #[derive(Parser)]
@@ -142,6 +143,16 @@ fn asked(bench: &'static Bench, matches: &ArgMatches) -> Result<BenchAsked> {
 
 /// Runs what the process's arguments ask for.
 pub(crate) fn main() -> ExitCode {
+    // A process of the service's benchmark, and no command for people.
+    if env::args_os().nth(1).is_some_and(|arg| arg == RECEIVES) {
+        return receive().map_or_else(
+            |e| {
+                told(format_args!("error: {e}"));
+                ExitCode::FAILURE
+            },
+            |()| ExitCode::SUCCESS,
+        );
+    }
     let matches = commands().get_matches();
     let cli: Cli = read(&matches);
     match matches.subcommand().map_or(Ok(()), |(name, matches)| run(name, matches)) {

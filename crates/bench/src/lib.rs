@@ -71,6 +71,8 @@ mod workers;
 
 pub use bench::{Bench, BenchAsked, OptionCheck, OwnOption, Takes, network};
 pub use benches::BENCHES;
+#[doc(hidden)]
+pub use benches::{RECEIVES, receive};
 pub use engine::{Case, CaseContext, run, run_cases, run_with};
 pub use error::{BenchError, BoxError, Result};
 pub use limits::{LimitBound, Limits, ReportLimit, Spread};

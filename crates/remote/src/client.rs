@@ -1,16 +1,20 @@
 //! Requests to one party.
 
-use crate::{file::PartyPlace, pinned::Pinned};
+use crate::{
+    file::PartyPlace,
+    pinned::{Pinned, TOGETHER},
+};
 use hushwire_fault::{Code, Fault, PartyId, code};
 use hushwire_seal::BlakeName;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::{
-    io::{BufRead, BufReader, Read},
+    fs::File,
+    io::{BufRead, BufReader, Read, Seek},
     thread,
     time::Duration,
 };
 use ureq::{
-    Agent, Body, Error,
+    Agent, Body, Error, SendBody,
     http::{Method, Request, Response, StatusCode, header},
     unversioned::{resolver::DefaultResolver, transport::Connector},
 };
@@ -68,11 +72,9 @@ fn is_stranger(e: &Error) -> bool {
 enum Sent<'a> {
     Nothing,
     Json(Vec<u8>),
-    Bytes(&'a [u8]),
+    /// A file of this many bytes, read as it is sent.
+    File(&'a File, u64),
 }
-
-/// LOCAL: bytes of a body that are sent at once.
-const SENDS: usize = 256 << 10;
 
 impl PartyClient {
     /// Party `party` of a group, where a file says that it is.
@@ -90,7 +92,7 @@ impl PartyClient {
             .proxy(None)
             .timeout_connect(Some(CONNECT))
             .timeout_recv_response(Some(ANSWER))
-            .output_buffer_size(SENDS)
+            .output_buffer_size(TOGETHER)
             .user_agent("hushwire")
             .build();
         let connector = <() as Connector>::chain((), ureq::unversioned::transport::TcpConnector::default());
@@ -151,8 +153,14 @@ impl PartyClient {
             Sent::Json(json) => {
                 self.agent.run(request.header(header::CONTENT_TYPE, "application/json").body(&json[..])?)
             }
-            Sent::Bytes(bytes) => {
-                self.agent.run(request.header(header::CONTENT_TYPE, "application/octet-stream").body(*bytes)?)
+            Sent::File(file, bytes) => {
+                let mut file = *file;
+                // It may be sent again.
+                file.rewind()?;
+                let request = request
+                    .header(header::CONTENT_TYPE, "application/octet-stream")
+                    .header(header::CONTENT_LENGTH, *bytes);
+                self.agent.run(request.body(SendBody::from_reader(&mut file))?)
             }
         }
     }
@@ -297,12 +305,13 @@ impl PartyClient {
         self.ask(&Method::PUT, path, &Sent::Json(body), &[], JSON)
     }
 
-    /// Puts bytes.
+    /// Puts the `bytes` bytes of a file, of which no more is in memory than is sent at once.
     ///
     /// # Errors
-    /// As [`get`](Self::get).
-    pub fn put_bytes(&self, path: &str, bytes: &[u8]) -> Result<Answer, Fault> {
-        self.ask(&Method::PUT, path, &Sent::Bytes(bytes), &[], JSON)
+    /// As [`get`](Self::get). A file that cannot be read, or has become shorter, is an error of the
+    /// connection.
+    pub fn put_file(&self, path: &str, file: &File, bytes: u64) -> Result<Answer, Fault> {
+        self.ask(&Method::PUT, path, &Sent::File(file, bytes), &[], JSON)
     }
 
     /// Deletes what is at a path.

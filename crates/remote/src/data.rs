@@ -16,8 +16,8 @@ use hushwire_seal::{
 };
 use serde::{Deserialize, Serialize};
 use std::{
-    fs,
-    io::ErrorKind,
+    fs::{self, File},
+    io::{self, ErrorKind},
     path::{Path, PathBuf},
     sync::{
         Mutex, PoisonError,
@@ -29,6 +29,8 @@ use zeroize::Zeroizing;
 
 const MANIFEST: &str = "manifest.json";
 const SIGNATURE: &str = "signature";
+/// LOCAL: parts that are on their way to a party at the same time: while it syncs one, others come.
+const CONNECTIONS: usize = 3;
 
 /// A sealed data set in a directory.
 pub struct DataFile {
@@ -229,12 +231,13 @@ fn put_at(party: &PartyClient, data: &DataFile, sent: impl Fn(u64) + Sync) -> Re
         }
         Ok(())
     };
-    // While the party writes a part to its disk, the next one is on its way.
     thread::scope(|scope| {
-        let other = scope.spawn(|| some(&party.twin()));
+        let others: Vec<_> = (1..CONNECTIONS).map(|_| scope.spawn(|| some(&party.twin()))).collect();
         let ended = some(party);
-        let other = other.join().map_err(|_| Fault::internal("putting a data set", "a thread panicked"));
-        ended.and(other?)
+        let others = others.into_iter().map(|other| {
+            other.join().unwrap_or_else(|_| Err(Fault::internal("putting a data set", "a thread panicked")))
+        });
+        others.fold(ended, Result::and)
     })?;
     if arriving.state != "usable" {
         party
@@ -250,15 +253,19 @@ fn put_part(party: &PartyClient, data: &DataFile, own: &str, part: u64) -> Resul
     let named = usize::try_from(part).ok().and_then(|part| data.signed.manifest().parts[at].get(part));
     let named = *named.ok_or_else(|| party.odd(format_args!("it lacks part {part}, which there is not")))?;
     let path = part_path(&data.dir, at, part);
-    let bytes = fs::read(&path).map_err(|e| Fault::io("read", &path, &e))?;
+    let unread = |e: io::Error| Fault::io("read", &path, &e);
+    let file = File::open(&path).map_err(unread)?;
+    let bytes = file.metadata().map_err(unread)?.len();
     // The party compares it with its name; who is wrong is looked at where that fails.
-    party.put_bytes(&format!("{own}/parts/{part}"), &bytes).map_err(|e| {
-        if e.code() != code::CONFLICT || BlakeName::of(&bytes) == named {
-            return e;
+    party.put_file(&format!("{own}/parts/{part}"), &file, bytes).map_err(|e| {
+        match fs::read(&path) {
+            Err(read) => return Fault::io("read", &path, &read),
+            Ok(whole) if BlakeName::of(&whole) == named => return e,
+            Ok(_) => {}
         }
         let cause = "it is not the part that the manifest names";
         Fault::file("read", &path, cause, "remove the directory, and put the file anew")
             .coded(code::SEAL_CHANGED)
     })?;
-    Ok(bytes.len() as u64)
+    Ok(bytes)
 }

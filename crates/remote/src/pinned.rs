@@ -31,7 +31,7 @@ pub(crate) struct PinnedLink {
 }
 
 /// LOCAL: bytes that are sealed before they are sent: 15 records, which fit the buffer of TCP.
-const TOGETHER: usize = 15 << 14;
+pub(crate) const TOGETHER: usize = 15 << 14;
 
 impl fmt::Debug for PinnedLink {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

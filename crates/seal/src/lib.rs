@@ -10,6 +10,7 @@
 //! result    seal, open         a party's share of an output, sealed to its recipient
 //! challenge challenge, answer  the proof that whoever fetches a result has its key
 //! statement SignedStatement    what a party says of itself, signed
+//! vouch     vouch, check       a party's word for the worker that it runs
 //! audit     Log, verify        a chain of entries
 //! ```
 //!
@@ -33,6 +34,7 @@ mod name;
 mod person;
 pub mod result;
 mod statement;
+pub mod vouch;
 
 pub use canon::{canonical, from_canonical};
 pub use error::SealError;
@@ -53,4 +55,6 @@ pub mod domain {
     pub const VERDICT: &str = "hushwire verdict v1";
     /// The statement of a party about itself.
     pub const GROUP: &str = "hushwire group v1";
+    /// A party's word for its worker.
+    pub const WORKER: &str = "hushwire worker v1";
 }

@@ -25,6 +25,7 @@ use crate::{
 use hushwire_fault::{Fault, code};
 use hushwire_kinds::Job;
 use hushwire_policy::PolicyLimits;
+use hushwire_seal::{Signature, vouch::WorkerPlace};
 use hushwire_session::{
     InputPlace, Member, Peer, ShelfOwner,
     toml_file::{Section, Source},
@@ -78,13 +79,22 @@ pub(crate) struct Reserve {
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Reserved {
     /// Its worker is ready, there.
-    Yes(Peer),
+    Yes(VouchedWorker),
     /// So is the one of the team that is asked for, whose links are there.
-    Warm(Peer),
+    Warm(VouchedWorker),
     /// It has no room now.
     Busy,
     /// It does not take part.
     No(Fault),
+}
+
+/// A worker, by the word of the party that runs it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct VouchedWorker {
+    /// How the others know it.
+    pub(crate) peer: Peer,
+    /// The party's signature.
+    pub(crate) word: Signature,
 }
 
 /// Takes part in an attempt: the run is counted, and a worker is ready.
@@ -97,7 +107,11 @@ pub(crate) async fn reserve(party: &Arc<Party>, id: &str, asked: &Reserve) -> Re
     }
 }
 
-async fn try_reserve(party: &Arc<Party>, id: &str, asked: &Reserve) -> Result<Option<(Peer, bool)>, Fault> {
+async fn try_reserve(
+    party: &Arc<Party>,
+    id: &str,
+    asked: &Reserve,
+) -> Result<Option<(VouchedWorker, bool)>, Fault> {
     let Some(booked) = book(party, id, asked).await? else { return Ok(None) };
     let parked = party.pool.take(&WorkerScope::of(&booked.job), asked.team.as_deref());
     begin(party, booked, parked, asked.team.as_deref()).await.map(Some)
@@ -154,7 +168,7 @@ pub(crate) async fn begin(
     booked: Booked,
     parked: Option<Parked>,
     team: Option<&str>,
-) -> Result<(Peer, bool), Fault> {
+) -> Result<(VouchedWorker, bool), Fault> {
     let Booked { job, k, limits, slot, heads: _ } = booked;
     let most = limits.seconds.map(Duration::from_secs);
     let limit = memory_limit(party, &limits);
@@ -184,11 +198,14 @@ pub(crate) async fn begin(
             return Err(e);
         }
     };
+    let (group, of_job) = (&party.config.group, &job.id);
+    let at = WorkerPlace { group, job: of_job, attempt: k, party: party.config.party };
+    let vouched = VouchedWorker { word: party.keys.vouch(&at, peer.pin), peer };
     let (orders, hears) = mpsc::channel(8);
     party.runs(&job.id, k, orders, slot);
     let of = Attended { scope: WorkerScope::of(&job), job: job.id, k, dir, most, limit };
     tokio::spawn(attend(party.clone(), of, worker, hears));
-    Ok((peer, warm))
+    Ok((vouched, warm))
 }
 
 /// The memory that a worker may have: the policy's, or the party's.
@@ -472,9 +489,11 @@ pub(crate) async fn start(
     party: &Arc<Party>,
     id: &str,
     k: u32,
-    mut all: Vec<Peer>,
+    named: Vec<VouchedWorker>,
     on_kept: bool,
 ) -> Result<(), Fault> {
+    party.knows_workers(id, k, &named)?;
+    let mut all: Vec<Peer> = named.into_iter().map(|worker| worker.peer).collect();
     for peer in &mut all {
         let of = party.config.peers.iter().find(|of| peer.member == Member::Party(of.party));
         peer.address = of.map(|of| of.address.clone());

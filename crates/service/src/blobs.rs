@@ -33,7 +33,7 @@ pub(crate) struct NewBlob {
 }
 
 /// LOCAL: after this many bytes of a blob they go to the disk, while more of it comes.
-const SYNCS: u64 = 8 << 20;
+const SYNCS: u64 = 2 << 20;
 
 /// Files under way begin with this.
 const UNDER_WAY: &str = "tmp-";

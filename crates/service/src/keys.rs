@@ -10,8 +10,11 @@ use crate::{
 };
 use hushwire_fault::Fault;
 use hushwire_seal::{
-    KeyId, Manifest, MasterKey, OpenKey, SealTo, SignKey, SignedStatement, Statement, dataset::OpenedData,
+    KeyId, Manifest, MasterKey, OpenKey, SealTo, SignKey, Signature, SignedStatement, Statement, VerifyKey,
+    dataset::OpenedData,
+    vouch::{WorkerPlace, vouch},
 };
+use hushwire_wire::Pin;
 use rusqlite::{Connection, params};
 use serde::Serialize;
 use serde_json::json;
@@ -192,6 +195,16 @@ impl PartyKeys {
             ..of
         };
         SignedStatement::sign(&said, &self.sign).map_err(Fault::from)
+    }
+
+    /// This party's word for a worker of its own.
+    pub(crate) fn vouch(&self, at: &WorkerPlace<'_>, pin: Pin) -> Signature {
+        vouch(&self.sign, at, &pin.0)
+    }
+
+    /// The key that checks what this party signs.
+    pub(crate) fn signs(&self) -> VerifyKey {
+        self.sign.public()
     }
 
     /// Opens this party's envelope of a data set, by whichever key it is sealed to.

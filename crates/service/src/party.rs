@@ -2,7 +2,7 @@
 
 use crate::{
     access::Callers,
-    attempt::Status,
+    attempt::{Status, VouchedWorker},
     blobs::Blobs,
     clock,
     config::Config,
@@ -20,10 +20,13 @@ use crate::{
 };
 use hushwire_fault::{Fault, PartyId, code};
 use hushwire_seal::{
-    BlakeName, KeyId, MasterKey, SealTo, SignedStatement, Statement, VerifyKey, audit::AuditHead, challenge,
+    BlakeName, KeyId, MasterKey, SealTo, SignedStatement, Statement, VerifyKey,
+    audit::AuditHead,
+    challenge,
     result::ResultPlace,
+    vouch::{WorkerPlace, check},
 };
-use hushwire_session::{Peer, read_private_key};
+use hushwire_session::{Member, Peer, read_private_key};
 use hushwire_wire::{Identity, Listener, Reception};
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -471,6 +474,38 @@ impl Party {
     /// Statements of the other parties about themselves, as far as they were heard.
     pub(crate) fn said(&self) -> BTreeMap<u8, SignedStatement> {
         lock(&self.said).clone()
+    }
+
+    /// Checks that workers of an attempt, which party 0 names, are those that their parties run:
+    /// one of each party, by the word of that party. Party 0 could otherwise name its own in
+    /// another party's place.
+    pub(crate) fn knows_workers(&self, job: &str, attempt: u32, all: &[VouchedWorker]) -> Result<(), Fault> {
+        const STEP: &str = "starting an attempt";
+        const REMEDY: &str = "ask the operators of both parties; party 0 alone names workers to the others";
+        let wrong = |cause: String| Err(Fault::new(code::UNSAFE, STEP, cause, REMEDY).by(PartyId(0)));
+        let said = lock(&self.said);
+        for (n, party) in (0..self.config.parties()).enumerate() {
+            let worker = all.get(n).filter(|worker| worker.peer.member == Member::Party(party));
+            let Some(VouchedWorker { peer, word }) = worker else {
+                return wrong(format!("the workers that it names have none of party {party} in its place"));
+            };
+            let key = match said.get(&party) {
+                _ if party == self.config.party => self.keys.signs(),
+                Some(said) => said.statement().sign,
+                None => {
+                    let cause = format!("this party has not met party {party} yet");
+                    return Err(Fault::new(code::WORKER, STEP, cause, "it is tried again by itself"));
+                }
+            };
+            let at = WorkerPlace { group: &self.config.group, job, attempt, party };
+            if check(&key, &at, &peer.pin.0, word).is_err() {
+                return wrong(format!("party {party} has not signed for the worker that it names as theirs"));
+            }
+        }
+        if all.len() > usize::from(self.config.parties()) {
+            return wrong("it names more workers than there are parties".to_owned());
+        }
+        Ok(())
     }
 
     /// A party has taken this party's statement. Once all others know of a pending key, data sets

@@ -2,7 +2,7 @@
 
 use crate::{
     access,
-    attempt::{self, Report, Reserve, Status},
+    attempt::{self, Report, Reserve, Status, VouchedWorker},
     audit, clock,
     http::{Problem, Reply, Request, status as status_of},
     party::Party,
@@ -14,7 +14,6 @@ use crate::{
 };
 use hushwire_fault::{Fault, PartyId, code};
 use hushwire_seal::{SignedStatement, audit::AuditHead};
-use hushwire_session::Peer;
 use hyper::Method;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -132,7 +131,7 @@ async fn dispatch(party: &Arc<Party>, from: u8, mut request: Request) -> Result<
         }
         (["", "peer", "v1", "jobs", id, "start"], true) => {
             decider(from)?;
-            let (k, all, on_kept): (u32, Vec<Peer>, bool) = request.json().await?;
+            let (k, all, on_kept): (u32, Vec<VouchedWorker>, bool) = request.json().await?;
             attempt::start(party, id, k, all, on_kept).await?;
             Ok(Reply::ok(&()))
         }

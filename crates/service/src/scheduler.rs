@@ -28,6 +28,9 @@ const CAUSE: Duration = Duration::from_millis(500);
 const LOOK: Duration = Duration::from_millis(250);
 /// LOCAL: how long a party may be out of reach while party 0 waits for it to be prepared.
 const AWAY: Duration = Duration::from_secs(60);
+/// LOCAL: how long a party that is in reach may say nothing of its outputs, once party 0 has its
+/// own: the workers have heard of each other's end by then.
+const SILENT: Duration = Duration::from_secs(600);
 /// LOCAL: how often party 0 asks after parties that it waits for.
 const PING: Duration = Duration::from_secs(5);
 /// LOCAL: how long, in milliseconds, a new job may be on its way to the other parties before party
@@ -299,6 +302,8 @@ async fn tried(
 struct Grace {
     /// When nobody had failed yet.
     heard_of: Instant,
+    /// When party 0 had its own outputs.
+    own: Option<Instant>,
 }
 
 /// The next step of party 0 after the reports that it has heard.
@@ -313,6 +318,10 @@ enum Judged {
 }
 
 impl Grace {
+    fn new(now: Instant) -> Self {
+        Self { heard_of: now, own: None }
+    }
+
     fn judge(&mut self, outlook: Outlook, now: Instant) -> Judged {
         match outlook {
             Outlook::All => Judged::Decide(Ok(())),
@@ -323,16 +332,24 @@ impl Grace {
             },
             Outlook::Waiting(prepared) => {
                 self.heard_of = now;
+                if prepared.contains(&0) {
+                    self.own.get_or_insert(now);
+                }
                 Judged::Wait(prepared)
             }
         }
+    }
+
+    /// Whether party 0 has waited for too long for parties that are in reach and say nothing.
+    fn is_over(&self, now: Instant) -> bool {
+        self.own.is_some_and(|own| now.duration_since(own) > SILENT)
     }
 }
 
 /// Waits until all are prepared, or one has failed.
 async fn outcome(party: &Arc<Party>, job: &str, k: u32, news: &tokio::sync::Notify) -> Result<(), Fault> {
     let mut away: BTreeMap<u8, Instant> = BTreeMap::new();
-    let mut grace = Grace { heard_of: Instant::now() };
+    let mut grace = Grace::new(Instant::now());
     loop {
         let prepared = match grace.judge(party.outlook(job, k), Instant::now()) {
             Judged::Decide(decision) => return decision,
@@ -360,10 +377,28 @@ async fn outcome(party: &Arc<Party>, job: &str, k: u32, news: &tokio::sync::Noti
                         return Err(e);
                     }
                 }
+                Ok(_) if !prepared.contains(&peer) && grace.is_over(Instant::now()) => {
+                    return Err(silent(peer));
+                }
                 _ => drop(away.remove(&peer)),
             }
         }
     }
+}
+
+/// The fault of a party that answers, and does not say how an attempt went there.
+fn silent(peer: u8) -> Fault {
+    let cause = format!(
+        "it has reported neither outputs nor a failure within {} s after party 0 had its outputs",
+        SILENT.as_secs()
+    );
+    Fault::new(
+        code::WORKER,
+        "waiting for a party's outputs",
+        cause,
+        "see that party's log; the job is tried again",
+    )
+    .by(PartyId(peer))
 }
 
 /// The fault of a job that somebody has cancelled.
@@ -480,6 +515,24 @@ mod tests {
         }
     }
 
+    /// A party that deviates could otherwise keep everybody's room for good.
+    #[test]
+    fn nobody_waits_for_ever_for_a_party_that_says_nothing() {
+        let (begin, day) = (Instant::now(), Duration::from_secs(86_400));
+        let (mut grace, mut heard) = (Grace::new(begin), Heard::default());
+        heard.hears(2, Ok(()));
+        // Party 0 computes for a day itself.
+        assert_eq!(said(&grace.judge(heard.outlook(3), begin + day)), "waits beside {2}");
+        assert!(!grace.is_over(begin + day));
+        heard.hears(0, Ok(()));
+        assert_eq!(said(&grace.judge(heard.outlook(3), begin + day)), "waits beside {0, 2}");
+        assert_eq!(said(&grace.judge(heard.outlook(3), begin + day + SILENT)), "waits beside {0, 2}");
+        assert!(!grace.is_over(begin + day + SILENT));
+        assert!(grace.is_over(begin + day + SILENT + Duration::from_secs(1)));
+        let fault = silent(1);
+        assert!(fault.kind() == Kind::Network && fault.who().is_some(), "it is tried again: {fault}");
+    }
+
     /// Reports come in every order and at every distance.
     #[test]
     fn the_cause_is_named_where_it_comes_in_time() {
@@ -488,14 +541,14 @@ mod tests {
         let heard_of = || fault("party 1 is gone", 2).following();
         let hour = begin + ms(3_600_000);
         // The cause comes first.
-        let (mut grace, mut heard) = (Grace { heard_of: begin }, Heard::default());
+        let (mut grace, mut heard) = (Grace::new(begin), Heard::default());
         heard.hears(1, Err(cause()));
         assert_eq!(said(&grace.judge(heard.outlook(3), begin)), "the disk is full");
         heard.hears(2, Err(heard_of()));
         assert_eq!(said(&grace.judge(heard.outlook(3), begin)), "the disk is full");
         // It comes so much later, after an hour of computing.
         for (late, says) in [(0, "the disk is full"), (499, "the disk is full"), (500, "party 1 is gone")] {
-            let (mut grace, mut heard) = (Grace { heard_of: begin }, Heard::default());
+            let (mut grace, mut heard) = (Grace::new(begin), Heard::default());
             heard.hears(0, Ok(()));
             assert_eq!(said(&grace.judge(heard.outlook(3), hour)), "waits beside {0}");
             heard.hears(2, Err(heard_of()));

@@ -33,21 +33,29 @@ use tokio::{
 use tokio_rustls::TlsAcceptor;
 
 /// LOCAL: connections at the same time, of all clients and of one address.
-const MOST: usize = 512;
-const MOST_OF_ONE: usize = 64;
+const CLIENTS: Bounds = Bounds { most: 512, of_one: 64 };
+/// LOCAL: connections for daemons at the same time that have not shown a party's pin yet, of all
+/// and of one address. A daemon dials once for each request that is under way.
+const GREETINGS: Bounds = Bounds { most: 256, of_one: 128 };
 /// LOCAL: how long a greeting, and the head of a request, may take. A connection that asks for
 /// nothing is closed after that.
 const HEAD: Duration = Duration::from_secs(10);
 /// LOCAL: how long a connection may last that streams nothing.
 const PAUSE: Duration = Duration::from_millis(50);
 
+/// The most connections at the same time, of all and of one address.
+#[derive(Clone, Copy)]
+struct Bounds {
+    most: usize,
+    of_one: usize,
+}
+
 /// The connections that are open. Where there is no room for another, the oldest that has not shown
-/// a token yet makes room: whoever opens connections and says nothing keeps nobody out.
-#[derive(Default)]
+/// who it is makes room: whoever opens connections and says nothing keeps nobody out.
 struct Guests(Mutex<GuestList>);
 
-#[derive(Default)]
 struct GuestList {
+    bounds: Bounds,
     next: u64,
     /// In the order in which they came.
     all: BTreeMap<u64, Guest>,
@@ -63,7 +71,7 @@ struct Guest {
 struct Place {
     guests: Arc<Guests>,
     number: u64,
-    /// Whether it has shown a token.
+    /// Whether it has shown who it is.
     known: Arc<AtomicBool>,
     /// It makes room for another.
     leave: Arc<Notify>,
@@ -75,13 +83,14 @@ impl GuestList {
         let mut by_address: HashMap<IpAddr, usize> = HashMap::new();
         self.all.values().for_each(|guest| *by_address.entry(guest.from).or_default() += 1);
         let here = by_address.get(&from).copied().unwrap_or(0);
-        if self.all.len() < MOST && here < MOST_OF_ONE {
+        let Bounds { most, of_one } = self.bounds;
+        if self.all.len() < most && here < of_one {
             return true;
         }
         // One leaves of the address that is at its bound, or of the one that has most.
         let seats = |guest: &Guest| by_address.get(&guest.from).copied().unwrap_or(0);
         let silent = self.all.iter().filter(|(_, guest)| {
-            !guest.known.load(Ordering::Relaxed) && (here < MOST_OF_ONE || guest.from == from)
+            !guest.known.load(Ordering::Relaxed) && (here < of_one || guest.from == from)
         });
         let most = silent.max_by_key(|(number, guest)| (seats(guest), Reverse(**number)));
         let Some(number) = most.map(|(number, _)| *number) else { return false };
@@ -93,6 +102,10 @@ impl GuestList {
 }
 
 impl Guests {
+    fn new(bounds: Bounds) -> Arc<Self> {
+        Arc::new(Self(Mutex::new(GuestList { bounds, next: 0, all: BTreeMap::new() })))
+    }
+
     /// A place, if there is room.
     fn seat(self: &Arc<Self>, from: IpAddr) -> Option<Place> {
         let mut list = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -129,7 +142,7 @@ pub(crate) type Accepted = (std::net::TcpStream, Vec<u8>);
 pub(crate) async fn clients(party: Arc<Party>, listener: TcpListener) -> Result<(), Fault> {
     let config = Https::new(&party.identity).open_server();
     let tls = TlsAcceptor::from(config.map_err(|e| Fault::internal("setting up TLS", e))?);
-    let guests = Arc::new(Guests::default());
+    let guests = Guests::new(CLIENTS);
     loop {
         let (socket, from) = match listener.accept().await {
             Ok(accepted) => accepted,
@@ -179,11 +192,18 @@ pub(crate) async fn parties(party: Arc<Party>, mut accepted: mpsc::Receiver<Acce
     let pins = party.config.peers.iter().flat_map(|peer| peer.pins.clone()).collect();
     let config = Https::new(&party.identity).server(pins);
     let tls = TlsAcceptor::from(config.map_err(|e| Fault::internal("setting up TLS", e))?);
+    let guests = Guests::new(GREETINGS);
     while let Some((socket, first)) = accepted.recv().await {
+        // It may be closed already.
+        let Ok(from) = socket.peer_addr() else { continue };
+        let from = from.ip();
+        let Some(place) = guests.seat(from) else {
+            party.meter.crowded.fetch_add(1, Ordering::Relaxed);
+            continue;
+        };
         let (party, tls) = (party.clone(), tls.clone());
         tokio::spawn(async move {
-            let served = async {
-                let from = socket.peer_addr()?.ip();
+            let greeted = async {
                 socket.set_nodelay(true)?;
                 socket.set_nonblocking(true)?;
                 let stream = Begun { first, at: 0, rest: TcpStream::from_std(socket)? };
@@ -191,10 +211,21 @@ pub(crate) async fn parties(party: Arc<Party>, mut accepted: mpsc::Receiver<Acce
                 let shown = stream.get_ref().1.peer_certificates().and_then(|all| all.first());
                 let pin = Https::pin(shown.ok_or("it showed no certificate")?);
                 let peer = party.config.peers.iter().find(|peer| peer.pins.contains(&pin));
-                let number = peer.ok_or("its pin is no party's")?.party;
-                exchange(party, stream, from, Asks::Party(number)).await
+                Ok((stream, peer.ok_or("its pin is no party's")?.party))
             };
-            let served: Result<(), BoxError> = served.await;
+            let greeted: Result<_, BoxError> = tokio::select! {
+                greeted = greeted => greeted,
+                () = place.leave.notified() => {
+                    party.meter.crowded.fetch_add(1, Ordering::Relaxed);
+                    Err("it made room for another".into())
+                }
+            };
+            // A party has room of its own.
+            drop(place);
+            let served = match greeted {
+                Ok((stream, number)) => exchange(party, stream, from, Asks::Party(number)).await,
+                Err(e) => Err(e),
+            };
             if let Err(e) = served {
                 tracing::debug!("a party's connection ended: {e}");
             }
@@ -285,14 +316,14 @@ mod tests {
 
     #[test]
     fn silent_connections_make_room_and_known_ones_stay() {
-        let guests = Arc::new(Guests::default());
+        let (guests, most) = (Guests::new(CLIENTS), CLIENTS.most);
         let honest = guests.seat(address(0)).expect("room");
         honest.known.store(true, Ordering::Relaxed);
         let crowd: Vec<Place> =
-            (0..2 * MOST as u16).map(|n| guests.seat(address(1 + n / 32)).expect("room is made")).collect();
-        assert_eq!(guests.0.lock().expect("no panic").all.len(), MOST);
+            (0..2 * most as u16).map(|n| guests.seat(address(1 + n / 32)).expect("room is made")).collect();
+        assert_eq!(guests.0.lock().expect("no panic").all.len(), most);
         let left = |place: &Place| !guests.0.lock().expect("no panic").all.contains_key(&place.number);
-        assert!(!left(&honest) && left(&crowd[0]) && !left(&crowd[2 * MOST - 1]));
+        assert!(!left(&honest) && left(&crowd[0]) && !left(&crowd[2 * most - 1]));
         // Somebody else comes in all the same.
         let other = guests.seat(address(60_000)).expect("room is made");
         assert!(!left(&other));
@@ -302,8 +333,8 @@ mod tests {
 
     #[test]
     fn an_address_has_a_bound_that_its_known_connections_fill() {
-        let guests = Arc::new(Guests::default());
-        let all: Vec<Place> = (0..MOST_OF_ONE).map(|_| guests.seat(address(1)).expect("room")).collect();
+        let guests = Guests::new(CLIENTS);
+        let all: Vec<Place> = (0..CLIENTS.of_one).map(|_| guests.seat(address(1)).expect("room")).collect();
         // The oldest silent one goes.
         let next = guests.seat(address(1)).expect("room is made");
         let list = |number| guests.0.lock().expect("no panic").all.contains_key(&number);

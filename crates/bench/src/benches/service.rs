@@ -11,12 +11,15 @@
 //! The job is a query on one row: whether one number is less than another. Every result of a case
 //! is opened and compared. `comparison` states the time of the bare run of the same query between
 //! processes (`hushwire local query`). The limit of `jobs` is one fsync a job, at the rate of this
-//! disk around the row; of `upload`, the disk's rate for the same bytes in files that are synced.
+//! disk around the row. The limit of `upload` is the lower of two, for the same bytes: the disk's
+//! rate in files that are synced, and the link's rate over as many connections of TLS to processes
+//! that discard them.
 //! Daemons and the bare run are the programs `hushwire-service` and `hushwire` beside this one:
 //! nothing of them is built into it. All parties share this machine's cores and disk.
 
 mod group;
 mod http;
+mod receivers;
 #[cfg(test)]
 mod tests;
 
@@ -35,6 +38,9 @@ use crate::{
     Takes, Unit,
 };
 use group::{Daemons, Guest};
+use receivers::Receivers;
+
+pub use receivers::{RECEIVES, receive};
 
 pub(super) const BENCHES: &[Bench] = &[Bench {
     name: "service",
@@ -57,6 +63,8 @@ const JOBS: f64 = 0.3;
 const UPLOAD: f64 = 0.6;
 /// Jobs before those that are timed.
 const WARM: u64 = 32;
+/// Uploads that are timed.
+const UPLOADS: u32 = 5;
 /// The number of threads that submit the jobs of a history.
 const CLERKS: u64 = 8;
 
@@ -179,25 +187,35 @@ fn fsyncs(dir: &Path) -> Result<f64, BoxError> {
 
 /// A data set from sealed parts on this side to sealed parts at all parties.
 fn upload(ctx: &mut CaseContext<'_>, group: &mut Daemons) -> Result<BenchRow, BoxError> {
-    let rows = if ctx.options().quick { 1 << 15 } else { 1 << 19 };
-    let (mut rates, mut bytes, mut disk, mut used) = (vec![], 0, vec![], 0.0);
-    for _ in 0..3 {
+    let rows = if ctx.options().quick { 1 << 15 } else { 1 << 21 };
+    let receivers = Receivers::start()?;
+    let (mut rates, mut bytes, mut used) = (vec![], 0, 0.0);
+    let (mut disk, mut link) = (vec![], vec![]);
+    for _ in 0..UPLOADS {
         let sealed = group.sealed(rows)?;
         disk.push(written(group.dir(), sealed.bytes)?);
-        let (begun, before) = (Instant::now(), group.processor_seconds()[0]);
-        group.put(&sealed)?;
-        rates.push(sealed.bytes as f64 / begun.elapsed().as_secs_f64());
+        link.push(receivers.rate(sealed.bytes)?);
+        let before = group.processor_seconds()[0];
+        rates.push(sealed.bytes as f64 / group.put(&sealed)?.as_secs_f64());
         used += group.processor_seconds()[0] - before;
+        link.push(receivers.rate(sealed.bytes)?);
         disk.push(written(group.dir(), sealed.bytes)?);
         bytes = sealed.bytes;
     }
     let measured = Measurement::of(&rates).ok_or("nothing was timed")?;
-    let spread = Spread::of(&Unit::BYTES_PER_S, &disk).ok_or("nothing was timed")?;
-    let limit =
-        ctx.taken("three files of these bytes, written and synced at once", &Unit::BYTES_PER_S, spread)?;
-    let row = BenchRow::new("rate", Unit::BYTES_PER_S, measured).bound(&limit);
-    let daemons = (1e3 * used / 3.0).round();
-    Ok(row.with("asked_fraction", UPLOAD).with("bytes", bytes).with("daemon_ms_an_upload", daemons))
+    let mut limit = |name, rates: &[f64]| {
+        let spread = Spread::of(&Unit::BYTES_PER_S, rates).ok_or("nothing was timed")?;
+        ctx.taken(name, &Unit::BYTES_PER_S, spread)
+    };
+    let disk = limit("three files of these bytes, written and synced at once", &disk)?;
+    let link = limit("these bytes by TLS to three processes that discard them", &link)?;
+    let lower = if link.value < disk.value { &link } else { &disk };
+    let row = BenchRow::new("rate", Unit::BYTES_PER_S, measured).bound(lower);
+    let [of_disk, of_link] = [&disk, &link].map(|limit| row.median / limit.value);
+    let row = row.with("asked_fraction", UPLOAD).with("bytes", bytes);
+    let row = row.with("limit_disk", disk.value).with("fraction_disk", of_disk);
+    let row = row.with("limit_link", link.value).with("fraction_link", of_link);
+    Ok(row.with("daemon_ms_an_upload", (1e3 * used / f64::from(UPLOADS)).round()))
 }
 
 /// The rate of a disk for bytes that are written into three files at once, and synced.
@@ -258,9 +276,12 @@ fn below(report: &Report) -> String {
                 (is, format!("{JOBS} of it"), share >= JOBS)
             }
             "upload" => {
-                let daemons = more("daemon_ms_an_upload").unwrap_or(f64::NAN);
-                let is = format!("{share:.2} of the disk; processors: {daemons:.0} ms of daemons");
-                (is, format!("{UPLOAD} of it"), share >= UPLOAD)
+                let [disk, link, daemons] = ["fraction_disk", "fraction_link", "daemon_ms_an_upload"]
+                    .map(|key| more(key).unwrap_or(f64::NAN));
+                let is = format!(
+                    "{disk:.2} of the disk, {link:.2} of the link; processors: {daemons:.0} ms of daemons"
+                );
+                (is, format!("{UPLOAD} of the lower one"), share >= UPLOAD)
             }
             "idle" => {
                 let mib = row.median / f64::from(1 << 20);

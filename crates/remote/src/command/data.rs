@@ -234,12 +234,14 @@ impl PutArgs {
             let remedy = format!("{}; {again}", e.remedy());
             e.remedied(remedy)
         })?;
-        data.remove()?;
+        // All parties have it: whoever waits hears that before the parts are removed here.
         if self.reach.json {
-            return out::json(&put);
+            out::json(&put)?;
+        } else {
+            let Put { id, line, version, rows, .. } = put;
+            out::line(format_args!("id       {id}\nline     {line}\nversion  {version}\nrows     {rows}"))?;
         }
-        let Put { id, line, version, rows, .. } = put;
-        out::line(format_args!("id       {id}\nline     {line}\nversion  {version}\nrows     {rows}"))
+        data.remove()
     }
 
     /// Where sealed parts are kept.

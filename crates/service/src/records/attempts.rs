@@ -6,7 +6,7 @@ use super::{
     packed, results, unpacked,
 };
 use crate::{audit, clock, http::Problem, store::Stored};
-use hushwire_fault::{Fault, code};
+use hushwire_fault::{Fault, PartyId, code};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -245,7 +245,13 @@ pub(crate) fn decide(c: &Connection, job: &str, k: u32, decision: &Decision) -> 
 pub(crate) fn finish(c: &Connection, job: &str, k: u32, decision: &Decision) -> Stored<()> {
     let Some(row) = get(c, job, k)? else { return Ok(()) };
     if matches!(row.state.as_str(), "committed" | "aborted") {
-        return Ok(());
+        if decision.commit == (row.state == "committed") {
+            return Ok(());
+        }
+        // What was handed out is not taken back, nor the other way round.
+        let cause = format!("attempt {k} of job {job} was {}, and party 0 says otherwise now", row.state);
+        let remedy = "compare the logs of all parties; a party 0 that was restored from a backup has forgotten decisions";
+        return Err(Fault::new(code::CONFLICT, "following a decision", cause, remedy).by(PartyId(0)).into());
     }
     let now = clock::now();
     if decision.commit && row.state != "prepared" {
@@ -294,6 +300,7 @@ pub(crate) fn current(c: &Connection, job: &str) -> Stored<Option<AttemptRow>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::StoreError;
 
     /// A store in which job "j" has attempt 1 as `state`, whose run is counted.
     fn with_attempt(state: &str, go: bool) -> Connection {
@@ -312,6 +319,22 @@ mod tests {
         )
         .expect("a row");
         c
+    }
+
+    /// The first decision holds, and the other one is named.
+    #[test]
+    fn a_decider_that_contradicts_itself_is_refused_and_changes_nothing() {
+        let decision = |commit| Decision { commit, go: true, end: None, cause: None, next_try: 0 };
+        for first in [true, false] {
+            let c = with_attempt("prepared", true);
+            for again in [first, first] {
+                finish(&c, "j", 1, &decision(again)).unwrap_or_else(|_| panic!("{first}"));
+            }
+            let refused = finish(&c, "j", 1, &decision(!first));
+            assert!(matches!(refused, Err(StoreError::Fault(e)) if e.code() == code::CONFLICT), "{first}");
+            let row = get(&c, "j", 1).ok().flatten().unwrap_or_else(|| panic!("a row"));
+            assert_eq!(row.state == "committed", first);
+        }
     }
 
     /// Party 0 could otherwise start an approved job again and again, abort each attempt after its

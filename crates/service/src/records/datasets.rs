@@ -122,7 +122,8 @@ pub(crate) fn read(manifest: &str, signature: &str) -> Result<SignedManifest, Fa
             "send it as hexadecimal digits",
         )
     })?;
-    SignedManifest::read(manifest.as_bytes(), signature).map_err(Fault::from)
+    SignedManifest::read(manifest.as_bytes(), signature)
+        .map_err(|e| Fault::from(e).during("reading a data set"))
 }
 
 const COLUMNS: &str = "id, tenant, manifest, signature, envelope, state, expires, bytes, created";

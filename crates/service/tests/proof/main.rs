@@ -4,6 +4,7 @@
 
 mod clocks;
 mod datasets;
+mod deviating;
 mod kills;
 mod kinds;
 mod limits;

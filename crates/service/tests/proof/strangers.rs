@@ -5,6 +5,7 @@ use crate::{
     rig::Rig,
     support::{LONG, Line, configured, host},
 };
+use hushwire_wire::{Https, Identity};
 use std::{
     io::{Read, Write},
     net::{Ipv4Addr, SocketAddr, TcpStream},
@@ -80,6 +81,79 @@ fn ten_thousand_idle_connections_keep_nobody_out() {
     let _ = setrlimit(Resource::Nofile, Rlimit { current: most, maximum: most });
     let room = getrlimit(Resource::Nofile).current.unwrap_or(1 << 20).saturating_sub(300);
     idle(room.min(10_000) as usize);
+}
+
+/// A greeting of TLS with a name, as a client sends it.
+fn greeting(name: &str) -> Vec<u8> {
+    let tls = Https::new(&Identity::generate("stranger").expect("a key")).client(vec![]).expect("TLS");
+    let name = rustls::pki_types::ServerName::try_from(name.to_owned()).expect("a name");
+    let mut session = rustls::ClientConnection::new(tls, name).expect("TLS");
+    let mut bytes = vec![];
+    while session.wants_write() {
+        session.write_tls(&mut bytes).expect("room");
+    }
+    bytes
+}
+
+/// The names of groups pass in the clear, so that anybody may greet a party as a daemon does, and
+/// say nothing more.
+#[test]
+fn greetings_of_daemons_that_stop_half_way_keep_nobody_out() {
+    let mut rig = Rig::up().apart();
+    rig.all_up();
+    let port: SocketAddr = configured(&rig, 0, "listen-party").parse().expect("an address");
+    let hello = greeting(&format!("peer.g{}", configured(&rig, 0, "group")));
+    let pid = rig.parties[0].as_ref().expect("it runs").0.id();
+    let before = crate::support::held(pid).1;
+    rig.runtime.block_on(async {
+        let crowd = crowd(port, 600, &hello).await;
+        assert!(crowd.len() >= 500, "{}", crowd.len());
+        tokio::task::block_in_place(|| {
+            // They are read within the time that a greeting may take.
+            std::thread::sleep(Duration::from_secs(3));
+            let held = crate::support::held(pid).1;
+            assert!(held < before + 350, "{held} descriptors, {before} before");
+            let job = rig.submit(&Rig::fresh_key());
+            let seen = rig.wait(&job, LONG);
+            assert_eq!(rig.one_end(&job, &seen), "committed");
+        });
+    });
+    crate::support::until(&rig, "descriptors are closed", Duration::from_secs(30), || {
+        crate::support::held(pid).1 < before + 50
+    });
+}
+
+/// The name of an attempt passes in the clear, too. Whoever repeats it, while the attempt runs or
+/// later, does not disturb it.
+#[test]
+fn greetings_of_an_attempt_by_strangers_disturb_nobody() {
+    let mut rig = Rig::up().apart();
+    rig.start(0, "");
+    rig.start(1, "");
+    // The workers meet a second after that of party 1 is there.
+    rig.start(2, "worker.pins=sleep");
+    (0..3).for_each(|party| rig.answers(party));
+    let port: SocketAddr = configured(&rig, 1, "listen-party").parse().expect("an address");
+    let job = rig.submit(&Rig::fresh_key());
+    let hello = greeting(&format!("a-{job}-1.g{}", configured(&rig, 0, "group")));
+    let crowd = rig.runtime.block_on(async {
+        crate::support::until(&rig, "party 1 has reserved", LONG, || {
+            let sql = "SELECT count(*) FROM attempts WHERE job = ?1";
+            rig.store(1).query_row(sql, [&job], |row| row.get::<_, i64>(0)).expect("a number") == 1
+        });
+        crowd(port, 200, &hello).await
+    });
+    let seen = rig.wait(&job, LONG);
+    assert_eq!(rig.one_end(&job, &seen), "committed");
+    assert_eq!(seen[0]["attempt"], 1, "{seen:#?}");
+    drop(crowd);
+    // Once it has ended, nobody answers to its name.
+    let mut socket = TcpStream::connect(port).expect("a connection");
+    socket.set_read_timeout(Some(Duration::from_secs(15))).expect("a socket");
+    let mut rest = vec![];
+    let _ = socket.write_all(&hello);
+    let ended = socket.read_to_end(&mut rest);
+    assert!(rest.is_empty() && ended.is_ok_and(|n| n == 0), "{rest:?}");
 }
 
 /// The answer of a party on a connection of TLS to bytes that are sent piece by piece.

@@ -27,7 +27,7 @@ const SQL: &str = "SELECT COUNT(*) AS richer FROM pairs WHERE alice < bob";
 const COLUMNS: &str = "columns = [\"alice INTEGER NOT NULL\", \"bob INTEGER NOT NULL\"]\n";
 
 /// A program beside this one.
-fn beside(name: &str) -> Result<PathBuf, BoxError> {
+pub(super) fn beside(name: &str) -> Result<PathBuf, BoxError> {
     let here = env::current_exe()?;
     // Tests lie one directory deeper.
     let found = here.ancestors().skip(1).take(2).map(|dir| dir.join(name)).find(|path| path.is_file());
@@ -320,10 +320,21 @@ impl Daemons {
         Ok(())
     }
 
-    /// Gives the parties a sealed data set.
-    pub(super) fn put(&self, sealed: &SealedSet) -> Result<(), BoxError> {
-        let put = self.told(&format!("data put --resume {} --to owner.toml", sealed.dir))?;
-        if put["sent"].as_u64() == Some(sealed.bytes) { Ok(()) } else { Err(format!("{put}").into()) }
+    /// Gives the parties a sealed data set. Gives the time until all of them have it; after that
+    /// the sealed parts on this side are removed.
+    pub(super) fn put(&self, sealed: &SealedSet) -> Result<Duration, BoxError> {
+        let begun = Instant::now();
+        let mut command = Command::new(&self.service);
+        command.args(["data", "put", "--json", "--to", "owner.toml", "--resume", &sealed.dir]);
+        let mut child = command.current_dir(self.dir()).stdout(Stdio::piped()).spawn()?;
+        let out = child.stdout.take().ok_or("no pipe")?;
+        let put = serde_json::Deserializer::from_reader(out).into_iter::<Value>().next();
+        let took = begun.elapsed();
+        if !child.wait()?.success() {
+            return Err("hushwire-service data put has failed".into());
+        }
+        let put = put.ok_or("no answer")??;
+        if put["sent"].as_u64() == Some(sealed.bytes) { Ok(took) } else { Err(format!("{put}").into()) }
     }
 
     /// Jobs that party 0 has had beside those of other cases.

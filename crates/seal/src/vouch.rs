@@ -1,0 +1,80 @@
+//! A party's word for the worker that it runs in an attempt.
+//!
+//! ```text
+//! message     place: domain, group, job, attempt (4) ‖ party (1), pin
+//! signature   Ed25519 by the key that signs the party's statements
+//! ```
+//!
+//! Party 0 hands the pins of workers on. Without a party's own word for its worker, party 0 could
+//! name a worker of its own in that party's place, and hear what another party tells it there.
+
+use crate::{SealError, SignKey, Signature, VerifyKey, domain, envelope::place};
+
+/// Its name in errors.
+const WHAT: &str = "a party's word for its worker";
+
+/// A worker: the attempt that it serves, and the party that runs it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WorkerPlace<'a> {
+    /// The name of the group.
+    pub group: &'a str,
+    /// The name of the job.
+    pub job: &'a str,
+    /// The number of the attempt.
+    pub attempt: u32,
+    /// The number of the party.
+    pub party: u8,
+}
+
+impl WorkerPlace<'_> {
+    fn message(&self, pin: &[u8; 32]) -> Vec<u8> {
+        let numbers = [&self.attempt.to_le_bytes()[..], &[self.party]].concat();
+        place(domain::WORKER, &[self.group.as_bytes(), self.job.as_bytes(), &numbers, pin])
+    }
+}
+
+/// Says that the worker there has a certificate of this pin.
+#[must_use]
+pub fn vouch(key: &SignKey, at: &WorkerPlace<'_>, pin: &[u8; 32]) -> Signature {
+    key.sign(domain::WORKER, &at.message(pin))
+}
+
+/// Checks that the holder of a key has given this word.
+///
+/// # Errors
+/// It has not: of this place, or of this pin.
+pub fn check(
+    key: &VerifyKey,
+    at: &WorkerPlace<'_>,
+    pin: &[u8; 32],
+    signature: &Signature,
+) -> Result<(), SealError> {
+    key.verify(WHAT, domain::WORKER, &at.message(pin), signature)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_is_of_its_party_attempt_and_pin_alone() {
+        let (key, other) = (SignKey::generate(), SignKey::generate());
+        let at = WorkerPlace { group: "heart", job: "7f3a", attempt: 2, party: 1 };
+        let word = vouch(&key, &at, &[7; 32]);
+        assert_eq!(check(&key.public(), &at, &[7; 32], &word), Ok(()));
+        for elsewhere in [
+            WorkerPlace { group: "hear", job: "t7f3a", ..at },
+            WorkerPlace { job: "7f3b", ..at },
+            WorkerPlace { attempt: 3, ..at },
+            WorkerPlace { party: 2, ..at },
+        ] {
+            let checked = check(&key.public(), &elsewhere, &[7; 32], &word);
+            assert!(matches!(checked, Err(SealError::Signature { .. })), "{elsewhere:?}");
+        }
+        assert!(check(&key.public(), &at, &[8; 32], &word).is_err());
+        assert!(check(&other.public(), &at, &[7; 32], &word).is_err());
+        // Nor does the key's signature of another use do.
+        let of_group = key.sign(domain::GROUP, &at.message(&[7; 32]));
+        assert!(check(&key.public(), &at, &[7; 32], &of_group).is_err());
+    }
+}
