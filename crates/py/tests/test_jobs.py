@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import sys
 import shutil
 import subprocess
@@ -17,6 +18,7 @@ from hypothesis import strategies as st
 from onnx_file import perceptron
 
 import hushwire as hw
+from hushwire import _weights
 
 KEYS = st.lists(st.text("abcdef", min_size=1, max_size=3), min_size=1, max_size=20, unique=True)
 
@@ -229,3 +231,52 @@ def test_digests_of_job_files_are_those_of_the_command(name: str) -> None:
         [sys.executable, "-m", "hushwire", "job", "digest", str(path)], capture_output=True, text=True, check=True
     )
     assert hw.job_digest(str(path)) in told.stdout.split()
+
+
+MODEL = base64.b64decode(
+    "CAg6VwoRCgF4CgF3EgF5IgZNYXRNdWwSA25ldCoTCAIIARABQgF3SggAAABAAAAAP1oTCgF4"
+    "Eg4KDAgBEggKAggBCgIIAmITCgF5Eg4KDAgBEggKAggBCgIIAUIECgAQDQ=="
+)
+
+
+def apart(folder: Path, location: str) -> Path:
+    """The file of a model whose weights lie in another file, from its fifth byte on."""
+
+    def entry(key: str, value: str) -> bytes:
+        return _weights._written(13, _weights._written(1, key.encode()) + _weights._written(2, value.encode()))
+
+    def changed(data: bytes, number: int, change: Any) -> bytes:
+        parts = _weights._fields(data)
+        return b"".join(_weights._written(n, change(c)) if n == number else raw for n, _, raw, c in parts)
+
+    def tensor(data: bytes) -> bytes:
+        raw = next(content for n, _, _, content in _weights._fields(data) if n == 9)
+        (folder / "w.bin").write_bytes(b"skip" + raw + b"rest")
+        kept = b"".join(own for n, _, own, _ in _weights._fields(data) if n != 9)
+        told = entry("location", location) + entry("offset", "4") + entry("length", str(len(raw)))
+        return kept + told + bytes([14 << 3, 1])
+
+    path = folder / "m.onnx"
+    path.write_bytes(changed(MODEL, 7, lambda graph: changed(graph, 5, tensor)))
+    return path
+
+
+def test_weights_beside_the_model_are_read(tmp_path: Path) -> None:
+    path = apart(tmp_path, "w.bin")
+    assert float(hw.run_onnx(path, [[1.0, 4.0]])[0][0]) == float(hw.run_onnx(MODEL, [[1.0, 4.0]])[0][0]) == 4.0
+    (tmp_path / "w.bin").write_bytes(b"skip")
+    with pytest.raises(hw.PartyError):
+        hw.run_onnx(path, [[1.0, 4.0]])
+    (tmp_path / "w.bin").unlink()
+    with pytest.raises(hw.FileError, match="w.bin"):
+        hw.run_onnx(path, [[1.0, 4.0]])
+
+
+@pytest.mark.parametrize("location", ["../w.bin", "/etc/hostname", "a/../../w.bin", ""])
+def test_weights_elsewhere_are_not_read(tmp_path: Path, location: str) -> None:
+    folder = tmp_path / "inner"
+    folder.mkdir()
+    path = apart(folder, location)
+    (tmp_path / "w.bin").write_bytes((folder / "w.bin").read_bytes())
+    with pytest.raises(hw.FileError, match="another file"):
+        hw.run_onnx(path, [[1.0, 4.0]])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -12,6 +13,7 @@ from os import PathLike, fspath
 from typing import Any, Union
 
 from hushwire import _arrays, _logs, _native
+from hushwire._weights import inlined
 from hushwire.errors import KINDS, FileError, UsageError
 from hushwire.progress import ProgressLike, Telling
 from hushwire.report import Report, table
@@ -267,7 +269,8 @@ def read_model(model: Union[Path, bytes, None]) -> bytes:
             cause="the model is missing",
             remedy="give the path of an ONNX file, or its bytes",
         )
-    return read_file(model)
+    folder = os.path.dirname(os.path.abspath(model))
+    return inlined(read_file(model), lambda name: read_file(os.path.join(folder, name)))
 
 
 def read_file(path: Path) -> bytes:
