@@ -243,6 +243,7 @@ fn odd_requests_are_refused_with_a_cause() {
         ("data", json!({}), "stays"),
         ("data", json!({ "stays": rig.up["sample"]["data"], "more": "00" }), "more"),
         ("recipients", json!({}), "anna"),
+        ("recipients", json!({ "anna": "00" }), "the key of recipient anna makes no sense"),
         ("parameters", json!({ "since": "2020-01-01" }), "since"),
     ] {
         let mut body = rig.job();

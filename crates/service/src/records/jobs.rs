@@ -198,6 +198,9 @@ pub(crate) fn submit(c: &Connection, caller: &Caller, key: &str, body: &Submitte
             Fault::usage(step, cause, "send what `hushwire keys pin` prints for the client's key")
         })?;
     }
+    for (name, key) in &body.recipients {
+        super::admission::seal_to(name, key)?;
+    }
     // A value out of its range is refused here, before anybody waits for the job.
     proposal.proposed.known()?.with(&body.values())?;
     let id = id(&caller.tenant, key);
