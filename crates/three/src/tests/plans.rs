@@ -92,7 +92,7 @@ fn summands_of_products_come_as_numbers() {
          output z = max(pool_max(y, [2, 2], stride=[2, 2]), 0) >> 5 to m",
     );
     let plan = Plan::new(&c).unwrap();
-    let bytes: Vec<usize> = plan.inputs().iter().map(crate::Door::bytes).collect();
+    let bytes: Vec<usize> = plan.inputs().iter().map(Door::bytes).collect();
     assert_eq!(bytes, [4 * 128, 4 * 8, 4 * 4]);
     let converts =
         |step: &hushwire_plan::PlanStep<_>| matches!(step.talk(), Some(hushwire_plan::Talk::ToWords(_)));
