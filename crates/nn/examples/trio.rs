@@ -1,6 +1,6 @@
 //! Runs a network of the zoo, or of an ONNX file, among three parties of this process, on a thread
 //! each, and reports its time: `trio [network] [threads] [inproc|tcp] [runs] [rows of a piece, or
-//! 0] [microseconds that messages are under way]`. Without runs it reports rounds and bytes alone.
+//! 0] [microseconds that messages are under way]`. Without runs it reports rounds and bytes alone, those of party 1 wave by wave.
 //! Times are from shares to shares; in the first run memory is still fresh. The processor time of
 //! the process is reported as well.
 
@@ -54,6 +54,12 @@ fn main() -> Result<(), Error> {
     let planned = start.elapsed();
     let costs = [0, 1, 2].map(|party| plan.cost(party, cut).map(|cost| cost.cost));
     println!("planned in {planned:.2?}; {costs:?}");
+    if runs == 0 {
+        for (leg, cost) in plan.wave_costs(1, cut)? {
+            let node = c.node(leg.node);
+            println!("{:3} rounds, {:8} bytes: {:?} of {}", cost.rounds, cost.bytes_sent, node.op, node.ty);
+        }
+    }
     let mut prg = Prg::new(Backend::best(), &Seed::random(), "trio");
     let mut shares: [Vec<Shares>; 3] = Default::default();
     for ((name, _), door) in c.inputs().zip(plan.inputs()) {

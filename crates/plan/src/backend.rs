@@ -65,6 +65,15 @@ pub trait Backend: Primitives {
     fn better(lower: &mut PlanLowering<'_, Self>, op: &Op, scalar: Scalar, pair: [Slot; 2]) -> Slot {
         lower.on_bits(op, &[scalar; 2], scalar, pair.to_vec())
     }
+    /// The greatest of each window of a value, where the back end has steps of its own for them.
+    fn greatest_of_windows(
+        lower: &mut PlanLowering<'_, Self>,
+        of: usize,
+        windows: ([u32; 2], Steps),
+    ) -> Lowered<Option<Forms>> {
+        let (_, _, _) = (lower, of, windows);
+        Ok(None)
+    }
     /// Whether maxima of this value with 0, or of its windows, are rectifiers.
     fn rectifies(lower: &PlanLowering<'_, Self>, of: usize, windows: bool) -> bool;
     /// Numbers without their lowest bits where they are positive, else 0; none where the back end

@@ -1,7 +1,7 @@
 //! The cost of a plan, without anybody's data.
 
 use crate::{
-    Cut, Plan, ThreeError,
+    Cut, Leg, Plan, ThreeError,
     form::{StepValue, order},
     prim::Three,
 };
@@ -72,6 +72,10 @@ impl Plan {
     }
 
     pub(crate) fn cost_by(&self, party: usize, cut: Cut, of_sort: OfSort) -> Result<PlanCost, ThreeError> {
+        self.at(cut).own_cost(party, cut, of_sort)
+    }
+
+    fn own_cost(&self, party: usize, cut: Cut, of_sort: OfSort) -> Result<PlanCost, ThreeError> {
         let [a, b, c] = Rep3Party::three(Backend::best());
         let mut party = [Some(a), Some(b), Some(c)][party].take().expect("party 0, 1 or 2");
         let mut terms = PriceTerms { party: &mut party, cut, of_sort };
@@ -83,6 +87,23 @@ impl Plan {
             sum.exact &= !wave.iter().any(|at| self.sorts(*at));
         }
         Ok(sum)
+    }
+
+    /// The waves of a run that is cut so, in turn, and what each costs the party of this number.
+    ///
+    /// # Errors
+    /// As [`Plan::cost`].
+    ///
+    /// # Panics
+    /// As [`Plan::cost`].
+    pub fn wave_costs(&self, party: usize, cut: Cut) -> Result<Vec<(Leg, Cost)>, ThreeError> {
+        let plan = self.at(cut);
+        let [a, b, c] = Rep3Party::three(Backend::best());
+        let mut party = [Some(a), Some(b), Some(c)][party].take().expect("party 0, 1 or 2");
+        let mut terms = PriceTerms { party: &mut party, cut, of_sort: sort_bound };
+        let cost = |wave: Vec<Slot>| plan.wave_cost(&plan.extents(&wave), &mut terms);
+        let costs = plan.steps.waves().into_iter().map(cost).collect::<Result<Vec<_>, _>>()?;
+        Ok(plan.course().into_iter().zip(costs).collect())
     }
 
     /// The cost of a wave's steps, each of which has these rows.

@@ -34,6 +34,7 @@ impl Legs<'_> {
                 OwnTalk::Better(better) => better.ripple.ands(),
                 OwnTalk::ToBits { .. }
                 | OwnTalk::Rectify { .. }
+                | OwnTalk::Greatest { .. }
                 | OwnTalk::Conv2d(_)
                 | OwnTalk::Compact { .. }
                 | OwnTalk::Places { .. } => width,

@@ -9,7 +9,8 @@
 //! A piece goes through all of its rounds while it is in the cache, where a whole column would go
 //! through memory at each. Pieces behind each other on a lane take rounds of their own, so that the
 //! farther the parties are from each other, the longer pieces are; as many groups as there are
-//! lanes take no more rounds than one. Bytes are the same for every cut.
+//! lanes take no more rounds than one. Bytes of all parties together are the same for every cut;
+//! a party's differ by a few rows of each piece, where parties deal a third of the rows each.
 
 use hushwire_plan::{Extent, StepPiece};
 use std::{ops::Range, time::Duration};

@@ -1,7 +1,7 @@
 //! The form in which values come and go: bits, or numbers where they are only summed and
 //! multiplied.
 
-use hushwire_compute::{Computation, Op, Reduction, Scalar};
+use hushwire_compute::{Computation, Op, Reduction, Scalar, Value, Visibility};
 use hushwire_plan::Size;
 use hushwire_rep3::Addition;
 
@@ -67,6 +67,12 @@ impl Want {
     }
 }
 
+/// Whether a value comes from products, which are numbers.
+fn is_product(computation: &Computation, value: Value) -> bool {
+    let is_shared = computation.node(value).ty.visibility != Visibility::Public;
+    is_shared && matches!(computation.node(value).op, Op::Mul | Op::MatMul | Op::Conv2d { .. })
+}
+
 /// Whether numbers serve all that read a node, for each node: nothing is asked of its bits, and
 /// something of its numbers.
 pub(crate) fn numbers(computation: &Computation, has_ring: impl Fn(Scalar) -> bool) -> Vec<bool> {
@@ -85,6 +91,10 @@ pub(crate) fn numbers(computation: &Computation, has_ring: impl Fn(Scalar) -> bo
                 }
                 // A sum that nobody asks for its bits costs nothing.
                 Op::Add | Op::Sub | Op::Neg | Op::ShiftLeft(_) if ringed => match own {
+                    // With a product it is a sum of numbers, whatever reads it.
+                    Want::Bits if node.arguments.iter().any(|value| is_product(computation, *value)) => {
+                        Want::Numbers
+                    }
                     Want::Bits => Want::Bits,
                     _ => Want::Numbers,
                 },

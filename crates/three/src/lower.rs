@@ -5,7 +5,7 @@ use crate::{
     prim::{Better, OwnLocal, OwnTalk, Three},
 };
 use hushwire_circuit::{Adder, Bit, Builder, Circuit, Layered, Program};
-use hushwire_compute::{ComputeError, Op, Scalar, Visibility};
+use hushwire_compute::{ComputeError, Op, Scalar, Steps, Visibility};
 use hushwire_plan::{Backend, Forms, Local, Lowered, Pooling, Prim, Reorder, Slot, Talk};
 use hushwire_rep3::ring::Geometry;
 use std::{ops::Range, sync::Arc};
@@ -144,7 +144,7 @@ impl Backend for Three {
     fn conv2d(
         lower: &mut PlanLowering<'_>,
         args: &[usize],
-        (steps, groups): (hushwire_compute::Steps, u32),
+        (steps, groups): (Steps, u32),
         _: &[usize],
         ring: u32,
     ) -> Lowered<Forms> {
@@ -189,13 +189,46 @@ impl Backend for Three {
         Ok(Some(Forms::narrow(lower.step(to_bits(by as usize..bits, true), vec![slot]))))
     }
 
+    /// Of rectified numbers in few rounds, if rounds are dear.
+    fn greatest_of_windows(
+        lower: &mut PlanLowering<'_>,
+        of: usize,
+        windows: ([u32; 2], Steps),
+    ) -> Lowered<Option<Forms>> {
+        let forms = lower.forms(of);
+        let (Some(narrow), None) = (forms.narrow, forms.words) else { return Ok(None) };
+        if lower.is_of_words(narrow) || lower.ring(lower.scalar(of)).is_none() {
+            return Ok(None);
+        }
+        lower.backend.windowed = lower.backend.windowed.max(lower.elements(of)?);
+        if !lower.backend.few_rounds {
+            return Ok(None);
+        }
+        let width = lower.size(narrow).width() + 1;
+        let Some(words) = words_of_rectified(lower, narrow) else { return Ok(None) };
+        Ok(windows_in_few(lower, of, windows, words, width)?.map(Forms::words))
+    }
+
     fn rectified_pool(
         lower: &mut PlanLowering<'_>,
         from: usize,
         [pool, max]: [usize; 2],
         by: u32,
     ) -> Lowered<Forms> {
-        let (size, steps) = lower.windows_of(pool).expect("a pool");
+        let windows = lower.windows_of(pool).expect("a pool");
+        lower.backend.windowed = lower.backend.windowed.max(lower.elements(from)?);
+        if lower.backend.few_rounds {
+            // Elements are rectified before they are compared.
+            lower.count_for(max);
+            let (slot, bits) = (lower.own_words(from)?, by as usize..lower.scalar(from).bits());
+            let width = bits.len();
+            let slot = lower.step(Talk::Own(OwnTalk::Rectify { bits }), vec![slot]);
+            lower.count_for(pool);
+            let greatest = windows_in_few(lower, from, windows, slot, width)?;
+            lower.count_for(max);
+            return Ok(Forms::words(greatest.expect("no window is empty")));
+        }
+        let (size, steps) = windows;
         let pooling = Pooling::new(&lower.lengths(from)?, &lower.lengths(pool)?, size, steps);
         lower.count_for(max);
         let (slot, bits) = (lower.own_words(from)?, lower.scalar(from).bits());
@@ -248,6 +281,20 @@ impl Backend for Three {
         let reads = vec![lower.words(args[0], 64)?, lower.words(args[1], ring)?];
         Ok(Some(Forms::words(lower.step(Talk::Own(OwnTalk::Compact { kept }), reads))))
     }
+}
+
+/// The greatest of each window of numbers from 0 on, in few rounds: words that have `bits` bits with
+/// a sign, so that their differences have as many.
+fn windows_in_few(
+    lower: &mut PlanLowering<'_>,
+    of: usize,
+    windows: ([u32; 2], Steps),
+    slot: Slot,
+    bits: usize,
+) -> Lowered<Option<Slot>> {
+    lower.windows_by_threes(of, windows, slot, |lower, reads| {
+        lower.step(Talk::Own(OwnTalk::Greatest { bits }), reads)
+    })
 }
 
 /// The circuits of the less or the greater of two numbers.

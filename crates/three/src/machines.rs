@@ -19,8 +19,9 @@ use hushwire_plan::{
 use hushwire_rep3::{
     Batch, Rep3, Role, ShareError, pool,
     ring::{
-        Bits, Column, Compact, FromPlaces, Group, Inject, MatMul, Meet, OnBits, OnNumbers, Permute, Product,
-        Rectify, RectifyByBits, Reveal, RevealBits, Select, Sort, SortKey, Sum, ToNumbers, Truncate, Xor,
+        Bits, Column, Compact, FromPlaces, Greatest, Group, Inject, MatMul, Meet, NegativeInFew, OnBits,
+        OnNumbers, Permute, Product, Rectify, RectifyByBits, Reveal, RevealBits, Select, Sort, SortKey, Sum,
+        ToNumbers, Truncate, TruncateInFew, Xor,
     },
 };
 use std::{ops::Range, sync::Arc};
@@ -124,6 +125,7 @@ pub(crate) fn begin<'p>(
         Talk::Own(OwnTalk::Rectify { bits }) => {
             in_ring!(ring(0), rectify(batch, &reads[0], bits, adder))
         }
+        Talk::Own(OwnTalk::Greatest { bits }) => in_ring!(ring(0), greatest(&mut batch, reads, *bits)),
         Talk::Own(OwnTalk::Conv2d(geometry)) => {
             let [x, y] = [reads[0].words(), reads[1].words()];
             in_ring!(x.ring(), convolved(&mut batch, x, y, geometry))
@@ -222,6 +224,11 @@ fn rectify<'p, W: Held>(mut batch: Batch, x: &StepValue, bits: &Range<usize>, ad
     }
 }
 
+fn greatest<'p, W: Held>(batch: &mut Batch, reads: &[StepValue], bits: usize) -> Begun<'p> {
+    let columns: Vec<&Column<W>> = reads.iter().map(|read| &**W::column(read.words())).collect();
+    column(Greatest::<W>::new(batch, &columns, bits)?, Greatest::finish)
+}
+
 fn to_words<'p, W: Held>(batch: &mut Batch, x: &StepValue, adder: Adder) -> Begun<'p> {
     column(ToNumbers::<W>::new(batch, x.bits(), adder)?, ToNumbers::finish)
 }
@@ -252,7 +259,10 @@ fn less<'p, W: Held>(batch: &mut Batch, reads: &[StepValue], signed: bool, adder
 
 fn less_bounded<'p, W: Held>(batch: &mut Batch, reads: &[StepValue], adder: Adder) -> Begun<'p> {
     let [x, y] = [0, 1].map(|i| W::column(reads[i].words()));
-    strings(OnNumbers::less_bounded(batch, x, y, adder)?, OnNumbers::finish)
+    match adder {
+        Adder::Prefix => strings(NegativeInFew::less_bounded(batch, x, y)?, NegativeInFew::finish),
+        Adder::Ripple => strings(OnNumbers::less_bounded(batch, x, y, adder)?, OnNumbers::finish),
+    }
 }
 
 fn equal<'p, W: Held>(batch: &mut Batch, reads: &[StepValue]) -> Begun<'p> {
@@ -267,7 +277,11 @@ fn truncate<'p, W: Held>(
     signed: bool,
     adder: Adder,
 ) -> Begun<'p> {
-    column(Truncate::new(batch, W::column(reads[0].words()), bits, signed, adder)?, Truncate::finish)
+    let (x, by) = (W::column(reads[0].words()), bits as usize);
+    if adder == Adder::Prefix && (1..W::BITS).contains(&by) {
+        return column(TruncateInFew::new(batch, x, by, signed)?, TruncateInFew::finish);
+    }
+    column(Truncate::new(batch, x, bits, signed, adder)?, Truncate::finish)
 }
 
 fn permute<G: Group>(

@@ -22,6 +22,10 @@ impl Plan {
 
     /// The memory of one shard of `shards`.
     pub(crate) fn memory_at(&self, cut: Cut, shard: usize, shards: usize) -> ShardMemory {
+        self.at(cut).own_memory(cut, shard, shards)
+    }
+
+    fn own_memory(&self, cut: Cut, shard: usize, shards: usize) -> ShardMemory {
         let mut live =
             Live { plan: self, cut, shard, shards, shares: 0, known: 0, kept: 0, most: 0, whole: None };
         // Inputs are there before, and those that nobody reads to the end.
@@ -177,7 +181,7 @@ fn work(talk: &Talk<Three>, reads: &[Size], made: Size) -> u64 {
         Talk::Truncate { .. } => 40 * read,
         Talk::Less { .. } | Talk::LessBounded | Talk::Equal | Talk::Own(OwnTalk::ToBits { .. }) => 16 * read,
         // The dealing, its shares, and planes.
-        Talk::Own(OwnTalk::Rectify { .. }) => 24 * (read + made),
+        Talk::Own(OwnTalk::Rectify { .. } | OwnTalk::Greatest { .. }) => 24 * (read + made),
         // The tag of a row, twice, beside its place; and the encryption of some rows at a time, of
         // most where parties are far.
         Talk::Own(OwnTalk::Meet { rows, .. }) => {

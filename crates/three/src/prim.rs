@@ -14,6 +14,10 @@ pub(crate) struct Three {
     pub(crate) numbers: Vec<bool>,
     /// The form of each input.
     pub(crate) doors: Vec<Door>,
+    /// Whether windows are compared in few rounds, as words.
+    pub(crate) few_rounds: bool,
+    /// Rows of the largest value whose windows are, or might be.
+    pub(crate) windowed: usize,
     /// Circuits of better elements: whether the less is better, whether there are signs, and bits.
     pub(crate) better: HashMap<(bool, bool, usize), Better>,
 }
@@ -46,6 +50,9 @@ pub(crate) enum OwnTalk {
     /// Words → words: numbers of as many bits in two's complement without the lowest bits, and 0 in
     /// place of those below 0.
     Rectify { bits: Range<usize> },
+    /// Two or three values' words, of which any two differ by at most this many signed bits → the
+    /// words of the greatest element of each row.
+    Greatest { bits: usize },
     /// Pictures and filters as words, channels first as computations have them → words.
     Conv2d(Geometry),
     /// Bits of keys → an order that brings equal ones together, the first `first` rows before
@@ -78,7 +85,9 @@ impl Primitives for Three {
             OwnTalk::ToBits { bits, rectified } => {
                 (Size::Bits(bits.len() - usize::from(*rectified), reads[0].rows()), StepRows::Each)
             }
-            OwnTalk::Rectify { .. } | OwnTalk::Better(_) => (reads[0], StepRows::Each),
+            OwnTalk::Rectify { .. } | OwnTalk::Better(_) | OwnTalk::Greatest { .. } => {
+                (reads[0], StepRows::Each)
+            }
             OwnTalk::Conv2d(geometry) => whole(reads[0].with_rows(geometry.results().unwrap_or(0))),
             OwnTalk::Meet { rows, .. } => whole(Size::Order(*rows, 1)),
             OwnTalk::Compact { kept } => {

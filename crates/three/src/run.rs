@@ -35,11 +35,11 @@ pub fn run<C: BorrowMut<Channel> + Send>(
     inputs: Vec<Shares>,
     go_on: &mut dyn FnMut(usize, usize) -> bool,
 ) -> Result<Vec<Shares>, ThreeError> {
-    let mut run = PlanRun::new(party.role(), plan, cut, inputs)?;
+    let mut run = PlanRun::new(party.role(), plan.at(cut), cut, inputs)?;
     let mut lanes = Lanes::new(cut, lanes);
     loop {
         run.alone(&mut party.next_batch()?)?;
-        let (done, whole) = (run.values.done(), plan.steps.len());
+        let (done, whole) = plan.told(cut, run.values.done());
         let mut go_on = || go_on(done, whole);
         if !go_on() {
             return Err(ThreeError::Cancelled);

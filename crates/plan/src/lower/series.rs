@@ -85,6 +85,42 @@ impl<B: Backend> PlanLowering<'_, B> {
         slots
     }
 
+    /// Three neighbours against each other, all series abreast, until one of each is left; two where
+    /// that takes no more levels.
+    pub(super) fn by_threes(
+        &mut self,
+        series: &[Vec<usize>],
+        slot: Slot,
+        join: &mut impl FnMut(&mut Self, Vec<Slot>) -> Slot,
+    ) -> Slot {
+        let (count, mut n) = (series.len(), series[0].len());
+        let places: Vec<usize> = (0..n).flat_map(|i| series.iter().map(move |s| s[i])).collect();
+        let mut slot = self.pick(Picks::of(&places), vec![slot]);
+        while n > 1 {
+            let width = if n == 2 || n == 4 { 2 } else { 3 };
+            let (groups, rest) = (n / width, n % width);
+            let mut columns = |all: &mut dyn Iterator<Item = usize>| {
+                let places: Vec<usize> = all.flat_map(|i| i * count..(i + 1) * count).collect();
+                self.pick(Picks::of(&places), vec![slot])
+            };
+            let whole: Vec<Slot> =
+                (0..width).map(|k| columns(&mut (0..groups).map(|group| width * group + k))).collect();
+            let left: Vec<Slot> = (n - rest..n).map(|i| columns(&mut std::iter::once(i))).collect();
+            let mut made = vec![join(self, whole)];
+            match left[..] {
+                [] => {}
+                [one] => made.push(one),
+                _ => made.push(join(self, left)),
+            }
+            n = made.len() + groups - 1;
+            slot = match made[..] {
+                [all] => all,
+                _ => self.pick(Picks::of(&(0..n * count).collect::<Vec<_>>()), made),
+            };
+        }
+        slot
+    }
+
     /// The least or the greatest of each series of a node's elements, or its place: the first where
     /// several are.
     fn extreme(&mut self, of: usize, series: &[Vec<usize>], least: bool, is_place: bool) -> Lowered<Forms> {

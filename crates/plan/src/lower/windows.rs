@@ -65,6 +65,11 @@ impl<B: Backend> PlanLowering<'_, B> {
                 Ok(self.means(slot, from, pooling))
             }
             (Reduction::Min | Reduction::Max, _) => {
+                if reduction == Reduction::Max
+                    && let Some(forms) = B::greatest_of_windows(self, from, (size, steps))?
+                {
+                    return Ok(forms);
+                }
                 let least = reduction == Reduction::Min;
                 if let (Some(passes), true) = (passes(&lengths, size, steps), self.has_words(from))
                     && let Some(slot) = B::comparable(self, from)?
@@ -166,6 +171,23 @@ impl<B: Backend> PlanLowering<'_, B> {
         let (size, steps) = self.windows_of(pool).expect("a pool");
         let passes = passes(&self.lengths(of)?, size, steps).expect("no window is empty");
         Ok(self.best_of_windows(of, slot, passes, false))
+    }
+
+    /// The best element of each window of a node's elements, of which `slot` has the values: `best`
+    /// joins three elements of each window at once, or two. Nothing where a window is empty.
+    ///
+    /// # Errors
+    /// A length has no number yet.
+    pub fn windows_by_threes(
+        &mut self,
+        of: usize,
+        (size, steps): ([u32; 2], Steps),
+        slot: Slot,
+        mut best: impl FnMut(&mut Self, Vec<Slot>) -> Slot,
+    ) -> Lowered<Option<Slot>> {
+        let passes = passes(&self.lengths(of)?, size, steps);
+        let join = |slot: Slot, series: &Series| self.by_threes(series, slot, &mut best);
+        Ok(passes.map(|passes| passes.iter().fold(slot, join)))
     }
 
     /// The windows of a pool.

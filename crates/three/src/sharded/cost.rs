@@ -87,7 +87,8 @@ impl Plan {
         let [a, b, c] = Rep3Party::three(Backend::best());
         let mut party = [Some(a), Some(b), Some(c)][party].take().expect("party 0, 1 or 2");
         let mut terms = PriceTerms { party: &mut party, cut, of_sort };
-        (0..shards).map(|shard| self.shard_cost(&mut terms, shard, shards)).collect()
+        let plan = self.at(cut);
+        (0..shards).map(|shard| plan.shard_cost(&mut terms, shard, shards)).collect()
     }
 
     fn shard_cost(

@@ -93,6 +93,7 @@ pub fn run_sharded<C: BorrowMut<Channel> + Send>(
     }
     let doors =
         |doors: &[Door]| -> Vec<Door> { doors.iter().map(|door| door.of_shard(shard, shards)).collect() };
+    let (whole_plan, plan) = (plan, plan.at(cut));
     let mut inputs = came_all(inputs, &doors(&plan.inputs))?;
     let mut values = LiveValues::new(&plan.steps);
     let mut session = OfShard { party, lanes, cut };
@@ -103,7 +104,7 @@ pub fn run_sharded<C: BorrowMut<Channel> + Send>(
             let mut own = Own { role: batch.role(), batch: &mut batch, inputs: &mut inputs };
             values.alone(|step, prim, reads| local_step(plan, &mut own, &mut between, step, prim, reads))?;
         }
-        let (done, whole) = (values.done(), plan.steps.len());
+        let (done, whole) = whole_plan.told(cut, values.done());
         let mut go_on = || go_on(done, whole);
         if !go_on() {
             return Err(ThreeError::Cancelled);

@@ -112,7 +112,11 @@ impl Across {
             | Talk::Flat(..)
             | Talk::Open { .. }
             | Talk::Own(
-                OwnTalk::ToBits { .. } | OwnTalk::Rectify { .. } | OwnTalk::Better(_) | OwnTalk::Conv2d(_),
+                OwnTalk::ToBits { .. }
+                | OwnTalk::Rectify { .. }
+                | OwnTalk::Better(_)
+                | OwnTalk::Greatest { .. }
+                | OwnTalk::Conv2d(_),
             ) => misplaced(),
         }
     }

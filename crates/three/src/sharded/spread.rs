@@ -85,9 +85,12 @@ impl<'p> Spread<'p> {
             | Talk::Equal
             | Talk::Truncate { .. }
             | Talk::Block(_)
-            | Talk::Own(OwnTalk::ToBits { .. } | OwnTalk::Rectify { .. } | OwnTalk::Better(_)) => {
-                Spread::Rows
-            }
+            | Talk::Own(
+                OwnTalk::ToBits { .. }
+                | OwnTalk::Rectify { .. }
+                | OwnTalk::Better(_)
+                | OwnTalk::Greatest { .. },
+            ) => Spread::Rows,
             Talk::Open { .. } => Spread::Opens,
             Talk::Reorder(Reorder::Sort { .. } | Reorder::ToOrder | Reorder::Permute { .. })
             | Talk::Own(OwnTalk::Meet { .. } | OwnTalk::Compact { .. } | OwnTalk::Places { .. }) => {

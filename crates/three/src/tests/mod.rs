@@ -63,7 +63,7 @@ fn in_session(
     let mut runs: Vec<PlanRun<'_>> = parties
         .iter()
         .zip(shares)
-        .map(|(party, inputs)| PlanRun::new(party.role(), plan, cut, inputs))
+        .map(|(party, inputs)| PlanRun::new(party.role(), plan.at(cut), cut, inputs))
         .collect::<Result<_, _>>()?;
     let (mut cost, mut declared) = (Cost::default(), true);
     loop {

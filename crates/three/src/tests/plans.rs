@@ -81,3 +81,21 @@ fn numbers_of_the_computation_are_built_in_however_they_are_made() {
     assert_eq!(bytes("cast(const(i8, 5), i64)"), bytes("const(i64, 5)"));
     assert!(bytes("cast(const(i8, 0), i64)") < bytes("y"));
 }
+
+/// A bias that is added to products comes as numbers, also where a pool reads the sum: as bits, a
+/// number of each element of the sum would be made of them.
+#[test]
+fn summands_of_products_come_as_numbers() {
+    let c = text(
+        "input x: i32[1, 2, 8, 8] from m\ninput w: i32[4, 2, 1, 1] from m\ninput b: i32[1, 4, 1, 1] from m\n\
+         y = conv2d(x, w) + broadcast(b, [1, 4, 8, 8])\n\
+         output z = max(pool_max(y, [2, 2], stride=[2, 2]), 0) >> 5 to m",
+    );
+    let plan = Plan::new(&c).unwrap();
+    let bytes: Vec<usize> = plan.inputs().iter().map(Door::bytes).collect();
+    assert_eq!(bytes, [4 * 128, 4 * 8, 4 * 4]);
+    let converts =
+        |step: &hushwire_plan::PlanStep<_>| matches!(step.talk(), Some(hushwire_plan::Talk::ToWords(_)));
+    assert!(!plan.steps.iter().any(converts));
+    assert!(check(&c, &given(&c, 0), Plan::new).is_some());
+}

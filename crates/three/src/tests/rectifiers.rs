@@ -1,7 +1,8 @@
 //! Rectifiers: maxima with 0, before shifts and pools and not.
 
-use super::check;
+use super::{check, check_cut};
 use crate::{Cut, Plan, prim::OwnTalk};
+use hushwire_aes::Backend;
 use hushwire_compute::{
     Computation,
     test_support::{Dice, inputs},
@@ -44,9 +45,70 @@ fn rectifiers_are_the_evaluators() {
             ),
         ] {
             let c = computation(scalar, x, &body);
-            assert!(check(&c, &inputs(&c, round as u64, 0), Plan::new).is_some());
+            is_the_evaluators(&c, round as u64);
         }
     }
+}
+
+/// In few rounds, and with the fewest bytes.
+fn is_the_evaluators(c: &Computation, seed: u64) {
+    let given = inputs(c, seed, 0);
+    for cut in [Cut::whole(), Cut::whole().with_few(0)] {
+        assert!(check_cut(c, &given, Plan::new, Backend::best(), cut).is_some(), "{c}");
+    }
+}
+
+/// Windows of rectified numbers, whose steps depend on how dear rounds are.
+#[test]
+fn windows_in_few_rounds_are_the_evaluators() {
+    let mut dice = Dice::new(11);
+    for round in 0..40 {
+        let mut below = |n: usize| dice.below(n);
+        let scalar = ["i8", "i16", "i32", "i64", "i37", "i20"][round % 6];
+        let by = 1 + below(5);
+        let [size, stride, more] = [1, 1, 0].map(|least| [least + below(4), least + below(3)]);
+        let x = [1 + below(2), 1 + below(3), size[0] + more[0], size[1] + more[1]];
+        let around = [0, 1, 2, 3].map(|k| below(size[k % 2]));
+        let pool = |of: &str| format!("pool_max({of}, {size:?}, stride={stride:?}, pad={around:?})");
+        for body in [
+            format!("p = {}\ny = max(p, 0) >> {by}\noutput z = y * y to m", pool("x")),
+            format!(
+                "y = max(x, 0) >> {by}\nw = max(x + x, 0) >> {by}\nv = concat(y, w, axis=1)\nz = {}\noutput u = z * z to m",
+                pool("v")
+            ),
+            format!("y = max(x, 0)\nz = {}\noutput u = z * z to m\noutput w = z to m", pool("y")),
+        ] {
+            is_the_evaluators(&computation(scalar, x, &body), round as u64);
+        }
+    }
+}
+
+/// Where rounds are dear, a pool of nine elements and its rectifier take few; else few bytes. A run
+/// tells the steps of the same plan.
+#[test]
+fn pools_take_few_rounds_where_rounds_are_dear() {
+    let body = "p = pool_max(x, [3, 3], stride=[2, 2], pad=[1, 1, 0, 0])\ny = max(p, 0) >> 13\noutput z = y * y to m";
+    let plan = Plan::new(&computation("i32", [1, 64, 16, 16], body)).unwrap();
+    let of = |cut: Cut| plan.cost(0, cut).unwrap().cost;
+    let [far, near] = [Cut::whole(), Cut::whole().with_few(0)].map(of);
+    // A product, a rectifier of five rounds, two levels of four rounds, and a product.
+    assert_eq!(far.rounds, 1 + 5 + 2 * 4 + 1);
+    assert!(near.rounds > 80 && near.bytes_sent < far.bytes_sent, "{near:?}, {far:?}");
+    let least = Cut::whole().with_few(64 * 16 * 16);
+    assert_eq!(of(least), far);
+    assert!(of(Cut::whole().with_few(64 * 16 * 16 - 1)).rounds > 40, "longer than what is few");
+    let waves = plan.wave_costs(0, Cut::whole()).unwrap();
+    assert_eq!(waves.iter().map(|(_, cost)| cost.rounds).sum::<u64>(), far.rounds);
+    let told: Vec<(usize, usize)> = waves.iter().map(|(leg, _)| plan.told(Cut::whole(), leg.done)).collect();
+    let course: Vec<usize> = plan.course().iter().map(|leg| leg.done).collect();
+    assert!(
+        told.is_sorted()
+            && told.iter().all(|(done, whole)| course.contains(done) && *whole == plan.steps.len())
+    );
+    assert_eq!(
+        plan.told(Cut::whole(), plan.at(Cut::whole()).steps.len()),
+        (plan.steps.len(), plan.steps.len())
+    );
 }
 
 /// Maxima with other numbers, or with more zeros than numbers, are no rectifiers; cuts go from one

@@ -2,6 +2,8 @@
 
 mod bits;
 mod compare;
+mod few_rounds;
+mod masks;
 mod numbers;
 mod rectify;
 

@@ -1,22 +1,28 @@
-//! The sums and products of a rectifier: which bits are masked in which round, and which products
-//! of masks are dealt.
+//! The sums and products of carries in few rounds: which bits are masked in which round, and which
+//! products of masks are dealt.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
     ops::Range,
 };
 
-/// AGREEMENT: digits of a group, and groups from which b and c are computed.
-const GROUP: usize = 4;
-const LAST: usize = 5;
+/// AGREEMENT: bits of a digit, digits of a group, and groups from which signs and carries are
+/// computed.
+const DIGIT: usize = 3;
+const GROUP: usize = 3;
+const LAST: usize = 7;
+/// AGREEMENT: bits of a digit, and digits, of numbers so short that signs and carries are computed
+/// from digits at once: a round less.
+const LONG_DIGIT: usize = 4;
+const FEW: usize = 5;
 
 /// A masked bit of each row.
 #[derive(Clone, Debug)]
 pub(super) enum Masked {
     /// Whether a digit carries.
     Carries(usize),
-    /// Whether a digit hands a carry on.
-    HandsOn(usize),
+    /// Whether the digit before hands a carry on.
+    HandsOn,
     /// A sum of products of masked bits.
     Sum(Vec<Vec<usize>>),
     /// Whether the number is not below 0: the same, and the highest bits.
@@ -31,9 +37,10 @@ struct Digit {
     hands_on: Option<usize>,
 }
 
-/// The sums and products of a rectifier, which follow from its bits alone.
+/// The sums and products of carries, which follow from the bits alone.
 #[derive(Debug)]
-pub(super) struct RectifyShape {
+pub(super) struct CarriesShape {
+    /// The bits of a number that stay; those before them are cut.
     pub(super) bits: Range<usize>,
     pub(super) digits: Vec<Range<usize>>,
     /// The masked bits of each round of R and L, by the first one's number.
@@ -55,15 +62,24 @@ fn carry_of(group: &[Digit]) -> Vec<Vec<usize>> {
     (0..group.len()).map(term).collect()
 }
 
-impl RectifyShape {
-    pub(super) fn new(bits: &Range<usize>) -> RectifyShape {
+/// Some bits in digits of at most this many bits, as even as they can be.
+fn digits(bits: &Range<usize>, most: usize) -> Vec<Range<usize>> {
+    let count = bits.len().div_ceil(most);
+    let start = |k: usize| bits.start + (k * bits.len()).div_ceil(count);
+    (0..count).map(|k| start(k)..start(k + 1)).collect()
+}
+
+impl CarriesShape {
+    /// The shape for the sign of numbers that end with bit `bits.end`, and for the carry into bit
+    /// `bits.start` unless that is 0.
+    pub(super) fn new(bits: &Range<usize>) -> CarriesShape {
         let top = bits.end - 1;
-        let pairs = |range: Range<usize>| {
-            range.clone().step_by(2).map(move |at| at..range.end.min(at + 2)).collect::<Vec<_>>()
-        };
-        let low = pairs(0..bits.start);
-        let mut split = low.len();
-        let digits = [low, pairs(bits.start..top)].concat();
+        let [low, high] = [0..bits.start, bits.start..top];
+        let in_digits = |most: usize| [digits(&low, most), digits(&high, most)];
+        let at_once = in_digits(LONG_DIGIT);
+        let is_short = at_once.iter().map(Vec::len).sum::<usize>() <= FEW;
+        let parts = if is_short { at_once } else { in_digits(DIGIT) };
+        let (mut split, digits) = (parts[0].len(), parts.concat());
         let (mut count, mut rounds) = (0, vec![]);
         let mut masked = |all: &mut Vec<Masked>, of: Masked| {
             all.push(of);
@@ -74,7 +90,7 @@ impl RectifyShape {
         let mut left: Vec<Digit> = (0..digits.len())
             .map(|digit| Digit {
                 carries: masked(&mut all, Masked::Carries(digit)),
-                hands_on: (digit > 0).then(|| masked(&mut all, Masked::HandsOn(digit))),
+                hands_on: (digit > 0).then(|| masked(&mut all, Masked::HandsOn)),
             })
             .collect();
         rounds.push(all);
@@ -94,7 +110,7 @@ impl RectifyShape {
                     });
                 }
             }
-            split = if split == 0 { 0 } else { left[..split].chunks(GROUP).len() };
+            split = left[..split].chunks(GROUP).len();
             left = groups;
             rounds.push(all);
         }
@@ -109,7 +125,7 @@ impl RectifyShape {
             }
         }
         let products = sets.into_iter().enumerate().map(|(at, set)| (set, at)).collect();
-        RectifyShape { bits: bits.clone(), digits, rounds, products, sign, carry }
+        CarriesShape { bits: bits.clone(), digits, rounds, products, sign, carry }
     }
 
     /// Masked bits of a row.
@@ -117,14 +133,14 @@ impl RectifyShape {
         self.rounds.iter().map(Vec::len).sum()
     }
 
-    /// Bits that are dealt for a row: products of u's digits, its highest bit, products of masks.
-    pub(super) fn dealt(&self) -> usize {
-        self.digits.iter().map(|digit| (1 << digit.len()) - 1).sum::<usize>() + 1 + self.products.len()
+    /// Bits that are dealt before those of a digit: all products of bits of the digits below.
+    pub(super) fn dealt_before(&self, digit: usize) -> usize {
+        self.digits[..digit].iter().map(|digit| (1 << digit.len()) - 1).sum()
     }
 
-    /// Words that are dealt for a row.
-    pub(super) fn words(&self) -> usize {
-        if self.carry.is_some() { 7 } else { 5 }
+    /// Bits that are dealt for a row: products of u's digits, its highest bit, products of masks.
+    pub(super) fn dealt(&self) -> usize {
+        self.dealt_before(self.digits.len()) + 1 + self.products.len()
     }
 }
 
