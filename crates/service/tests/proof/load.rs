@@ -75,34 +75,14 @@ fn daemons(rig: &Rig) -> Vec<(u64, usize)> {
     (0..3).map(|party| held(rig.parties[party].as_ref().expect("it runs").0.id())).collect()
 }
 
-fn many(jobs: u64, at_once: u8) {
-    let mut rig = Rig::up().apart();
-    rig.all_up();
-    // After these, everything that is kept once is there.
-    let warm = 500.min(jobs / 2);
+/// Two jobs of each of so many guests, at once.
+fn together(rig: &Rig, at_once: u8) {
     let body = rig.job();
-    let begun = Instant::now();
-    let first = rig.runtime.block_on(async {
-        let mut guest = Guest::new(&rig, 1).await;
-        let mut first = vec![];
-        for n in 0..jobs {
-            if n == warm {
-                first = daemons(&rig);
-                eprintln!("held after {warm} jobs: {first:?}");
-            }
-            if let Err(e) = guest.job(&Rig::fresh_key(), &body, Duration::from_millis(5)).await {
-                panic!("job {n}: {e} {}", logs(rig.dir.path()));
-            }
-        }
-        first
-    });
-    let rate = jobs as f64 / begun.elapsed().as_secs_f64();
-    eprintln!("held after {jobs} jobs, one after the other: {:?}, {rate:.1}/s", daemons(&rig));
     let begun = Instant::now();
     rig.runtime.block_on(async {
         let mut guests = tokio::task::JoinSet::new();
         for n in 0..at_once {
-            let (mut guest, body) = (Guest::new(&rig, 2 + n).await, body.clone());
+            let (mut guest, body) = (Guest::new(rig, 2 + n).await, body.clone());
             guests.spawn(async move {
                 for _ in 0..2 {
                     // All have one token, which may ask 500 times a second.
@@ -115,10 +95,37 @@ fn many(jobs: u64, at_once: u8) {
             ended.expect("no panic").unwrap_or_else(|e| panic!("{e} {}", logs(rig.dir.path())));
         }
     });
-    let together = 2.0 * f64::from(at_once) / begun.elapsed().as_secs_f64();
-    eprintln!("{jobs} jobs in sequence: {rate:.1}/s; {at_once} at once: {together:.1}/s");
-    // Connections that are kept are let go.
+    let rate = 2.0 * f64::from(at_once) / begun.elapsed().as_secs_f64();
+    // Connections and threads that are kept for a while are let go.
     std::thread::sleep(Duration::from_secs(12));
+    eprintln!("held after {at_once} at once: {:?}, {rate:.1}/s", daemons(rig));
+}
+
+fn in_sequence(rig: &Rig, jobs: u64) {
+    let body = rig.job();
+    let begun = Instant::now();
+    rig.runtime.block_on(async {
+        let mut guest = Guest::new(rig, 1).await;
+        for n in 0..jobs {
+            if let Err(e) = guest.job(&Rig::fresh_key(), &body, Duration::from_millis(5)).await {
+                panic!("job {n}: {e} {}", logs(rig.dir.path()));
+            }
+        }
+    });
+    let rate = jobs as f64 / begun.elapsed().as_secs_f64();
+    eprintln!("held after {jobs} one after the other: {:?}, {rate:.1}/s", daemons(rig));
+}
+
+fn many(jobs: u64, at_once: u8) {
+    let mut rig = Rig::up().apart();
+    rig.all_up();
+    // After these, everything that is kept once is there, also for jobs at once.
+    let warm = 500.min(jobs / 2);
+    in_sequence(&rig, warm);
+    together(&rig, at_once);
+    let first = daemons(&rig);
+    in_sequence(&rig, jobs - warm);
+    together(&rig, at_once);
     for (party, (first, last)) in first.into_iter().zip(daemons(&rig)).enumerate() {
         eprintln!("party {party}: {} to {} KiB, {} to {} descriptors", first.0, last.0, first.1, last.1);
         assert!(last.0 as f64 <= first.0 as f64 * 1.1, "memory of party {party} grows");
