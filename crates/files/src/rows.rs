@@ -16,10 +16,11 @@ use crate::{
     arrow,
     parquet::{self, ParquetColumn},
 };
+#[cfg(feature = "parquet")]
+use std::ops::Range;
 use std::{
     fs::File,
     io::{self, Cursor, Read},
-    ops::Range,
     path::{Path, PathBuf},
 };
 
@@ -116,8 +117,10 @@ pub struct Rows<'a> {
     /// Which fields of the record are NULL: Parquet and Arrow say so.
     nulls: Vec<bool>,
     place: Option<FilePlace>,
-    /// Files that follow, the next one last; where parts of Parquet files are read, their rows.
+    /// Files that follow, the next one last.
     more: Vec<PathBuf>,
+    /// Where parts of Parquet files are read, their rows, in the same order.
+    #[cfg(feature = "parquet")]
     ranges: Vec<Range<u64>>,
     /// For each column of the first file, its place in this one, if that has another order.
     order: Option<Vec<usize>>,
@@ -303,6 +306,7 @@ impl<'a> Rows<'a> {
             nulls: vec![],
             place: None,
             more: vec![],
+            #[cfg(feature = "parquet")]
             ranges: vec![],
             order: None,
             chosen: Chosen::Default,

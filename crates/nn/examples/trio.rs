@@ -1,8 +1,9 @@
 //! Runs a network of the zoo, or of an ONNX file, among three parties of this process, on a thread
-//! each, and reports its time: `trio [network] [threads] [inproc|tcp] [runs] [rows of a piece, or
-//! 0] [microseconds that messages are under way]`. Without runs it reports rounds and bytes alone, those of party 1 wave by wave.
-//! Times are from shares to shares; in the first run memory is still fresh. The processor time of
-//! the process is reported as well.
+//! each, and reports its time:
+//! `trio [network] [threads] [inproc|tcp] [runs] [rows of a piece, or 0] [microseconds a message]`.
+//! Without runs it reports rounds and bytes alone, those of party 1 wave by wave. Times are from
+//! shares to shares; in the first run memory is still fresh. The processor time of the process is
+//! reported as well.
 
 use hushwire_aes::Backend;
 use hushwire_compute::{Tensor, evaluate};

@@ -16,7 +16,7 @@ use crate::{
         attempts::{self, AttemptRow, Decision, Measured},
         datasets::{self, DatasetRow},
         jobs::{self, JobRow},
-        material, peers as records_of_peers,
+        material, peers as records_of_peers, recipients,
         results::{self, NewOutput},
     },
     store::Stored,
@@ -251,7 +251,7 @@ async fn order(
     let data = found.map(|(name, (row, blobs))| Ok((name, ordered(party, &row, &blobs)?)));
     let data = data.collect::<Result<_, Fault>>()?;
     let recipients = job.body.recipients.iter();
-    let recipients = recipients.map(|(name, text)| Ok((name.clone(), admission::seal_to(name, text)?)));
+    let recipients = recipients.map(|(name, text)| Ok((name.clone(), recipients::seal_to(name, text)?)));
     let recipients = recipients.collect::<Result<_, Fault>>()?;
     let inputs = own_inputs(&read, config.party, &config.inputs);
     Ok(WorkerOrder {

@@ -189,7 +189,7 @@ impl Backend for Three {
         Ok(Some(Forms::narrow(lower.step(to_bits(by as usize..bits, true), vec![slot]))))
     }
 
-    /// Of rectified numbers in few rounds, if rounds are dear.
+    /// The greatest of rectified numbers in few rounds, if rounds are dear.
     fn greatest_of_windows(
         lower: &mut PlanLowering<'_>,
         of: usize,
@@ -283,8 +283,8 @@ impl Backend for Three {
     }
 }
 
-/// The greatest of each window of numbers from 0 on, in few rounds: words that have `bits` bits with
-/// a sign, so that their differences have as many.
+/// The greatest of each window of numbers from 0 on, in few rounds: words that have `bits` bits
+/// with a sign, so that their differences have as many.
 fn windows_in_few(
     lower: &mut PlanLowering<'_>,
     of: usize,

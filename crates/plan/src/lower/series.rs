@@ -85,8 +85,8 @@ impl<B: Backend> PlanLowering<'_, B> {
         slots
     }
 
-    /// Three neighbours against each other, all series abreast, until one of each is left; two where
-    /// that takes no more levels.
+    /// Three neighbours against each other, all series abreast, until one of each is left; two
+    /// where that takes no more levels.
     pub(super) fn by_threes(
         &mut self,
         series: &[Vec<usize>],

@@ -290,8 +290,8 @@ def native(frame: Any) -> _native.Columns:
         except PartyError:
             raise
         except Exception as error:
-            # A data frame of pandas needs pyarrow for it, and some columns of objects have no type of
-            # Arrow. Other libraries' texts may have a value.
+            # A data frame of pandas needs pyarrow for it, and some columns of objects have no type
+            # of Arrow. Other libraries' texts may have a value.
             if not is_pandas:
                 kind, why = type(frame).__name__, type(error).__name__
                 raise _refused(

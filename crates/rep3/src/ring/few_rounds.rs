@@ -104,7 +104,7 @@ pub(super) fn turned<W: Word>(m: W) -> W {
 }
 
 /// A part of the rows, at one of its three parties.
-struct Part<W: Word> {
+struct FewPart<W: Word> {
     carries: CarriesPart<W>,
     rows: usize,
     /// The word of R and L, after the run.
@@ -121,7 +121,7 @@ fn thirds(rows: usize) -> [Range<usize>; 3] {
 pub struct FewRounds<W: Word, E> {
     shape: Arc<CarriesShape>,
     ending: E,
-    parts: Vec<Part<W>>,
+    parts: Vec<FewPart<W>>,
     rows: usize,
     /// The round under way; the dealing is the first.
     round: usize,
@@ -165,9 +165,9 @@ impl<W: Word, E: Ending<W>> FewRounds<W, E> {
                 }
                 carries.deal(&shape, &words);
             }
-            Part { carries, rows, last: Scratch::default() }
+            FewPart { carries, rows, last: Scratch::default() }
         };
-        let parts: Vec<Part<W>> = Role::ALL.into_iter().zip(thirds(rows)).map(part).collect();
+        let parts: Vec<FewPart<W>> = Role::ALL.into_iter().zip(thirds(rows)).map(part).collect();
         let (cost, gate) = (Cost::default(), TwoWayGate::default());
         let mut machine = FewRounds { shape, ending, parts, rows, round: 0, cost, gate };
         machine.cost = machine.declared();
@@ -190,11 +190,11 @@ impl<W: Word, E: Ending<W>> FewRounds<W, E> {
     }
 
     /// The part in which this party has a seat.
-    fn part(&self, seat: Seat) -> &Part<W> {
+    fn part(&self, seat: Seat) -> &FewPart<W> {
         self.parts.iter().find(|part| part.carries.seat == seat).expect("a party has each seat once")
     }
 
-    fn part_mut(&mut self, seat: Seat) -> &mut Part<W> {
+    fn part_mut(&mut self, seat: Seat) -> &mut FewPart<W> {
         self.parts.iter_mut().find(|part| part.carries.seat == seat).expect("a party has each seat once")
     }
 
@@ -298,7 +298,7 @@ impl<W: Word, E: Ending<W>> FewRounds<W, E> {
     pub(super) fn into_words(self) -> (Column<W>, E) {
         assert!(self.exchange().is_none(), "finish comes after the last round");
         let mut out = Column { own: pool::room(self.rows), next: pool::room(self.rows) };
-        for Part { carries, last, .. } in &self.parts {
+        for FewPart { carries, last, .. } in &self.parts {
             let [own, next] = match carries.seat {
                 Seat::Dealer => [&carries.of_left, &carries.of_right],
                 Seat::Right => [&carries.of_right, last],

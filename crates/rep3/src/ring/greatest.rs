@@ -75,7 +75,7 @@ struct SignProduct<W> {
     turned: [W; 2],
     /// Shares of the masks, and of their product.
     masks: [W; 3],
-    /// Of these times u.
+    /// Shares of those masks times u.
     with_u: [W; 3],
     u: W,
     v: W,

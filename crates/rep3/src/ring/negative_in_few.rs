@@ -14,13 +14,13 @@ use super::{
 use crate::{Batch, Rep3, Role, ShareError, pool::Scratch};
 
 /// The result is the sign, at a party, of this many rows.
-pub struct Sign {
+pub struct SignOf {
     role: Role,
     rows: usize,
 }
 
 /// One party's third of the signs of numbers.
-pub type NegativeInFew<W> = FewRounds<W, Sign>;
+pub type NegativeInFew<W> = FewRounds<W, SignOf>;
 
 impl<W: Word> NegativeInFew<W> {
     /// Whether x < y, row by row, where x − y fits in as many signed bits as a word has; elsewhere
@@ -31,7 +31,7 @@ impl<W: Word> NegativeInFew<W> {
     pub fn less_bounded(batch: &mut Batch, x: &Column<W>, y: &Column<W>) -> Result<Self, ShareError> {
         let rows = super::summand::rows(&[x, y])?;
         let role = batch.role();
-        FewRounds::of(batch, &[&minus(x, y)], 0..W::BITS, Sign { role, rows })
+        FewRounds::of(batch, &[&minus(x, y)], 0..W::BITS, SignOf { role, rows })
     }
 
     /// Shares of the signs, after the run.
@@ -40,7 +40,7 @@ impl<W: Word> NegativeInFew<W> {
     /// If it has not run (the caller's bug).
     #[must_use]
     pub fn finish(self) -> Bits {
-        let ([mut own, mut next], Sign { role, rows }) = self.into_signs();
+        let ([mut own, mut next], SignOf { role, rows }) = self.into_signs();
         // The machine's bit is 1 where a number is not below 0.
         match role.constant_slot() {
             Some(0) => own.iter_mut().for_each(|byte| *byte = !*byte),
@@ -51,7 +51,7 @@ impl<W: Word> NegativeInFew<W> {
     }
 }
 
-impl<W: Word> Ending<W> for Sign {
+impl<W: Word> Ending<W> for SignOf {
     const STEP: &'static str = "signs";
     const HAS_WORDS: bool = false;
 

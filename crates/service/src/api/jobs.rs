@@ -8,7 +8,7 @@ use crate::{
     records::{
         admission,
         jobs::{self, JobView, Submitted},
-        results,
+        recipients, results,
     },
     scheduler,
 };
@@ -235,7 +235,7 @@ pub(super) async fn challenge(party: Arc<Party>, request: Request) -> Result<Rep
 /// The key that a result of a job is sealed to.
 fn recipient(job: &jobs::JobRow, output: &str) -> Result<SealTo, Fault> {
     let text = job.body.recipients.get(output).ok_or_else(|| access::absent("sealed output", output))?;
-    admission::seal_to(output, text)
+    recipients::seal_to(output, text)
 }
 
 fn place<'a>(party: &Party, job: &'a jobs::JobRow, output: &'a str) -> ResultPlace<'a> {

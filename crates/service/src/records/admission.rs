@@ -4,7 +4,7 @@
 use super::{
     attempts, datasets,
     jobs::{self, JobRow},
-    policies, proposals,
+    policies, proposals, recipients,
 };
 use crate::{
     access, clock,
@@ -13,12 +13,11 @@ use crate::{
 };
 use hushwire_fault::{Fault, code};
 use hushwire_policy::{PolicyLimits, RunData, RunHistory, RunRequest, Verdict, verdict};
-use hushwire_seal::{BlakeName, KeyId, SealTo};
+use hushwire_seal::{BlakeName, KeyId};
 use rusqlite::Connection;
 use std::{
     cell::RefCell,
     collections::{BTreeMap, BTreeSet},
-    sync::{Mutex, PoisonError},
 };
 
 const STEP: &str = "checking the policy";
@@ -29,29 +28,6 @@ pub(crate) struct Admitted {
     pub(crate) lines: Vec<String>,
     /// The limits of the run.
     pub(crate) limits: PolicyLimits,
-}
-
-/// LOCAL: keys of recipients that are remembered.
-const KNOWN_KEYS: usize = 256;
-
-/// The key of a recipient, as jobs are submitted with it.
-pub(crate) fn seal_to(name: &str, text: &str) -> Result<SealTo, Fault> {
-    // Reading one expands a matrix, which costs as much as a policy.
-    static KNOWN: Mutex<BTreeMap<String, SealTo>> = Mutex::new(BTreeMap::new());
-    let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(key) = known().get(text) {
-        return Ok(key.clone());
-    }
-    let key: SealTo = serde_json::from_value(serde_json::Value::String(text.to_owned())).map_err(|e| {
-        let cause = format!("the key of recipient {name} makes no sense: {e}");
-        Fault::usage("reading the job", cause, "send `seal_to` of the recipient's card")
-    })?;
-    let mut known = known();
-    if known.len() >= KNOWN_KEYS {
-        known.clear();
-    }
-    known.insert(text.to_owned(), key.clone());
-    Ok(key)
 }
 
 /// The runs that the store has counted.
@@ -115,7 +91,7 @@ pub(crate) fn admit(c: &Connection, operators: &[String], job: &JobRow) -> Store
     }
     let mut recipients: Vec<KeyId> = vec![];
     for (name, text) in &job.body.recipients {
-        recipients.push(seal_to(name, text)?.id());
+        recipients.push(recipients::seal_to(name, text)?.id());
     }
     let mut rules = vec![];
     for kept in policies::active(c)? {

@@ -2,7 +2,7 @@
 
 use super::{
     attempts::{self, Attempt},
-    packed, proposals,
+    packed, proposals, recipients,
     results::{self, OutputView},
     unpacked,
 };
@@ -199,7 +199,7 @@ pub(crate) fn submit(c: &Connection, caller: &Caller, key: &str, body: &Submitte
         })?;
     }
     for (name, key) in &body.recipients {
-        super::admission::seal_to(name, key)?;
+        recipients::seal_to(name, key)?;
     }
     // A value out of its range is refused here, before anybody waits for the job.
     proposal.proposed.known()?.with(&body.values())?;

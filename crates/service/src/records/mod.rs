@@ -9,6 +9,7 @@ pub(crate) mod material;
 pub(crate) mod peers;
 pub(crate) mod policies;
 pub(crate) mod proposals;
+pub(crate) mod recipients;
 pub(crate) mod results;
 
 use crate::store::Stored;

@@ -75,7 +75,7 @@ fn daemons(rig: &Rig) -> Vec<(u64, usize)> {
     (0..3).map(|party| held(rig.parties[party].as_ref().expect("it runs").0.id())).collect()
 }
 
-/// Two jobs of each of so many guests, at once.
+/// Two jobs of each guest, all guests at once.
 fn together(rig: &Rig, at_once: u8) {
     let body = rig.job();
     let begun = Instant::now();

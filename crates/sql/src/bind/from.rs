@@ -20,6 +20,9 @@ use hushwire_tables::{
 use sqlparser::ast::{self, Ident, JoinConstraint, JoinOperator};
 use std::fmt::Display;
 
+/// The columns of a lateral query without FROM, and their names.
+type Computed = (Vec<(Id, Expr)>, Scope);
+
 /// Two columns that USING or NATURAL merges: both names, and the merged column.
 struct Shared {
     /// The name: two names of a side may denote one column, as in `SELECT y AS k, y AS z`.
@@ -162,7 +165,7 @@ impl<'q> Binder<'q> {
         factor: &'q ast::TableFactor,
         outer: Option<&Env<'_>>,
         before: &Scope,
-    ) -> Result<Option<(Vec<(Id, Expr)>, Scope)>, Fault> {
+    ) -> Result<Option<Computed>, Fault> {
         let ast::TableFactor::Derived { lateral: true, subquery, alias, sample: None } = factor else {
             return Ok(None);
         };

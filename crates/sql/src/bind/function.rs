@@ -322,7 +322,6 @@ impl<'q> Binder<'q> {
 
     /// The arguments of an aggregate and its ORDER BY. Where FILTER's condition is not true, they
     /// are NULL, unless they are literals beside others.
-    #[expect(clippy::type_complexity, reason = "the two parts of a call, taken apart at once")]
     pub(super) fn given(
         &mut self,
         env: &Env<'_>,

@@ -311,17 +311,18 @@ impl<'q> Binder<'q> {
             Sort::Scalar { value, empty, exactly } => {
                 self.attach_scalar(item, plan, on, (id, value, empty, exactly), at)
             }
-            Sort::Exists if taken(&positive) => Ok(self.semi(LogicalJoin::Semi, item, plan, on)),
-            Sort::Exists if taken(&negative) => Ok(self.semi(LogicalJoin::Anti, item, plan, on)),
-            Sort::Exists => self.marked(item, plan, on, id, at),
-            Sort::Row { .. } if taken(&positive) => Ok(self.semi(LogicalJoin::Semi, item, plan, on)),
+            Sort::Exists | Sort::Row { .. } if taken(&positive) => {
+                Ok(self.semi(LogicalJoin::Semi, item, plan, on))
+            }
             Sort::Row { sure: false } => Err(unsupported(
                 at,
                 "NOT IN, or IN as a value, of rows of values that may be NULL",
                 "write NOT EXISTS (SELECT 1 FROM b WHERE b.x = a.x AND b.y = a.y), or EXISTS",
             )),
-            Sort::Row { .. } if taken(&negative) => Ok(self.semi(LogicalJoin::Anti, item, plan, on)),
-            Sort::Row { .. } => self.marked(item, plan, on, id, at),
+            Sort::Exists | Sort::Row { .. } if taken(&negative) => {
+                Ok(self.semi(LogicalJoin::Anti, item, plan, on))
+            }
+            Sort::Exists | Sort::Row { .. } => self.marked(item, plan, on, id, at),
             Sort::In(left, right) => {
                 let nulls = self.columns.may_be_null(&left)?;
                 let equal = self.compared(Comparison::Equal, left.clone(), Expr::Column(right), at)?;

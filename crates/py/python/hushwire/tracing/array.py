@@ -380,8 +380,8 @@ def call(name: str, *args: Any, **kwargs: Any) -> Any:
     parameters = inspect.signature(function).parameters
 
     def is_idle(option: str, value: Any) -> bool:
-        # None is what most options are by default, and a choice of its own for others, as for `axis`
-        # of `sort`.
+        # None is what most options are by default, and a choice of its own for others, as for
+        # `axis` of `sort`.
         default = parameters[option].default if option in parameters else None
         return option in ("casting", "subok", "like") or (
             value is None and default in (None, inspect.Parameter.empty)
