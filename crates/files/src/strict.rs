@@ -341,7 +341,7 @@ impl From<Spot> for FilePlace {
     }
 }
 
-/// What a record was before the parser took its quotes away.
+/// The beginning of a record, and whether it has quotes, which the parser takes away.
 #[derive(Clone, Copy)]
 pub(crate) struct Begun {
     /// The line in which it begins.

@@ -92,7 +92,7 @@ impl Route {
                 }
             }
         }
-        // What comes from a machine lies behind what comes from those before it.
+        // Elements of a machine lie behind those of the machines before it.
         let (first, _) = starts(own, takes.iter().copied());
         let place = |lies: Lies| match lies {
             Lies::Here(at) => at,

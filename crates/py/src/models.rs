@@ -40,7 +40,7 @@ pub(crate) fn array(lengths: Vec<usize>, bytes: &[u8]) -> Result<Array, Fault> {
     Ok(array)
 }
 
-/// What this process brings to a network's computation.
+/// The inputs that this process brings to a network's computation.
 ///
 /// # Errors
 /// The model is another network's; the input has another shape than the network takes.

@@ -118,7 +118,7 @@ impl SessionShared {
                 let mut config = config.map_err(|e| e.by(&me))?;
                 if !begin.allow.is_empty() {
                     config.allow(begin.allow.iter().copied());
-                    // What it tells the others is only what its program gives away.
+                    // It tells the others only the values that its program gives away.
                     config.allow([Party::terms_digest(begin.chosen, &telling(begin.chosen)?)?]);
                 }
                 config.cancel = lock(&self.cancel).clone();

@@ -51,9 +51,9 @@ fn the_report_has_its_fields() {
 
 #[test]
 fn every_process_stays_within_the_memory() {
-    // What the limit has for the program itself (`BASE_BYTES`), and what peaks of a program differ
-    // by from run to run. The one that tests run is hardly optimised, and its pages count: a job of
-    // a few bytes tells how many there are.
+    // The limit has `BASE_BYTES` for the program itself, and peaks of a program differ from run to
+    // run. The one that tests run is hardly optimised, and its pages count: a job of a few bytes
+    // tells how many there are.
     let (program, noise) = (33 << 19, 3 << 20);
     let place = Place::new();
     place.put("a", &bytes(1_500_000, 1));

@@ -36,7 +36,7 @@ use hushwire_machine::{
 };
 use std::{ops::Range, sync::Arc};
 
-/// What the dealer knows of some rows: u of all their numbers, and the masks of signs and carries.
+/// The dealer's knowledge of some rows: u of all numbers, and the masks of signs and carries.
 pub(super) struct OfDealer<'a, W> {
     pub(super) rows: usize,
     pub(super) bits: &'a Range<usize>,
@@ -45,7 +45,7 @@ pub(super) struct OfDealer<'a, W> {
     pub(super) carry: &'a [W],
 }
 
-/// What R or L knows of some rows: v of all their numbers, its shares of u and of dealt words, and
+/// R's or L's knowledge of some rows: v of all numbers, its shares of u and of dealt words, and
 /// masked signs and carries.
 pub(super) struct OfOthers<'a, W> {
     pub(super) rows: usize,
@@ -66,7 +66,7 @@ impl<'a, W> OfOthers<'a, W> {
     }
 }
 
-/// What follows from signs and carries.
+/// A result that follows from signs and carries.
 pub(super) trait Ending<W: Word>: Send + Sync {
     /// The step's name in errors.
     const STEP: &'static str;

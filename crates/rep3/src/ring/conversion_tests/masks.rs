@@ -26,7 +26,7 @@ fn differ_evenly(x: &[u8], y: &[u8]) -> bool {
     differences.all(|difference| Some(difference) == first)
 }
 
-/// What a party sees: bits of 64 rows, and words of 64 rows.
+/// A party's view: bits of 64 rows, and words of 64 rows.
 #[derive(Default)]
 struct View {
     planes: Vec<Vec<u8>>,
@@ -60,7 +60,7 @@ impl View {
     }
 }
 
-/// What each party sees at the right of its dealer: the dealing, then L's messages beside its own.
+/// Each party's view at the right of its dealer: the dealing, then L's messages beside its own.
 /// `words` are dealt for a row.
 fn views<M: Machine<Error = NetError>>(
     words: usize,

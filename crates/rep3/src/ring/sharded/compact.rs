@@ -76,7 +76,7 @@ pub fn compact<'m, W: Word>(
     }))
 }
 
-/// What each share of the flags adds up to on the shards before this one, and on all.
+/// The sums of each share of the flags on the shards before this one, and on all.
 fn sums(mover: &mut dyn Mover, own: [u32; 2]) -> Result<[[u32; 2]; 2], NetError> {
     let me = mover.shard();
     let [mut before, mut all] = [[0u32; 2]; 2];

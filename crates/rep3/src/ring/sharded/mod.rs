@@ -102,7 +102,7 @@ pub fn realign<W: Word>(
         expect("a column to realign", old[me + 1] - old[me], column)
             .map_err(unfit("rows of another range"))?;
     }
-    // What goes from one shard to another.
+    // The rows that go from one shard to another.
     let both = |s: usize, t: usize| {
         let first = old[s].max(new[t]);
         first..old[s + 1].min(new[t + 1]).max(first)
