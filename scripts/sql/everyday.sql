@@ -223,3 +223,15 @@ SELECT * FROM (SELECT customer, status FROM orders WHERE customer < 10) PIVOT (C
 
 -- codes by a regular expression
 SELECT id FROM customers WHERE REGEXP_MATCHES(email, '^[a-z]+[0-9]+@')
+
+-- orders of each day of a month
+SELECT d.day, COUNT(o.id) AS n, COALESCE(SUM(o.discount), 0) AS discount FROM GENERATE_SERIES(DATE '2023-02-01', DATE '2023-02-28', INTERVAL '1 day') AS d(day) LEFT JOIN orders o ON o.placed = d.day GROUP BY d.day
+
+-- months without a sign-up
+SELECT m.month FROM GENERATE_SERIES(DATE '2022-01-01', DATE '2023-12-01', INTERVAL '1' MONTH) AS m(month) WHERE NOT EXISTS (SELECT 1 FROM customers c WHERE DATE_TRUNC('month', c.signup) = m.month)
+
+-- islands of days with a value
+SELECT sensor, MIN(day) AS first, MAX(day) AS last, COUNT(*) AS days FROM (SELECT sensor, day, day - CAST(ROW_NUMBER() OVER (PARTITION BY sensor ORDER BY day) AS INTEGER) AS island FROM readings WHERE value IS NOT NULL) x GROUP BY sensor, island
+
+-- recency, frequency and value
+SELECT customer, NTILE(4) OVER (ORDER BY last DESC, customer) AS r, NTILE(4) OVER (ORDER BY n, customer) AS f FROM (SELECT customer, MAX(placed) AS last, COUNT(*) AS n FROM orders WHERE customer IS NOT NULL GROUP BY customer) x

@@ -225,6 +225,11 @@ pub static CLAUSES: &[Clause] = &[
         "SELECT * FROM (VALUES (1, 'a'), (2, 'b')) AS v(i, c)",
     ),
     clause(
+        "GENERATE_SERIES(first, last, step), UNNEST([…]) in FROM",
+        "numbers or times in steps, and the values of a list, in a column that the alias names; rows are public; RANGE leaves out the last one",
+        "SELECT * FROM GENERATE_SERIES(1, 3) AS n",
+    ),
+    clause(
         "PIVOT (aggregate FOR column IN (…))",
         "a column for each value of a list; `IN (ANY)` takes the values of a column that one owner has, in `local query` and `job new query`",
         "SELECT * FROM (SELECT team, done, n FROM e) PIVOT (SUM(n) FOR done IN (TRUE, FALSE))",

@@ -33,7 +33,8 @@ impl Dialect for Words {
     }
 
     fn is_delimited_identifier_start(&self, ch: char) -> bool {
-        POSTGRES.is_delimited_identifier_start(ch)
+        // A backtick is that of BigQuery, MySQL and Spark.
+        ch == '`' || POSTGRES.is_delimited_identifier_start(ch)
     }
 
     fn is_identifier_start(&self, ch: char) -> bool {

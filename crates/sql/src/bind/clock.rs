@@ -14,10 +14,16 @@ impl Binder<'_> {
     /// The value of a function of the time; `None` if the name is another function's.
     pub(super) fn of_clock(&self, name: &str, args: &[&ast::Expr], at: At) -> Result<Option<Expr>, Fault> {
         let ty = match name {
-            "current_date" | "curdate" | "today" | "getdate" | "utc_date" => ColumnType::Date,
-            "now" | "current_timestamp" | "localtimestamp" | "transaction_timestamp" | "sysdate" => {
-                ColumnType::Timestamp
-            }
+            "current_date" | "curdate" | "today" | "utc_date" => ColumnType::Date,
+            "now"
+            | "current_timestamp"
+            | "localtimestamp"
+            | "transaction_timestamp"
+            | "sysdate"
+            | "getdate"
+            | "getutcdate"
+            | "current_datetime"
+            | "sysdatetime" => ColumnType::Timestamp,
             _ => return Ok(None),
         };
         if !args.is_empty() {

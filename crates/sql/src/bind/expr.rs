@@ -426,6 +426,10 @@ impl<'q> Binder<'q> {
             ast::Expr::Subquery(query) => return self.any(env, calls, (of, op, all), query, at),
             ast::Expr::Tuple(list) => &list[..],
             ast::Expr::Array(array) => &array.elem[..],
+            ast::Expr::Value(value) if matches!(value.value, ast::Value::SingleQuotedString(_)) => {
+                let remedy = "list the values: status IN ('paid', 'open')";
+                return Err(unsupported(at, "a text in place of the list of ANY or ALL", remedy));
+            }
             one => std::slice::from_ref(one),
         };
         let mut each = vec![];

@@ -17,7 +17,7 @@ use hushwire_tables::{
     algebra::{Column, Expr},
     functions::coalesce,
 };
-use sqlparser::ast::{self, Ident, JoinConstraint, JoinOperator};
+use sqlparser::ast::{self, Ident, JoinConstraint, JoinOperator, Spanned};
 use std::fmt::Display;
 
 /// The columns of a lateral query without FROM, and their names.
@@ -106,7 +106,7 @@ impl<'q> Binder<'q> {
                 let was = std::mem::take(tables);
                 (self.with_computed(was, more, (&item.relation).into())?, names)
             }
-            None => match self.lateral(&item.relation, outer, before)? {
+            None => match self.lateral(&item.relation, outer, before, false)? {
                 None => self.factor(&item.relation, outer)?,
                 Some((inner, names, at)) => {
                     let was = std::mem::take(tables);
@@ -133,21 +133,32 @@ impl<'q> Binder<'q> {
                 scope.0.extend(names.0);
                 continue;
             }
-            let Some((inner, names, at)) = self.lateral(&join.relation, outer, &around)? else {
+            // APPLY of SQL Server joins a lateral query by no condition of its own.
+            let applied = matches!(join.join_operator, J::CrossApply | J::OuterApply);
+            let Some((inner, names, at)) = self.lateral(&join.relation, outer, &around, applied)? else {
                 let (right, names) = self.factor(&join.relation, outer)?;
                 (pool, scope) = self.join(join, (pool, scope), (right, names), outer)?;
                 continue;
+            };
+            let is_outer = match &join.join_operator {
+                J::Left(on) | J::LeftOuter(on) => always(on),
+                other => matches!(other, J::OuterApply),
             };
             match &join.join_operator {
                 J::CrossJoin(on) | J::Join(on) | J::Inner(on) if always(on) => {
                     pool = self.with_lateral(pool, inner, at)?;
                 }
-                J::Left(on) | J::LeftOuter(on) if always(on) && inner.correlated(at)?.is_none() => {
+                J::CrossApply => pool = self.with_lateral(pool, inner, at)?,
+                J::Left(_) | J::LeftOuter(_) | J::OuterApply
+                    if is_outer && inner.correlated(at)?.is_none() =>
+                {
                     let left = self.joined(pool);
                     let plan = self.outer_join(LogicalJoin::Left, left, inner.plan, inner.on, at)?;
                     pool = Pool { items: vec![plan], conditions: vec![] };
                 }
-                J::Left(on) | J::LeftOuter(on) if always(on) => pool = self.with_lateral(pool, inner, at)?,
+                J::Left(_) | J::LeftOuter(_) | J::OuterApply if is_outer => {
+                    pool = self.with_lateral(pool, inner, at)?;
+                }
                 _ => {
                     let clause = "LATERAL with a condition of its own";
                     let remedy = "write the condition in the WHERE of the lateral query, and join ON TRUE";
@@ -220,16 +231,21 @@ impl<'q> Binder<'q> {
         Ok(Pool { items: vec![plan.extended(more)], conditions: vec![] })
     }
 
-    /// A lateral query, the names of its columns, and its place.
+    /// A lateral query, the names of its columns, and its place; `applied` says that APPLY is in
+    /// front of it.
     fn lateral(
         &mut self,
         factor: &'q ast::TableFactor,
         outer: Option<&Env<'_>>,
         before: &Scope,
+        applied: bool,
     ) -> Result<Option<(Inner, Scope, At)>, Fault> {
-        let ast::TableFactor::Derived { lateral: true, subquery, alias, sample: None } = factor else {
+        let ast::TableFactor::Derived { lateral, subquery, alias, sample: None } = factor else {
             return Ok(None);
         };
+        if !lateral && !applied {
+            return Ok(None);
+        }
         let at: At = factor.into();
         let env = Env { scope: before, outer, barred: None };
         let mut inner = self.around(&env, subquery, false, at)?;
@@ -482,10 +498,19 @@ impl<'q> Binder<'q> {
             F::NestedJoin { table_with_joins, alias: None } => {
                 self.joins(table_with_joins, outer, &Scope::default(), &mut Pool::default())
             }
+            F::Table { name, alias, args: Some(args), sample: None, with_ordinality: false, .. } => {
+                let mut bound = self.series(&name.to_string(), &args.args, factor.span())?;
+                let called = alias.as_ref().map_or_else(|| name.to_string(), |a| a.name.value.clone());
+                // An alias names the one column, too, as in PostgreSQL and BigQuery.
+                if alias.is_some() {
+                    bound.columns[0].0.clone_from(&called);
+                }
+                self.one(bound, &called, alias.as_ref(), at)
+            }
             F::Table { .. } => Err(unsupported(
                 at,
-                "a table with arguments, hints or a sample",
-                "name the table alone: bring rows that a function would make, or a sample, as a table",
+                "a table with hints, a sample or ORDINALITY",
+                "name the table alone: bring a sample as a table, and number rows by ROW_NUMBER()",
             )),
             _ => Err(unsupported(
                 at,

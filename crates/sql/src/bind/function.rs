@@ -6,6 +6,7 @@ use super::{
     expr::{Calls, Staged, placed},
     instead::of_function,
     interval::is_interval,
+    respelt::{is_week, respelt},
     sort_key,
 };
 use crate::{
@@ -21,7 +22,7 @@ use hushwire_tables::{
     algebra::{Aggregate, Arithmetic, Column, ColumnType, Expr, Relation, WindowFunction},
     functions::{self, Arguments, Reader},
 };
-use sqlparser::ast::{self, FunctionArg, FunctionArgExpr, FunctionArguments};
+use sqlparser::ast::{self, FunctionArg, FunctionArgExpr, FunctionArguments, Spanned};
 use std::fmt::Display;
 
 /// The arguments of a call.
@@ -169,7 +170,7 @@ impl<'q> Binder<'q> {
         let name = function.name.to_string().to_ascii_lowercase();
         let given = arguments(function)?;
         if let Some(over) = &function.over {
-            if !given.order.is_empty() {
+            if given.order.len() > function.within_group.len() {
                 return no(
                     "ORDER BY within a window function's parentheses",
                     "write the order behind OVER: FIRST_VALUE(a) OVER (PARTITION BY b ORDER BY c)",
@@ -195,6 +196,14 @@ impl<'q> Binder<'q> {
         };
         if let Some(made) = self.of_clock(&name, &args, at)? {
             return Ok(made);
+        }
+        if is_week(&name, &args) {
+            let remedy = "write 'week', which begins on Monday: DATE_TRUNC('week', day), DATE_DIFF('week', first, last)";
+            return no("WEEK, which begins on Sunday or on Monday", remedy);
+        }
+        if let Some(text) = respelt(&name, &args) {
+            let call = self.spelt(&text, function.span())?;
+            return self.expr(env, calls, call);
         }
         if functions::find(&name).is_none() && !SPELT.contains(&name.as_str()) {
             // Its arguments may be words of another database, as in DATEADD(day, 3, placed).

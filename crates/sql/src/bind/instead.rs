@@ -43,10 +43,22 @@ const KNOWN: &[(&[&str], &str)] = &[
     (&["isfinite", "isinf", "isnan", "is_nan"], "leave it out: no number here is infinite, or not a number"),
     (&["columns"], "name the columns, or write * EXCLUDE (a, b)"),
     (&["isnull", "zeroifnull"], "write COALESCE(value, 0)"),
+    (&["ratio_to_report"], "write a / SUM(a) OVER (PARTITION BY b)"),
+    (&["choose", "elt"], "write CASE n WHEN 1 THEN 'a' WHEN 2 THEN 'b' END"),
+    (
+        &["format", "printf", "format_number"],
+        "write CONCAT(a, '-', b), LPAD(CAST(n AS VARCHAR), 5, '0') or ROUND(x, 2)",
+    ),
+    (&["datename"], "write MONTHNAME(day) or DAYNAME(day)"),
+    (&["yearweek"], "write EXTRACT(ISOYEAR FROM day) * 100 + EXTRACT(WEEK FROM day)"),
+    (
+        &["regexp_count", "regexp_instr", "regexp_position"],
+        "write REGEXP_MATCHES(text, pattern), or LENGTH(text) - LENGTH(REPLACE(text, 'a', '')) for a count",
+    ),
     (&["safe_divide", "div0"], "write a / b, which is NULL where b is 0"),
     (
         &["unnest", "explode", "flatten", "generate_series", "range", "sequence"],
-        "write the rows: FROM (VALUES (1), (2)) AS n(x), or bring them as a table",
+        "write it in FROM: FROM GENERATE_SERIES(1, 5) AS n, FROM UNNEST([1, 2]) AS n or FROM (VALUES (1), (2)) AS t(n)",
     ),
     (
         &[
@@ -98,7 +110,14 @@ const KNOWN: &[(&[&str], &str)] = &[
     ),
     (&["timestamp_millis", "timestamp_micros"], "write TO_TIMESTAMP(n / 1000.0)"),
     (
-        &["hll_count", "approx_quantile", "percentile", "percentile_approx"],
+        &[
+            "hll_count",
+            "approx_quantile",
+            "approx_percentile",
+            "approx_quantiles",
+            "percentile",
+            "percentile_approx",
+        ],
         "write PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY value), or APPROX_COUNT_DISTINCT(value), which are exact here",
     ),
     (
@@ -123,10 +142,15 @@ const KNOWN: &[(&[&str], &str)] = &[
     ),
 ];
 
+/// The substitute for a function of the list.
+pub(super) fn known(name: &str) -> Option<&'static str> {
+    KNOWN.iter().find(|(names, _)| names.contains(&name)).map(|(_, remedy)| *remedy)
+}
+
 /// The substitute for a function that does not exist.
 pub(super) fn of_function(name: &str) -> String {
-    if let Some((_, remedy)) = KNOWN.iter().find(|(names, _)| names.contains(&name)) {
-        return (*remedy).to_owned();
+    if let Some(remedy) = known(name) {
+        return remedy.to_owned();
     }
     let functions = FUNCTIONS.iter().flat_map(|function| function.names);
     let all = functions.chain(AGGREGATES.iter().flat_map(|aggregate| aggregate.names));
@@ -168,7 +192,14 @@ pub(crate) fn of_syntax(query: &str, cause: &str) -> Option<&'static str> {
         "USING" | "TABLESAMPLE" if has("SAMPLE") => {
             "write LIMIT, or a condition on a column of numbers that the owner drew"
         }
-        "{" | "[" => "there are no lists and structs: write one column for each part",
+        "{" | "[" => {
+            "there are no lists and structs: write one column for each part, and a name between double quotes"
+        }
+        _ if has(" MINUS ") => "write EXCEPT in place of MINUS",
+        _ if has("BETWEEN SYMMETRIC") => "write a BETWEEN LEAST(b, c) AND GREATEST(b, c)",
+        _ if ["BOTH FROM", "LEADING FROM", "TRAILING FROM"].iter().any(|words| has(words)) => {
+            "write TRIM(text), LTRIM(text) or RTRIM(text)"
+        }
         _ => return None,
     })
 }
@@ -205,6 +236,9 @@ mod tests {
             ("PIVOT t ON f USING SUM(a)", "PIVOT", "FOR status IN"),
             ("FROM t", "FROM", "begin with SELECT"),
             ("SELECT GROUP_CONCAT(s SEPARATOR ', ') FROM t", "SEPARATOR", "STRING_AGG"),
+            ("SELECT a FROM t MINUS SELECT a FROM u", "SELECT", "write EXCEPT"),
+            ("SELECT TRIM(LEADING FROM a) FROM t", "a", "LTRIM"),
+            ("SELECT [a] FROM t", "[", "double quotes"),
             ("SELECT * FROM t asof JOIN u ON t.d >= u.d", "ON", "IGNORE NULLS"),
         ] {
             let found = of_syntax(query, &format!("Expected: something, found: {word}"));

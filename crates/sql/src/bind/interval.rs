@@ -20,6 +20,13 @@ pub(super) struct Interval {
     micros: Option<Expr>,
 }
 
+impl Interval {
+    /// Whether it has hours or shorter units.
+    pub(super) fn has_time(&self) -> bool {
+        self.micros.is_some()
+    }
+}
+
 fn whole(n: i128) -> Expr {
     Expr::Literal(Value::Number(n), ColumnType::BigInt)
 }

@@ -26,9 +26,11 @@ mod quantified;
 mod ranged;
 mod ranged_ends;
 mod ranged_extremes;
+mod respelt;
 mod scope;
 mod select;
 mod selected;
+mod series;
 mod subquery;
 mod values;
 mod window;
@@ -232,6 +234,10 @@ impl<'q> Binder<'q> {
     fn body(&mut self, body: &'q ast::SetExpr, outer: Option<&Env<'_>>) -> Result<BoundQuery, Fault> {
         match body {
             ast::SetExpr::Select(select) => {
+                if select.top.is_some() {
+                    let remedy = "put the SELECT with its ORDER BY in parentheses, with LIMIT n at its end";
+                    return Err(unsupported(select.span(), "TOP in a part of a set operation", remedy));
+                }
                 self.another(body.span().into())?;
                 let Selected { bound, correlated, .. } =
                     self.select(select, QueryOrder::default(), outer, false)?;
@@ -487,6 +493,21 @@ fn limited(plan: LogicalPlan, query: &ast::Query) -> Result<LogicalPlan, Fault> 
         Some(ast::LimitClause::OffsetCommaLimit { offset: from, limit: most }) => {
             (offset, limit) = (number("OFFSET", from)?, Some(number("LIMIT", most)?));
         }
+    }
+    if let ast::SetExpr::Select(select) = query.body.as_ref()
+        && let Some(top) = &select.top
+    {
+        use ast::TopQuantity as Q;
+        let most = match &top.quantity {
+            Some(Q::Constant(n)) => Some(*n),
+            Some(Q::Expr(e)) => Some(number("TOP", e)?),
+            None => None,
+        };
+        if top.with_ties || top.percent || most.is_none() || (offset, limit) != (0, None) {
+            let remedy = "write LIMIT n at the end, or QUALIFY RANK() OVER (ORDER BY a) <= n";
+            return Err(unsupported(select.span(), "TOP beside LIMIT, or WITH TIES or PERCENT", remedy));
+        }
+        limit = most;
     }
     if let Some(fetch) = &query.fetch {
         if fetch.with_ties || fetch.percent {

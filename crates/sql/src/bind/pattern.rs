@@ -9,7 +9,7 @@ use crate::{
     error::{At, unsupported},
 };
 use hushwire_tables::algebra::{ColumnType, Expr, MAX_TEXT, Value};
-use sqlparser::ast;
+use sqlparser::ast::{self, Spanned};
 
 /// The remedy for a pattern that differs from row to row.
 const LITERAL: &str = "write the pattern out, as in LIKE 'a%'; for a part that is a column, STARTS_WITH(text, part), CONTAINS(text, part) or POSITION(part IN text) > 0";
@@ -25,6 +25,21 @@ impl<'q> Binder<'q> {
         use ast::Expr as E;
         let no = |clause: &str, remedy: &str| Err(unsupported(at, clause, remedy));
         let (negated, of, pattern, escape) = match expr {
+            E::Like { negated: false, any: true, expr: of, pattern, escape_char }
+            | E::ILike { negated: false, any: true, expr: of, pattern, escape_char } => {
+                let pattern = if let E::Nested(inner) = pattern.as_ref() { inner } else { pattern };
+                let list = match pattern.as_ref() {
+                    E::Tuple(list) => &list[..],
+                    E::Array(array) => &array.elem[..],
+                    one => std::slice::from_ref(one),
+                };
+                let word = if matches!(expr, E::Like { .. }) { "LIKE" } else { "ILIKE" };
+                let escape = escape_char.as_ref().map_or_else(String::new, |e| format!(" ESCAPE {e}"));
+                let one = |pattern: &ast::Expr| format!("({of}) {word} {pattern}{escape}");
+                let all: Vec<String> = list.iter().map(one).collect();
+                let any = self.spelt(&format!("({})", all.join(" OR ")), expr.span())?;
+                return self.expr(env, calls, any);
+            }
             E::Like { negated, any: false, expr, pattern, escape_char }
             | E::ILike { negated, any: false, expr, pattern, escape_char } => {
                 (*negated, expr, pattern, escape_char.as_deref())
@@ -41,7 +56,7 @@ impl<'q> Binder<'q> {
             E::SimilarTo { .. } => {
                 return no("SIMILAR TO with ESCAPE", "write a backslash before what stands for itself");
             }
-            _ => return no("LIKE with ANY", "write one LIKE for each pattern, joined by OR"),
+            _ => return no("NOT LIKE with ANY", "write one NOT LIKE for each pattern, joined by AND or OR"),
         };
         let of = self.expr(env, calls, of)?;
         let Expr::Literal(Value::Text(pattern), _) = self.expr(env, calls, pattern)? else {

@@ -36,6 +36,22 @@ fn query_of(text: &str, span: Span) -> Result<ast::Query, Fault> {
     parser.parse_query().map(|query| *query).map_err(failed)
 }
 
+impl<'q> Binder<'q> {
+    /// The expression of this text, in the place of what it stands for.
+    pub(super) fn spelt(&self, text: &str, span: Span) -> Result<&'q ast::Expr, Fault> {
+        let query = self.written.add(query_of(&format!("SELECT {text}"), span)?);
+        let ast::SetExpr::Select(select) = query.body.as_ref() else { return Err(unread(span)) };
+        match &select.projection[..] {
+            [ast::SelectItem::UnnamedExpr(expr)] => Ok(expr),
+            _ => Err(unread(span)),
+        }
+    }
+}
+
+fn unread(at: impl Into<At>) -> Fault {
+    refused_at(at, "this cannot be read", "write it by GROUP BY, CASE and functions of docs/reference/sql.md")
+}
+
 /// A name between quotes.
 fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
@@ -114,7 +130,7 @@ impl<'q> Binder<'q> {
             _ => None,
         };
         let Some(from) = from else {
-            return Err(refused_at(at, "a PIVOT that cannot be read", "write it by GROUP BY and CASE"));
+            return Err(unread(at));
         };
         from.relation = table.as_ref().clone();
         Ok(self.written.add(query))

@@ -4,16 +4,21 @@ use super::{
     Binder, Env,
     expr::Calls,
     selected::Empty,
-    subquery::{Inner, Sort},
+    subquery::{Inner, RowPair, Sort, three_valued},
 };
 use crate::{
     Fault,
     error::{At, fault, unsupported, widths},
+    logical::{Id, LogicalPlan, filtered, truth},
 };
 use hushwire_compute::Comparison;
 use hushwire_fault::code;
 use hushwire_tables::algebra::{ColumnType, Expr};
 use sqlparser::ast;
+
+/// LOCAL: the most ways in which a row may not differ from one of a subquery, of which each is a
+/// subquery: three values that may be NULL on both sides.
+const MOST_WAYS: usize = 27;
 
 impl<'q> Binder<'q> {
     /// Whether a value is among those of a subquery.
@@ -62,13 +67,16 @@ impl<'q> Binder<'q> {
                 "compare each value with a subquery of its own, joined by AND",
             ));
         }
-        let Inner { plan, columns, mut on, .. } = inner;
-        let mut sure = true;
+        let Inner { plan, columns, on, .. } = inner;
+        let (mut nullable, mut pairs) = (false, vec![]);
         for (left, (_, right)) in left.into_iter().zip(columns) {
-            sure &= !self.columns.may_be_null(&left)? && !self.columns.of(right).nullable;
-            on.push(self.compared(Comparison::Equal, left, Expr::Column(right), at)?);
+            let nulls = [self.columns.may_be_null(&left)?, self.columns.of(right).nullable];
+            nullable |= nulls.contains(&true);
+            // Checks its types.
+            self.compared(Comparison::Equal, left.clone(), Expr::Column(right), at)?;
+            pairs.push(RowPair { left, right, nulls });
         }
-        Ok(self.stand_in(calls, (ColumnType::Boolean, false), Sort::Row { sure }, (plan, on), at))
+        Ok(self.stand_in(calls, (ColumnType::Boolean, nullable), Sort::Row(pairs), (plan, on), at))
     }
 
     /// `of op ANY (query)`, or ALL.
@@ -109,5 +117,58 @@ impl<'q> Binder<'q> {
             self.stand_in(calls, (ColumnType::Boolean, true), Sort::Any(of, op, value), (plan, on), at)
         };
         Ok(if all { found.not() } else { found })
+    }
+
+    /// Whether a row of values that may be NULL is among those of a subquery. It is not sure if the
+    /// values of a row there are equal, or NULL on either side, and one is NULL: each way in which
+    /// this may be is a subquery of its own.
+    pub(super) fn attach_rows(
+        &mut self,
+        mut item: LogicalPlan,
+        (plan, on): (&LogicalPlan, &[Expr]),
+        (id, pairs): (Id, &[RowPair]),
+        at: At,
+    ) -> Result<LogicalPlan, Fault> {
+        /// The way in which two values do not differ.
+        #[derive(Clone, Copy)]
+        enum Alike {
+            Equal,
+            LeftNull,
+            RightNull,
+        }
+        let mut ways = vec![vec![]];
+        for pair in pairs {
+            let alike = [Some(Alike::Equal), pair.nulls[0].then_some(Alike::LeftNull)];
+            let alike = alike.into_iter().chain([pair.nulls[1].then_some(Alike::RightNull)]).flatten();
+            ways = alike
+                .flat_map(|one| ways.iter().map(move |way| [&way[..], &[one]].concat()).collect::<Vec<_>>())
+                .collect();
+            if ways.len() > MOST_WAYS {
+                let clause = "NOT IN, or IN as a value, of so many values that may be NULL";
+                let remedy = "write NOT EXISTS (SELECT 1 FROM b WHERE b.x = a.x AND b.y = a.y), or EXISTS";
+                return Err(unsupported(at, clause, remedy));
+            }
+        }
+        let (mut found, mut unsure) = (truth(false), truth(false));
+        for way in ways {
+            let (mut rows, mut on, mut here) = (plan.clone(), on.to_vec(), truth(true));
+            for (pair, alike) in pairs.iter().zip(&way) {
+                match alike {
+                    Alike::Equal => {
+                        let right = Expr::Column(pair.right);
+                        on.push(self.compared(Comparison::Equal, pair.left.clone(), right, at)?);
+                    }
+                    Alike::LeftNull => here = here.and(pair.left.clone().is_null()),
+                    Alike::RightNull => rows = filtered(rows, [Expr::Column(pair.right).is_null()]),
+                }
+            }
+            let there = self.column("there", ColumnType::Boolean, false);
+            item = self.marked(item, rows, on, there, at)?;
+            match way.iter().all(|alike| matches!(alike, Alike::Equal)) {
+                true => found = Expr::Column(there),
+                false => unsure = unsure.or(here.and(Expr::Column(there))),
+            }
+        }
+        Ok(item.extended(vec![(id, three_valued(found, unsure))]))
     }
 }

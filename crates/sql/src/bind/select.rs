@@ -457,7 +457,6 @@ pub(super) fn name_of(expr: &ast::Expr) -> String {
 
 fn refuse_clauses(select: &ast::Select) -> Result<(), Fault> {
     let found = [
-        (select.top.is_some(), "TOP", "write LIMIT n at the end"),
         (select.exclude.is_some(), "EXCLUDE behind the list", "write it behind the star: * EXCLUDE (a, b)"),
         (select.into.is_some(), "INTO", "name the result's file in the job or by --out, not in the query"),
         (

@@ -36,11 +36,8 @@ pub(super) enum Sort {
     Exists,
     /// Whether an outer expression is among the values of a column.
     In(Expr, Id),
-    /// Whether outer expressions are a row; the correlation compares them. `sure` says that no
-    /// comparison is NULL.
-    Row {
-        sure: bool,
-    },
+    /// Whether outer expressions are a row.
+    Row(Vec<RowPair>),
     /// Whether a comparison with an outer expression holds for some value of a column.
     Any(Expr, Comparison, Id),
     /// The value's column, and its value for no rows if that is not NULL. `exactly` says that there
@@ -50,6 +47,15 @@ pub(super) enum Sort {
         empty: Option<Expr>,
         exactly: bool,
     },
+}
+
+/// A value of a row that is sought in a subquery.
+pub(super) struct RowPair {
+    pub(super) left: Expr,
+    /// The subquery's column.
+    pub(super) right: Id,
+    /// Whether the value may be NULL, and the column.
+    pub(super) nulls: [bool; 2],
 }
 
 /// A subquery that a column stands for until it is attached.
@@ -66,8 +72,10 @@ impl Subquery {
     fn outer(&self) -> Ids {
         let all: Ids = self.on.iter().flat_map(reads).collect();
         let mut outer = foreign(&all, &self.plan.ids());
-        if let Sort::In(left, _) | Sort::Any(left, ..) = &self.sort {
-            outer.extend(reads(left));
+        match &self.sort {
+            Sort::In(left, _) | Sort::Any(left, ..) => outer.extend(reads(left)),
+            Sort::Row(pairs) => outer.extend(pairs.iter().flat_map(|pair| reads(&pair.left))),
+            Sort::Exists | Sort::Scalar { .. } => {}
         }
         outer
     }
@@ -93,8 +101,14 @@ impl Subquery {
         for condition in &mut self.on {
             *condition = f(condition)?;
         }
-        if let Sort::In(left, _) | Sort::Any(left, ..) = &mut self.sort {
-            *left = f(left)?;
+        match &mut self.sort {
+            Sort::In(left, _) | Sort::Any(left, ..) => *left = f(left)?,
+            Sort::Row(pairs) => {
+                for pair in pairs {
+                    pair.left = f(&pair.left)?;
+                }
+            }
+            Sort::Exists | Sort::Scalar { .. } => {}
         }
         Ok(())
     }
@@ -311,18 +325,27 @@ impl<'q> Binder<'q> {
             Sort::Scalar { value, empty, exactly } => {
                 self.attach_scalar(item, plan, on, (id, value, empty, exactly), at)
             }
-            Sort::Exists | Sort::Row { .. } if taken(&positive) => {
-                Ok(self.semi(LogicalJoin::Semi, item, plan, on))
+            Sort::Exists if taken(&positive) => Ok(self.semi(LogicalJoin::Semi, item, plan, on)),
+            Sort::Exists if taken(&negative) => Ok(self.semi(LogicalJoin::Anti, item, plan, on)),
+            Sort::Exists => self.marked(item, plan, on, id, at),
+            Sort::Row(pairs) => {
+                let is_sure = pairs.iter().all(|pair| pair.nulls == [false; 2]);
+                let kind = match (taken(&positive), is_sure && taken(&negative)) {
+                    (true, _) => Some(LogicalJoin::Semi),
+                    (_, true) => Some(LogicalJoin::Anti),
+                    _ => None,
+                };
+                if kind.is_none() && !is_sure {
+                    return self.attach_rows(item, (&plan, &on), (id, &pairs), at);
+                }
+                for pair in pairs {
+                    on.push(self.compared(Comparison::Equal, pair.left, Expr::Column(pair.right), at)?);
+                }
+                match kind {
+                    Some(kind) => Ok(self.semi(kind, item, plan, on)),
+                    None => self.marked(item, plan, on, id, at),
+                }
             }
-            Sort::Row { sure: false } => Err(unsupported(
-                at,
-                "NOT IN, or IN as a value, of rows of values that may be NULL",
-                "write NOT EXISTS (SELECT 1 FROM b WHERE b.x = a.x AND b.y = a.y), or EXISTS",
-            )),
-            Sort::Exists | Sort::Row { .. } if taken(&negative) => {
-                Ok(self.semi(LogicalJoin::Anti, item, plan, on))
-            }
-            Sort::Exists | Sort::Row { .. } => self.marked(item, plan, on, id, at),
             Sort::In(left, right) => {
                 let nulls = self.columns.may_be_null(&left)?;
                 let equal = self.compared(Comparison::Equal, left.clone(), Expr::Column(right), at)?;
@@ -415,7 +438,7 @@ impl<'q> Binder<'q> {
     }
 
     /// The plan with a truth value for each row: whether it has a partner.
-    fn marked(
+    pub(super) fn marked(
         &mut self,
         mut left: LogicalPlan,
         mut right: LogicalPlan,
@@ -559,7 +582,7 @@ impl<'q> Binder<'q> {
 }
 
 /// True where it is found, NULL where that is not sure, else false.
-fn three_valued(found: Expr, unsure: Expr) -> Expr {
+pub(super) fn three_valued(found: Expr, unsure: Expr) -> Expr {
     let null = Expr::Literal(Value::Null, ColumnType::Boolean);
     Expr::Case {
         branches: vec![(found, truth(true)), (unsure, null)],

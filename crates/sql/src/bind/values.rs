@@ -7,7 +7,7 @@ use crate::{
     logical::LogicalPlan,
 };
 use hushwire_tables::{
-    algebra::{Expr, Relation, Schema, Value},
+    algebra::{ColumnType, Expr, Relation, Schema, Value},
     functions::coalesce,
     plain::{Tables, evaluate},
 };
@@ -32,12 +32,7 @@ impl<'q> Binder<'q> {
         let (mut columns, mut rows) = (vec![], vec![vec![]; values.rows.len()]);
         for (k, all) in written.into_iter().enumerate() {
             let null = all.iter().all(|e| matches!(e, Expr::Literal(Value::Null, _)));
-            let all = self.united(all, at)?;
-            let ty = self.ty(&coalesce(all.clone()), at)?;
-            let of = |e: Expr| (String::new(), coalesce(vec![e, Expr::Literal(Value::Null, ty)]));
-            let one = Relation::values(Schema::default(), vec![vec![]])?;
-            let made = one.project(all.into_iter().map(of).collect()).map_err(|e| e.placed(at.0))?;
-            let column = evaluate(&made, &Tables::new())?.pop().unwrap_or_default();
+            let (ty, column) = self.constants(all, at)?;
             let name = format!("column{}", k + 1);
             let id = self.column(&name, ty, column.iter().any(Value::is_null));
             if null {
@@ -48,5 +43,15 @@ impl<'q> Binder<'q> {
         }
         let plan = LogicalPlan::Values { columns: columns.iter().map(|(_, id)| *id).collect(), rows };
         Ok(BoundQuery { plan, columns })
+    }
+
+    /// The values of public expressions, and their common type.
+    pub(super) fn constants(&self, all: Vec<Expr>, at: At) -> Result<(ColumnType, Vec<Value>), Fault> {
+        let all = self.united(all, at)?;
+        let ty = self.ty(&coalesce(all.clone()), at)?;
+        let of = |e: Expr| (String::new(), coalesce(vec![e, Expr::Literal(Value::Null, ty)]));
+        let one = Relation::values(Schema::default(), vec![vec![]])?;
+        let made = one.project(all.into_iter().map(of).collect()).map_err(|e| e.placed(at.0))?;
+        Ok((ty, evaluate(&made, &Tables::new())?.pop().unwrap_or_default()))
     }
 }

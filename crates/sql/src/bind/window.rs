@@ -10,6 +10,7 @@ use super::{
     expr::{Calls, one, placed},
     frame::{Edge, Spec},
     function::Given,
+    instead::known,
     ranged::{Ends, Over, Ranged, RangedFigure, whole},
 };
 use crate::{
@@ -414,7 +415,7 @@ impl InWindow<'_, '_> {
             }
             _ => {
                 let function = format!("{} OVER", self.name);
-                let remedy = "over a window there are all aggregates, ROW_NUMBER, RANK, DENSE_RANK, PERCENT_RANK, CUME_DIST, NTILE, LAG, LEAD, FIRST_VALUE, LAST_VALUE and NTH_VALUE: call others on the columns, without OVER";
+                let remedy = known(self.name).unwrap_or("over a window there are all aggregates, ROW_NUMBER, RANK, DENSE_RANK, PERCENT_RANK, CUME_DIST, NTILE, LAG, LEAD, FIRST_VALUE, LAST_VALUE and NTH_VALUE: call others on the columns, without OVER");
                 let fields: [(_, &dyn std::fmt::Display); 2] = [("function", &function), ("remedy", &remedy)];
                 Err(fault(self.at, code::FUNCTION_UNSUPPORTED, &fields))
             }
@@ -472,7 +473,7 @@ impl<'q> Binder<'q> {
         let made = self.spec(env, calls, over, at);
         let made = made.and_then(|spec| Ok((spec, self.given(env, calls, given, filter)?)));
         calls.windows = windows;
-        let (spec, (args, _)) = made?;
+        let (spec, (args, order)) = made?;
         let mut all = calls.windows.take().unwrap_or_default();
         let mut within = InWindow { binder: self, all: &mut all, spec, name, at };
         let made = match aggregates::find(name) {
@@ -501,7 +502,6 @@ impl<'q> Binder<'q> {
                         )),
                     },
                     (AggregateMeaning::Rewritten(meaning), Some(all)) => {
-                        let order = vec![];
                         let (distinct, room) = (given.distinct, calls.room);
                         let figures = &mut within;
                         meaning(&mut AggregateArguments { name, all, order, distinct, room, figures })

@@ -7,6 +7,7 @@ mod owners;
 mod plans;
 mod reference;
 mod refused;
+mod respelt;
 mod schemas;
 
 use crate::{Catalog, Fault, Options, relation};

@@ -5,7 +5,7 @@ use hushwire_sql::test_support::World;
 use hushwire_tables::algebra::{Column, ColumnType};
 
 /// Queries with the rows of SQLite.
-const QUERIES: [&str; 43] = [
+const QUERIES: [&str; 50] = [
     // An aggregate without GROUP BY has a row even of nothing.
     "SELECT k FROM a WHERE EXISTS (SELECT COUNT(*) FROM b WHERE b.k = a.k)",
     "SELECT k FROM a WHERE NOT EXISTS (SELECT MAX(y) FROM b WHERE b.k = a.k)",
@@ -33,6 +33,14 @@ const QUERIES: [&str; 43] = [
     "SELECT k FROM a WHERE (x, 1) IN (SELECT y, COUNT(*) FROM b GROUP BY y)",
     "SELECT k FROM a WHERE (k, k) IN (SELECT k, k FROM b WHERE b.t = a.t) OR k = 3",
     "SELECT k, 3 IN (SELECT k FROM b), 9 IN (SELECT y FROM b), 2 NOT IN (SELECT y FROM b WHERE y IS NOT NULL) FROM a",
+    // Rows of values that may be NULL, where each way of being unsure counts.
+    "SELECT k FROM a WHERE (x, t) NOT IN (SELECT y, t FROM b)",
+    "SELECT k, (x, t) IN (SELECT y, t FROM b), (x, t) NOT IN (SELECT y, t FROM b) FROM a",
+    "SELECT k, (x, k) IN (SELECT y, k FROM b) FROM a",
+    "SELECT k, (k, x) NOT IN (SELECT k, y FROM b WHERE b.t = a.t) FROM a",
+    "SELECT k, (x, t, k) IN (SELECT y, t, k FROM b) FROM a",
+    "SELECT k FROM a WHERE (x, t) NOT IN (SELECT y, t FROM b WHERE k > 100) OR k = 1",
+    "SELECT k, (NULL, k) IN (SELECT y, k FROM b), (1, NULL) NOT IN (SELECT y, t FROM b) FROM a",
     // HAVING and LIMIT drop the row.
     "SELECT k, (SELECT COUNT(*) FROM b HAVING COUNT(*) > 100) FROM a",
     "SELECT k, (SELECT COUNT(*) FROM b HAVING COUNT(*) > 3) FROM a",

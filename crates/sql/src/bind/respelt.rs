@@ -1,0 +1,100 @@
+//! Calls of other databases that have the same meaning in the words of this one.
+
+use sqlparser::ast::{Expr, Value, ValueWithSpan};
+
+/// A name, its number of arguments, and the text of its meaning, in which `{0}` is the first
+/// argument. No argument occurs twice.
+const CALLS: &[(&str, usize, &str)] = &[
+    ("charindex", 2, "POSITION({0} IN {1})"),
+    ("eomonth", 1, "LAST_DAY({0})"),
+    ("format_date", 2, "STRFTIME({1}, {0})"),
+    ("iff", 3, "IF({0}, {1}, {2})"),
+    ("isnull", 2, "COALESCE({0}, {1})"),
+    ("len", 1, "LENGTH({0})"),
+    ("locate", 2, "POSITION({0} IN {1})"),
+    ("nullifzero", 1, "NULLIF({0}, 0)"),
+    ("parse_date", 2, "CAST(STRPTIME({1}, {0}) AS DATE)"),
+    ("safe_divide", 2, "({0}) / ({1})"),
+    ("zeroifnull", 1, "COALESCE({0}, 0)"),
+];
+
+/// Calls that name a unit by a word: `{u}` in the text of the meaning. The place of the unit among
+/// the arguments is behind the name.
+const UNITS: &[(&str, usize, usize, &str)] = &[
+    ("date_trunc", 1, 2, "DATE_TRUNC('{u}', {0})"),
+    ("datetime_trunc", 1, 2, "DATE_TRUNC('{u}', {0})"),
+    ("timestamp_trunc", 1, 2, "DATE_TRUNC('{u}', {0})"),
+    ("trunc", 1, 2, "DATE_TRUNC('{u}', {0})"),
+    ("date_trunc", 0, 2, "DATE_TRUNC('{u}', {1})"),
+    ("datetrunc", 0, 2, "DATE_TRUNC('{u}', {1})"),
+    ("date_diff", 2, 3, "DATE_DIFF('{u}', {1}, {0})"),
+    ("datetime_diff", 2, 3, "DATE_DIFF('{u}', {1}, {0})"),
+    ("timestamp_diff", 2, 3, "DATE_SUB('{u}', {1}, {0})"),
+    ("date_diff", 0, 3, "DATE_DIFF('{u}', {1}, {2})"),
+    ("datediff", 0, 3, "DATE_DIFF('{u}', {1}, {2})"),
+    ("date_part", 0, 2, "EXTRACT({u} FROM {1})"),
+    ("datepart", 0, 2, "EXTRACT({u} FROM {1})"),
+    ("dateadd", 0, 3, "({2}) + ({1}) * INTERVAL '1' {u}"),
+    ("timestampadd", 0, 3, "({2}) + ({1}) * INTERVAL '1' {u}"),
+];
+
+/// A unit by the word or the text that databases have for it.
+fn unit(expr: &Expr) -> Option<&'static str> {
+    let word = match expr {
+        Expr::Identifier(name) if name.quote_style.is_none() => &name.value,
+        Expr::Value(ValueWithSpan { value: Value::SingleQuotedString(text), .. }) => text,
+        _ => return None,
+    };
+    Some(match word.to_ascii_lowercase().as_str() {
+        "year" | "years" | "yy" | "yyyy" => "year",
+        "quarter" | "quarters" | "qq" | "q" => "quarter",
+        "month" | "months" | "mm" | "mon" => "month",
+        "isoweek" | "iso_week" | "week" | "weeks" | "wk" | "ww" => "week",
+        "day" | "days" | "dd" => "day",
+        "hour" | "hours" | "hh" => "hour",
+        "minute" | "minutes" | "mi" => "minute",
+        "second" | "seconds" | "ss" => "second",
+        _ => return None,
+    })
+}
+
+/// Whether a call names a unit whose meaning differs among databases.
+pub(super) fn is_week(name: &str, args: &[&Expr]) -> bool {
+    let word = |e: &Expr| match e {
+        Expr::Identifier(name) if name.quote_style.is_none() => name.value.to_ascii_lowercase(),
+        _ => String::new(),
+    };
+    let is_week = |e: &Expr| matches!(word(e).as_str(), "week" | "weeks" | "wk" | "ww" | "weekday" | "dw");
+    UNITS.iter().any(|(other, place, count, _)| {
+        (*other, *count) == (name, args.len()) && !name.ends_with("add") && is_week(args[*place])
+    })
+}
+
+/// The text of a call's meaning; `None` if it is no such call.
+pub(super) fn respelt(name: &str, args: &[&Expr]) -> Option<String> {
+    let filled = |text: &str| {
+        (0..args.len())
+            .fold(text.to_owned(), |text, k| text.replace(&format!("{{{k}}}"), &args[k].to_string()))
+    };
+    let is_text = |e: &Expr| matches!(e, Expr::Value(v) if matches!(v.value, Value::SingleQuotedString(_)));
+    for (_, place, _, text) in
+        UNITS.iter().filter(|(other, _, count, _)| (*other, *count) == (name, args.len()))
+    {
+        // Behind a text, which is the unit then, a word is a column.
+        let is_unit =
+            matches!(name, "trunc" | "dateadd" | "timestampadd") || args.iter().all(|e| !is_text(e));
+        if let Some(unit) = unit(args[*place]).filter(|_| is_unit) {
+            return Some(filled(&text.replace("{u}", unit)));
+        }
+    }
+    if let ("decode", [of, rest @ ..]) = (name, args)
+        && rest.len() > 1
+        && rest.chunks_exact(2).all(|pair| matches!(pair[0], Expr::Value(v) if v.value != Value::Null))
+    {
+        let whens = rest.chunks_exact(2).map(|pair| format!(" WHEN {} THEN {}", pair[0], pair[1]));
+        let other = rest.chunks_exact(2).remainder().first().map(|e| format!(" ELSE {e}"));
+        return Some(format!("CASE {of}{}{} END", whens.collect::<String>(), other.unwrap_or_default()));
+    }
+    let call = CALLS.iter().find(|(other, count, _)| (*other, *count) == (name, args.len()));
+    call.map(|(.., text)| filled(text))
+}
