@@ -17,7 +17,11 @@ pub fn amounts(rows: &mut Rows<'_>, column: &str) -> Result<Zeroizing<Vec<i64>>,
         let field = std::str::from_utf8(row.get(place).unwrap_or_default()).unwrap_or("?").trim();
         let amount: Option<i64> = match rows.dialect().number(field) {
             _ if field.is_empty() || rows.dialect().is_null_word(field) => Some(0),
-            Some(number) => number.parse().ok(),
+            // A column with empty fields comes as 3.0 from data frames.
+            Some(number) => match number.split_once('.') {
+                Some((whole, zeros)) if zeros.bytes().all(|b| b == b'0') => whole.parse().ok(),
+                _ => number.parse().ok(),
+            },
             None => None,
         };
         let Some(amount) = amount else {
@@ -50,11 +54,12 @@ mod tests {
 
     #[test]
     fn whole_numbers_and_nothing_else() {
-        assert_eq!(read("k,n\na, 12\nb,\nc,-7\nd,+3\n"), Ok(vec![12, 0, -7, 3]));
+        assert_eq!(read("k,n\na, 12\nb,\nc,-7\nd,+3\ne,-5.00\n"), Ok(vec![12, 0, -7, 3, -5]));
         let most = i64::MAX;
         assert_eq!(read(&format!("k,n\na,-{most}\nb,0\n")), Ok(vec![-most, 0]));
         for (text, words) in [
             ("k,n\na,1\nb,1.5\n", "line 3"),
+            ("k,n\na,.0\n", "of the form .9"),
             ("k,n\na,1e3\n", "of the form 9a9"),
             ("k,n\na,9223372036854775808\n", "no whole number"),
             ("k,n\na,9223372036854775807\nb,-1\n", "more than 63 bits"),
