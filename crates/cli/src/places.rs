@@ -3,9 +3,10 @@
 use crate::{
     error::Error,
     files::{is_stream, one_stream, stream},
+    read_args::ReadArgs,
 };
 use clap::Args;
-use hushwire::job::{ComputeJob, InputPlace, Member, OutputPlace, PublicPlace, nearest};
+use hushwire::job::{ComputeJob, Dialect, InputPlace, Member, OutputPlace, PublicPlace, is_table, nearest};
 use hushwire_compute::{Computation, Visibility};
 use std::{
     collections::BTreeMap,
@@ -17,8 +18,8 @@ use zeroize::Zeroizing;
 #[derive(Args)]
 pub(crate) struct ValueArgs {
     /// Where an input lies: a column of a CSV file, several columns of a matrix as in x=a.csv:p,q,
-    /// or a file of records, least significant byte first; - is standard input. Without a column,
-    /// that of the input's name
+    /// a NumPy file, or a file of records, least significant byte first; - is standard input.
+    /// Without a column, that of the input's name
     #[arg(long = "in", value_name = "[OWNER/]NAME=FILE[:COLUMN]")]
     inputs: Vec<String>,
     /// An input's elements themselves; other users see them in process lists
@@ -31,6 +32,8 @@ pub(crate) struct ValueArgs {
     /// else records. Others are printed
     #[arg(long, value_name = "NAME=FILE")]
     out: Vec<String>,
+    #[command(flatten)]
+    read: Box<ReadArgs>,
 }
 
 /// `NAME=REST`; the first mistake with a way to write it.
@@ -67,6 +70,7 @@ impl ValueArgs {
         public: &BTreeMap<String, PublicPlace>,
     ) -> Result<BTreeMap<String, InputPlace>, Error> {
         let mut all = BTreeMap::new();
+        let names: Vec<&str> = computation.inputs().map(|(name, _)| name).collect();
         let mut put = |option: &str, whole: &str, place: &dyn Fn(&str, &str) -> Result<InputPlace, Error>| {
             let (which, rest) = pair(option, whole, "owner/name=data.csv:column")?;
             let name = input(option, computation, which)?;
@@ -76,7 +80,7 @@ impl ValueArgs {
             Ok(())
         };
         for whole in &self.inputs {
-            put("--in", whole, &place)?;
+            put("--in", whole, &|name, text| place(name, text, self.read.dialect(name, &names)?))?;
         }
         for whole in &self.value {
             put("--value", whole, &|_, text| Ok(InputPlace::Values(Zeroizing::new(text.to_owned()))))?;
@@ -223,13 +227,14 @@ fn located(text: &str) -> (&Path, Option<&str>) {
 }
 
 /// `FILE[:COLUMN,…]`; `-` for standard input.
-fn place(name: &str, text: &str) -> Result<InputPlace, Error> {
+fn place(name: &str, text: &str, dialect: Dialect) -> Result<InputPlace, Error> {
     let (file, columns) = located(text);
     let from = if is_stream(file) { stream()? } else { InputPlace::File(file.to_owned()) };
     let columns = match columns {
         Some(columns) => columns.split(',').map(str::to_owned).collect(),
-        None if is_csv(file) => vec![name.to_owned()],
+        None if is_table(file) => vec![name.to_owned()],
         None => return Ok(from),
     };
+    let from = if dialect.is_default() { from } else { InputPlace::Table(vec![from], dialect) };
     Ok(InputPlace::Csv(Box::new(from), columns))
 }

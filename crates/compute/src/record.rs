@@ -9,6 +9,7 @@ use crate::{
     tensor::{Literal, Unfit, mask, parse_nearest},
 };
 use core::fmt;
+use std::borrow::Cow;
 
 /// The error of text, or of a record, that is not an element of a scalar. It repeats the input:
 /// show it only to whoever brings it.
@@ -41,6 +42,18 @@ fn shown(text: &str) -> String {
     if all.next().is_some() { format!("\"{short}…\"") } else { format!("\"{short}\"") }
 }
 
+/// A number without a plus in front of its digits, and with digits on both sides of its point.
+fn plain(text: &str) -> Cow<'_, str> {
+    let is_digit = |c: char| c.is_ascii_digit();
+    let text =
+        text.strip_prefix('+').filter(|rest| rest.starts_with(|c| is_digit(c) || c == '.')).unwrap_or(text);
+    let text = text.strip_suffix('.').filter(|rest| rest.ends_with(is_digit)).unwrap_or(text);
+    match text.trim_start_matches('-').strip_prefix('.') {
+        Some(rest) if rest.starts_with(is_digit) => text.replacen('.', "0.", 1).into(),
+        _ => text.into(),
+    }
+}
+
 impl Scalar {
     /// The number of bytes of an element's record.
     #[must_use]
@@ -48,10 +61,10 @@ impl Scalar {
         self.bits().div_ceil(8)
     }
 
-    /// Reads an element's text into its record: `true`, `false`, `1` or `0` for a `bool`;
-    /// hexadecimal digits after `0x` for `bits`; otherwise a decimal number, or a hexadecimal one
-    /// after `0x`. A decimal for `fixed` becomes the nearest element, the even one of two that are
-    /// equally near. Returns whether it was rounded.
+    /// Reads an element's text into its record: `true`, `false`, in capitals too, `1` or `0` for a
+    /// `bool`; hexadecimal digits after `0x` for `bits`; otherwise a decimal number, or a
+    /// hexadecimal one after `0x`. A decimal for `fixed` becomes the nearest element, the even one
+    /// of two that are equally near. Returns whether it was rounded.
     ///
     /// # Errors
     /// The text is not an element.
@@ -60,9 +73,10 @@ impl Scalar {
     /// If the record does not have the length [`Scalar::record`].
     pub fn read(self, text: &str, record: &mut [u8]) -> Result<bool, ElementError> {
         assert_eq!(record.len(), self.record(), "a record of {self}");
+        let text = &*plain(text);
         let parsed = match (self, text) {
-            (Scalar::Bool, "1") => Ok((1, false)),
-            (Scalar::Bool, "0") => Ok((0, false)),
+            (Scalar::Bool, _) if text == "1" || text.eq_ignore_ascii_case("true") => Ok((1, false)),
+            (Scalar::Bool, _) if text == "0" || text.eq_ignore_ascii_case("false") => Ok((0, false)),
             (Scalar::Bits(n), _) if n > 128 => return self.read_digits(text, record).map(|()| false),
             _ => parse_nearest(self, text),
         };
@@ -97,6 +111,9 @@ impl Scalar {
             }
             (Unfit::Form, Scalar::Bits(n)) => {
                 (format!("{text} is no {self}"), format!("write up to {} digits, as in 0x2a", n.div_ceil(4)))
+            }
+            (Unfit::Form, Scalar::Fixed { .. }) => {
+                (format!("{text} is no {self}"), "write a number, as in -42 or 7.5".to_owned())
             }
             (Unfit::Form, _) => {
                 (format!("{text} is no {self}"), "write a number, as in -42 or 0x2a".to_owned())
@@ -245,6 +262,9 @@ mod tests {
         assert!(refused(Scalar::unsigned(8), "1.5").contains("has a fraction"));
         assert!(refused(Scalar::Fixed { bits: 16, frac: 8 }, "128").contains("does not fit"));
         assert!(refused(Scalar::Bool, "yes").contains("write true, false, 1 or 0"));
+        assert!(refused(Scalar::unsigned(8), "++1").contains("is no u8"));
+        assert!(refused(Scalar::unsigned(8), "+").contains("is no u8"));
+        assert!(refused(Scalar::Fixed { bits: 16, frac: 8 }, ".").contains("as in -42 or 7.5"));
         assert!(refused(Scalar::Bits(200), "2a").contains("up to 50 digits"));
         assert!(refused(Scalar::Bits(130), &format!("0x4{}", "0".repeat(32))).contains("more than 130 bits"));
         assert!(refused(Scalar::Bits(130), "0xä").contains("is no bits(130)"));
@@ -260,9 +280,21 @@ mod tests {
             ("-0.1", "-0.1015625", true),
             ("0.25", "0.25", false),
             ("-3", "-3.0", false),
+            ("+3", "3.0", false),
+            (".5", "0.5", false),
+            ("-3.", "-3.0", false),
+            ("-.5e1", "-5.0", false),
         ] {
             assert_eq!(fixed.read(text, &mut record), Ok(rounded), "{text}");
             assert_eq!(fixed.show(&record), shown, "{text}");
+        }
+    }
+
+    #[test]
+    fn truth_values_are_read_as_other_programs_write_them() {
+        for (text, truth) in [("True", 1), ("FALSE", 0), ("true", 1), ("1", 1)] {
+            let mut record = [7];
+            assert_eq!((Scalar::Bool.read(text, &mut record), record), (Ok(false), [truth]), "{text}");
         }
     }
 

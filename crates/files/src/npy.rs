@@ -59,53 +59,138 @@ fn other(bytes: &[u8]) -> NpyError {
     }
 }
 
+/// Whether bytes begin as an array's do.
+#[must_use]
+pub fn is_array(bytes: &[u8]) -> bool {
+    bytes.starts_with(MAGIC)
+}
+
 /// Reads an array: the lengths of its axes, and its elements in the order of rows.
 ///
 /// # Errors
 /// The bytes are no array, or its elements are no numbers.
 pub fn read(bytes: &[u8]) -> Result<(Vec<usize>, Vec<f32>), NpyError> {
-    let rest = bytes.strip_prefix(MAGIC).ok_or_else(|| other(bytes))?;
-    let (length, rest) = match rest {
-        [1, _, low, high, rest @ ..] => (usize::from(u16::from_le_bytes([*low, *high])), rest),
-        [2 | 3, _, a, b, c, d, rest @ ..] => (u32::from_le_bytes([*a, *b, *c, *d]) as usize, rest),
-        _ => return Err(wrong("it is of another version than 1, 2 and 3")),
-    };
-    if length > LONGEST {
-        return Err(wrong("its header is longer than 64 KiB"));
-    }
-    let (header, data) = rest.split_at_checked(length).ok_or_else(|| wrong("it ends within its header"))?;
-    let header = std::str::from_utf8(header).map_err(|_| wrong("its header is not text"))?;
-    let kind = quoted(value(header, "descr")?)?;
-    let columns = value(header, "fortran_order")?.starts_with("True");
-    let lengths = shape(value(header, "shape")?)?;
-    let count = lengths.iter().try_fold(1usize, |n, l| n.checked_mul(*l));
-    let width = kind.get(2..).and_then(|n| n.parse::<usize>().ok()).filter(|n| (1..=8).contains(n));
-    let (Some(count), Some(width)) = (count, width) else {
-        return Err(wrong(format!("its elements are {kind:?} along {lengths:?}")));
-    };
-    if count.checked_mul(width) != Some(data.len()) {
-        let cause = format!("it has {} bytes for {count} elements of {width} bytes each", data.len());
-        return Err(wrong(cause));
-    }
-    let numbers: Option<Vec<f32>> = data.chunks_exact(width).map(|bytes| number(kind, bytes)).collect();
-    let numbers = numbers.ok_or_else(|| no_number(format!("its elements are {kind:?}")))?;
-    let numbers = if columns { by_rows(&lengths, &numbers) } else { numbers };
-    Ok((lengths, numbers))
+    let array = NpyArray::parse(bytes)?;
+    let numbers: Option<Vec<f32>> = (0..array.len()).map(|at| Some(array.number(at)?.single())).collect();
+    let numbers = numbers.ok_or_else(|| array.no_number())?;
+    Ok((array.lengths, numbers))
 }
 
-/// Elements in the order of rows, given in the order of columns.
-fn by_rows(lengths: &[usize], numbers: &[f32]) -> Vec<f32> {
-    let place = |mut at: usize| {
+/// A number of an array, whose text is that of NumPy without an exponent.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum NpyNumber {
+    /// A whole number; 0 or 1 of a truth value.
+    Whole(i128),
+    /// A float of 32 bits, or fewer.
+    Single(f32),
+    /// A float of 64 bits.
+    Double(f64),
+}
+
+impl NpyNumber {
+    fn single(self) -> f32 {
+        match self {
+            NpyNumber::Whole(n) => n as f32,
+            NpyNumber::Single(x) => x,
+            NpyNumber::Double(x) => x as f32,
+        }
+    }
+}
+
+impl fmt::Display for NpyNumber {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NpyNumber::Whole(n) => n.fmt(f),
+            NpyNumber::Single(x) => x.fmt(f),
+            NpyNumber::Double(x) => x.fmt(f),
+        }
+    }
+}
+
+/// An array in its file's bytes.
+pub struct NpyArray<'a> {
+    /// The lengths of its axes.
+    pub lengths: Vec<usize>,
+    /// The kind of its elements, such as `<f4`.
+    kind: &'a str,
+    width: usize,
+    /// Whether elements are stored in the order of columns.
+    columns: bool,
+    data: &'a [u8],
+}
+
+impl<'a> NpyArray<'a> {
+    /// The array of a file.
+    ///
+    /// # Errors
+    /// The bytes are no array.
+    pub fn parse(bytes: &'a [u8]) -> Result<Self, NpyError> {
+        let rest = bytes.strip_prefix(MAGIC).ok_or_else(|| other(bytes))?;
+        let (length, rest) = match rest {
+            [1, _, low, high, rest @ ..] => (usize::from(u16::from_le_bytes([*low, *high])), rest),
+            [2 | 3, _, a, b, c, d, rest @ ..] => (u32::from_le_bytes([*a, *b, *c, *d]) as usize, rest),
+            _ => return Err(wrong("it is of another version than 1, 2 and 3")),
+        };
+        if length > LONGEST {
+            return Err(wrong("its header is longer than 64 KiB"));
+        }
+        let (header, data) =
+            rest.split_at_checked(length).ok_or_else(|| wrong("it ends within its header"))?;
+        let header = std::str::from_utf8(header).map_err(|_| wrong("its header is not text"))?;
+        let kind = quoted(value(header, "descr")?)?;
+        if !matches!(kind.get(1..2), Some("b" | "f" | "i" | "u")) {
+            return Err(no_number(format!("its elements are {kind:?}")));
+        }
+        let columns = value(header, "fortran_order")?.starts_with("True");
+        let lengths = shape(value(header, "shape")?)?;
+        let count = lengths.iter().try_fold(1usize, |n, l| n.checked_mul(*l));
+        let width = kind.get(2..).and_then(|n| n.parse::<usize>().ok()).filter(|n| (1..=8).contains(n));
+        let (Some(count), Some(width)) = (count, width) else {
+            return Err(wrong(format!("its elements are {kind:?} along {lengths:?}")));
+        };
+        if count.checked_mul(width) != Some(data.len()) {
+            let cause = format!("it has {} bytes for {count} elements of {width} bytes each", data.len());
+            return Err(wrong(cause));
+        }
+        Ok(Self { lengths, kind, width, columns, data })
+    }
+
+    /// The number of its elements.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.data.len() / self.width
+    }
+
+    /// Whether it has no elements.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.data.is_empty()
+    }
+
+    /// The element in this place of the order of rows; none of a kind that is no number.
+    #[must_use]
+    pub fn number(&self, at: usize) -> Option<NpyNumber> {
+        let at = if self.columns { self.by_columns(at) } else { at };
+        number(self.kind, self.data.get(at * self.width..)?.get(..self.width)?)
+    }
+
+    /// The error of elements that are no numbers.
+    #[must_use]
+    pub fn no_number(&self) -> NpyError {
+        no_number(format!("its elements are {:?}", self.kind))
+    }
+
+    /// The place in the order of columns of an element in the order of rows.
+    fn by_columns(&self, mut at: usize) -> usize {
         // The last axis is the fastest one of `at`, and the first one of the file's order.
-        let coordinates = lengths.iter().rev().map(|n| {
+        let coordinates = self.lengths.iter().rev().map(|n| {
             let along = at % n;
             at /= n;
             (along, *n)
         });
         let coordinates: Vec<_> = coordinates.collect();
         coordinates.iter().fold(0, |place, (along, n)| place * n + along)
-    };
-    (0..numbers.len()).map(|at| numbers[place(at)]).collect()
+    }
 }
 
 /// Writes an array as floats of 32 bits.
@@ -120,7 +205,8 @@ pub fn write_whole(lengths: &[usize], numbers: &[f32]) -> Vec<u8> {
     written("<i8", lengths, numbers.iter().flat_map(|x| (*x as i64).to_le_bytes()))
 }
 
-fn written(kind: &str, lengths: &[usize], data: impl Iterator<Item = u8>) -> Vec<u8> {
+/// Writes elements of a kind such as `<i4`, which lie one behind the other.
+pub fn written(kind: &str, lengths: &[usize], data: impl Iterator<Item = u8>) -> Vec<u8> {
     let shape: String = lengths.iter().map(|n| format!("{n}, ")).collect();
     let shape = if lengths.len() == 1 { shape.trim_end() } else { shape.trim_end_matches(", ") };
     let mut header = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': ({shape}), }}");
@@ -162,7 +248,7 @@ fn shape(text: &str) -> Result<Vec<usize>, NpyError> {
 }
 
 /// A number by its kind, such as `<f4`; none of a kind that is no number.
-fn number(kind: &str, bytes: &[u8]) -> Option<f32> {
+fn number(kind: &str, bytes: &[u8]) -> Option<NpyNumber> {
     let mut little = [0; 8];
     little[..bytes.len()].copy_from_slice(bytes);
     if kind.starts_with('>') {
@@ -172,11 +258,11 @@ fn number(kind: &str, bytes: &[u8]) -> Option<f32> {
     let unused = 64 - 8 * bytes.len() as u32;
     let [a, b, c, d, ..] = little;
     Some(match (kind.get(1..2)?, bytes.len()) {
-        ("f", 2) => half(whole as u16),
-        ("f", 4) => f32::from_le_bytes([a, b, c, d]),
-        ("f", 8) => f64::from_bits(whole) as f32,
-        ("u" | "b", 1) | ("u", 2 | 4 | 8) => whole as f32,
-        ("i", 1 | 2 | 4 | 8) => ((whole << unused).cast_signed() >> unused) as f32,
+        ("f", 2) => NpyNumber::Single(half(whole as u16)),
+        ("f", 4) => NpyNumber::Single(f32::from_le_bytes([a, b, c, d])),
+        ("f", 8) => NpyNumber::Double(f64::from_bits(whole)),
+        ("u" | "b", 1) | ("u", 2 | 4 | 8) => NpyNumber::Whole(whole.into()),
+        ("i", 1 | 2 | 4 | 8) => NpyNumber::Whole(((whole << unused).cast_signed() >> unused).into()),
         _ => return None,
     })
 }

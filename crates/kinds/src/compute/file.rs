@@ -9,6 +9,7 @@ use hushwire_ot::Protocol as Extension;
 use hushwire_session::{
     Fault, Linear, MOST_SHARDS, Member, Protocol, open_input,
     protocol::{self, by_name},
+    size,
     toml_file::{Section, TomlValue},
 };
 use serde::{Deserialize, Serialize};
@@ -238,7 +239,11 @@ fn length(value: &TomlValue<'_>) -> Result<Length, Fault> {
 fn parameters(value: TomlValue<'_>) -> Result<(Option<u16>, Option<u64>, JobParameters), Fault> {
     let mut section = value.section()?;
     let threads = section.number("threads", 1..=128)?;
-    let memory = section.number("memory", 1..=1 << 50)?;
+    let memory = section.take("memory").map(|value| match value.text() {
+        Ok(_) => value.parsed(size::parse, "write a size, as in \"4GiB\", or a number of bytes"),
+        Err(_) => value.number(1..=1 << 50),
+    });
+    let memory = memory.transpose()?;
     let parameters = read_parameters(section.in_order(), &["threads", "memory"])?;
     Ok((threads.map(|n| n as u16), memory, parameters))
 }

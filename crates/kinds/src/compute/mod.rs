@@ -69,4 +69,4 @@ pub(crate) use shards::is_first;
 #[cfg(feature = "nn")]
 pub(crate) use stored::column;
 pub use stored::{ColumnInParts, stored_input};
-pub use values::read_input;
+pub use values::{is_table, read_input};

@@ -3,10 +3,14 @@
 use crate::psi;
 use hushwire_compute::{Dim, Scalar, Tensor, Type};
 use hushwire_fault::code;
-use hushwire_files::Rows;
+use hushwire_files::{
+    Rows,
+    npy::{self, NpyArray},
+};
 use hushwire_session::{Dialect, Fault, InputPlace};
 use std::{
     collections::BTreeMap,
+    fmt::Write,
     fs::File,
     io::Read,
     path::{Path, PathBuf},
@@ -74,7 +78,17 @@ impl Values {
         place: &InputPlace,
         symbols: &BTreeMap<String, u64>,
     ) -> Result<Self, Fault> {
-        let whole = |records, path: &Path| Self::of_records(name, ty, records, path, symbols);
+        let whole = |bytes: Zeroizing<Vec<u8>>, path: &Path| {
+            if npy::is_array(&bytes) {
+                return Self::of_array(name, ty, &bytes, path);
+            }
+            if is_table(path) {
+                let cause = "its name is that of a table, and no column is named";
+                let remedy = "name one: { csv = \"…\", column = \"…\" }, or --in NAME=FILE:COLUMN";
+                return Err(Fault::file("use", path, cause, remedy));
+            }
+            Self::of_records(name, ty, bytes, path, symbols)
+        };
         let io = |path: &Path, e| Fault::io("read", path, &e);
         match place {
             InputPlace::Csv(from, columns) => Self::of_csv(name, ty, from, columns),
@@ -170,6 +184,9 @@ impl Values {
     fn of_text(name: &str, ty: &Type, text: &str, symbols: &BTreeMap<String, u64>) -> Result<Self, Fault> {
         let (scalar, mut records) = (ty.scalar, Zeroizing::new(vec![]));
         let mut rounded = Rounded::default();
+        // A list may be between brackets, as outputs are.
+        let text = text.trim();
+        let text = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
         let elements = text.split(',').map(str::trim);
         let elements: Vec<_> = if text.trim().is_empty() { vec![] } else { elements.collect() };
         for (i, element) in elements.iter().enumerate() {
@@ -190,6 +207,38 @@ impl Values {
         let lengths = lengths(name, ty, elements.len(), symbols)?;
         let remark = rounded.remark(name, scalar);
         Self { scalar, lengths, records, remark }.checked(name, ty)
+    }
+
+    /// An array of NumPy, whose axes are those of the type.
+    fn of_array(name: &str, ty: &Type, bytes: &[u8], path: &Path) -> Result<Self, Fault> {
+        let array = NpyArray::parse(bytes).map_err(|e| Fault::file("read", path, e.cause, e.remedy))?;
+        if array.lengths.len() != ty.shape.rank() {
+            let cause =
+                format!("its shape is {:?}, and {name}: {ty} has {} axes", array.lengths, ty.shape.rank());
+            let remedy = "save it with as many axes, as by numpy.reshape, or declare the input otherwise";
+            return Err(Fault::file("use", path, cause, remedy));
+        }
+        let (scalar, mut rounded) = (ty.scalar, Rounded::default());
+        let mut records = Zeroizing::new(vec![0; array.len() * scalar.record()]);
+        let mut text = Zeroizing::new(String::new());
+        for (i, record) in records.chunks_exact_mut(scalar.record()).enumerate() {
+            let Some(number) = array.number(i) else {
+                let error = array.no_number();
+                return Err(Fault::file("read", path, error.cause, error.remedy));
+            };
+            text.clear();
+            // Writing to a string does not fail.
+            let _ = write!(text, "{number}");
+            let read = scalar.read(&text, record).map_err(|e| {
+                let doing = format!("cannot read {}", path.display());
+                Fault::new(code::VALUES, doing, format!("element {i}: {}", e.cause), e.remedy).whole()
+            })?;
+            if read {
+                rounded.count(|| format!("in {}, element {i}", path.display()));
+            }
+        }
+        Self { scalar, lengths: array.lengths, records, remark: rounded.remark(name, scalar) }
+            .checked(name, ty)
     }
 
     fn of_records(
@@ -231,6 +280,15 @@ impl Values {
         }
         Ok(self)
     }
+}
+
+/// Whether a file is a table by its name, packed or not.
+#[must_use]
+pub fn is_table(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    let plain = name.strip_suffix(".gz").or(name.strip_suffix(".zst")).unwrap_or(&name);
+    let end = plain.rsplit_once('.').map_or("", |(_, end)| end);
+    ["csv", "tsv", "tab", "txt", "parquet", "arrow", "arrows", "feather", "ipc"].contains(&end)
 }
 
 fn all_of(mut file: impl Read) -> std::io::Result<Zeroizing<Vec<u8>>> {
@@ -306,10 +364,71 @@ mod tests {
             assert_eq!(error.code(), code::VALUES, "{error}");
             assert!(error.to_string().contains(words), "{error}");
         }
-        assert!(of_text("1,2,3").is_none());
+        assert!(of_text("1,2,3").is_none() && of_text("[1, 2, 3]").is_none());
         // No file is to blame for lengths that nothing fills.
         let huge = Type { shape: Shape(vec![Dim::Known(1 << 32); 3]), ..ty };
         let error = Values::of_text("x", &huge, "1", &BTreeMap::new()).err().expect("an error");
         assert!(error.code() == code::PLACES && error.to_string().contains("than can be counted"), "{error}");
+    }
+
+    /// The elements of an array of NumPy, as the shape of its type has them, or the error.
+    #[test]
+    fn arrays_of_numpy_are_numbers_of_their_type() {
+        let path = Path::new("x.npy");
+        let fixed = Scalar::Fixed { bits: 16, frac: 8 };
+        let whole = |bytes: &[&[u8]]| bytes.concat();
+        let cases: [(&str, &[usize], Vec<u8>, Scalar, Result<&str, &str>); 12] = [
+            ("|u1", &[3], vec![1, 2, 255], Scalar::unsigned(8), Ok("1 2 255")),
+            ("<i4", &[1], (-7i32).to_le_bytes().to_vec(), Scalar::signed(64), Ok("-7")),
+            (">i2", &[2], vec![0, 1, 255, 254], Scalar::signed(16), Ok("1 -2")),
+            ("|b1", &[2], vec![1, 0], Scalar::Bool, Ok("true false")),
+            ("<f8", &[2], whole(&[&0.5f64.to_le_bytes(), &(-2.0f64).to_le_bytes()]), fixed, Ok("0.5 -2.0")),
+            ("<f4", &[1], 3f32.to_le_bytes().to_vec(), Scalar::unsigned(8), Ok("3")),
+            ("<f8", &[0], vec![], fixed, Ok("")),
+            (
+                "<f8",
+                &[1],
+                f64::NAN.to_le_bytes().to_vec(),
+                fixed,
+                Err("element 0: \"NaN\" is no fixed(16, 8)"),
+            ),
+            ("<f8", &[1], 0.5f64.to_le_bytes().to_vec(), Scalar::signed(8), Err("has a fraction")),
+            ("<i4", &[1], 300i32.to_le_bytes().to_vec(), Scalar::unsigned(8), Err("does not fit u8")),
+            ("<i4", &[1, 1], 3i32.to_le_bytes().to_vec(), Scalar::unsigned(8), Err("its shape is [1, 1]")),
+            ("<U1", &[1], vec![65, 0, 0, 0], Scalar::unsigned(8), Err("elements are")),
+        ];
+        for (kind, lengths, data, scalar, wanted) in cases {
+            let ty = Type::new(scalar, Shape::vector(Dim::Symbol("n".into())), Visibility::Secret);
+            let bytes = npy::written(kind, lengths, data.into_iter());
+            match (Values::of_array("x", &ty, &bytes, path), wanted) {
+                (Ok(values), Ok(wanted)) => {
+                    let shown =
+                        values.records.chunks_exact(scalar.record()).map(|record| scalar.show(record));
+                    assert_eq!(shown.collect::<Vec<_>>().join(" "), wanted, "{kind}");
+                    assert_eq!(values.lengths, lengths, "{kind}");
+                }
+                (Err(e), Err(words)) => assert!(e.to_string().contains(words), "{kind}: {e}"),
+                (found, wanted) => panic!("{kind} {scalar}: {wanted:?} and {:?}", found.err()),
+            }
+        }
+        // Elements in the order of columns, as Fortran and `array.T` have them.
+        let bytes = npy::written("|u1", &[2, 3], [1, 4, 2, 5, 3, 6].into_iter());
+        let at = bytes.windows(6).position(|w| w == b"False,").unwrap_or_else(|| panic!("an order"));
+        let bytes = [&bytes[..at], b"True, ", &bytes[at + 6..]].concat();
+        let matrix = Shape(vec![Dim::Symbol("n".into()), Dim::Known(3)]);
+        let ty = Type::new(Scalar::unsigned(8), matrix, Visibility::Secret);
+        let values = Values::of_array("x", &ty, &bytes, path).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!((&values.records[..], &values.lengths[..]), (&[1, 2, 3, 4, 5, 6][..], &[2, 3][..]));
+    }
+
+    /// A table is no file of records, whatever its bytes are.
+    #[test]
+    fn a_table_without_a_column_is_refused() {
+        for name in ["x.csv", "x.TSV", "x.csv.gz", "x.parquet", "dir/x.txt"] {
+            assert!(is_table(Path::new(name)), "{name}");
+        }
+        for name in ["x.bin", "x", "csv", "x.npy"] {
+            assert!(!is_table(Path::new(name)), "{name}");
+        }
     }
 }
