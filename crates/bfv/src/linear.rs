@@ -253,8 +253,8 @@ impl Evaluator {
         16 + set.primes() * packed(set.n(), BITS)
     }
 
-    /// The number of groups of outputs whose weights answers have transformed: none, where they were
-    /// transformed before.
+    /// The number of groups of outputs whose weights answers have transformed: none, where they
+    /// were transformed before.
     #[must_use]
     pub fn transforms(&self) -> u64 {
         self.1

@@ -32,9 +32,9 @@ pub struct KeptInputs {
 }
 
 impl KeptInputs {
-    /// All inputs of party `owner` at party `index`, which brings them in order if they are its own.
-    /// Transformed weights take at most `most` bytes; layers beyond that transform theirs in each
-    /// run. `threads` is LOCAL.
+    /// All inputs of party `owner` at party `index`, which brings them in order if they are its
+    /// own. Transformed weights take at most `most` bytes; layers beyond that transform theirs in
+    /// each run. `threads` is LOCAL.
     ///
     /// # Errors
     /// Other inputs than the plan takes; weights that a layer has no room for.

@@ -53,9 +53,9 @@ fn values(c: &Computation) -> BTreeMap<String, Tensor> {
 }
 
 /// Results are right, whatever is kept and whoever has the weights; weights that are kept
-/// transformed are transformed in no run. Runs with the same inputs send no block of 16 bytes twice,
-/// which would be a seed, a mask or an encryption that served before; the registry of the session
-/// ends a party that uses an OT, or a tweak of its pads, twice.
+/// transformed are transformed in no run. Runs with the same inputs send no block of 16 bytes
+/// twice, which would be a seed, a mask or an encryption that served before; the registry of the
+/// session ends a party that uses an OT, or a tweak of its pads, twice.
 #[test]
 fn kept_weights_are_transformed_once_and_nothing_else_is_kept() {
     let c = network();
