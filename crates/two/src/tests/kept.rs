@@ -75,7 +75,7 @@ fn kept_weights_are_transformed_once_and_nothing_else_is_kept() {
             for _ in 0..3 {
                 let rest = if i == owner { vec![] } else { own(&c, &given, &owners, i) };
                 let made = party.run_kept(channel, &plan, &kept[i], rest, &mut |_, _| true);
-                assert_eq!(made.expect("an honest run"), [expected.clone()]);
+                assert_eq!(made.expect("an honest run"), std::slice::from_ref(expected));
             }
             let (transforms, anew) = (party.transforms(), i == owner && most == 0);
             assert_eq!(transforms > 0, anew, "{transforms} transforms");
