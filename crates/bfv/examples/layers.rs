@@ -1,7 +1,7 @@
 //! Rates of layers under encryption on one core: `rates`.
 
 use hushwire_aes::Backend;
-use hushwire_bfv::{Conv, Encryptor, Evaluator, Linear, Set, transform, transformed_weights};
+use hushwire_bfv::{Conv, Encryptor, Evaluator, LayerWeights, Linear, Set, TransformedWeights, transform};
 use hushwire_prg::{Prg, Seed};
 use std::time::Instant;
 
@@ -46,27 +46,23 @@ fn main() {
         let weights: Vec<i64> =
             (0..conv.terms() * conv.outputs as u64).map(|_| (prg.next_u64() % 8192) as i64 - 4096).collect();
         let start = Instant::now();
-        let bytes = transformed_weights(backend, &linear, &weights);
+        let made = TransformedWeights::new(backend, &linear, &weights, 1).expect("weights within the bound");
         let transforms = start.elapsed().as_secs_f64();
-        // A file of the same size, read from the system's cache.
-        let path = std::env::temp_dir().join(format!("hushwire-transforms-{}", std::process::id()));
-        std::fs::write(&path, vec![1u8; bytes]).expect("room for a file");
-        let start = Instant::now();
-        let read = std::fs::read(&path).expect("the file").len();
         println!(
-            "transforms of {} weights: {:.2} MB, made in {:.2} ms, read in {:.2} ms",
+            "transforms of {} weights: {:.2} MB, made in {:.2} ms",
             weights.len(),
-            read as f64 / 1e6,
-            transforms * 1e3,
-            start.elapsed().as_secs_f64() * 1e3
+            linear.transformed_bytes() as f64 / 1e6,
+            transforms * 1e3
         );
-        std::fs::remove_file(&path).expect("the file goes");
         let start = Instant::now();
         let upload = encryptor.upload(&linear, &image, 1);
         let sent = start.elapsed().as_secs_f64();
         let start = Instant::now();
         let (answer, _) = evaluator.answer(&linear, &upload, &weights, 1).expect("an honest upload");
         let answered = start.elapsed().as_secs_f64();
+        let start = Instant::now();
+        evaluator.answer(&linear, &upload, LayerWeights::Transformed(&made), 1).expect("an honest upload");
+        println!("with transformed weights {:.1} ms", start.elapsed().as_secs_f64() * 1e3);
         let start = Instant::now();
         encryptor.open(&linear, &answer, 1).expect("an honest answer");
         println!(

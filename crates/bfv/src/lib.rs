@@ -30,10 +30,12 @@ mod sample;
 mod sums;
 #[cfg(test)]
 mod tests;
+mod weights;
 
 pub use conv::Conv;
 pub use error::BfvError;
-pub use linear::{Encryptor, Evaluator, Linear};
 #[doc(hidden)]
-pub use linear::{transform, transformed_weights};
+pub use linear::transform;
+pub use linear::{Encryptor, Evaluator, Linear};
 pub use params::{LayerSizes, Margin, STATISTICAL, Set};
+pub use weights::{LayerWeights, TransformedWeights};

@@ -2,7 +2,7 @@
 //! a share.
 
 use crate::{
-    BfvError, Conv, LayerSizes, Margin, Set,
+    BfvError, Conv, LayerSizes, LayerWeights, Margin, Set,
     cipher::{Client, Ground, Server, packed},
     conv::Layout,
     ntt::{BITS, Prime},
@@ -176,8 +176,9 @@ impl Linear {
 /// The party with the vector.
 pub struct Encryptor(Client);
 
-/// The party with the weights, and the other's public key.
-pub struct Evaluator(Server);
+/// The party with the weights, and the other's public key; how many groups of weights its answers
+/// have transformed.
+pub struct Evaluator(Server, u64);
 
 impl Encryptor {
     /// Makes fresh keys. `seed` is secret and must not be used for anything else.
@@ -242,7 +243,7 @@ impl Evaluator {
     /// # Errors
     /// The key is malformed.
     pub fn new(backend: Backend, set: Set, ring: u32, key: &[u8], seed: &Seed) -> Result<Self, BfvError> {
-        Ok(Self(Server::new(Ground::new(backend, set, ring), key, seed)?))
+        Ok(Self(Server::new(Ground::new(backend, set, ring), key, seed)?, 0))
     }
 
     /// The number of bytes of a public key.
@@ -252,6 +253,13 @@ impl Evaluator {
         16 + set.primes() * packed(set.n(), BITS)
     }
 
+    /// The number of groups of outputs whose weights answers have transformed: none, where they
+    /// were transformed before.
+    #[must_use]
+    pub fn transforms(&self) -> u64 {
+        self.1
+    }
+
     /// The answer, and this party's share of the products. `threads` is LOCAL.
     ///
     /// # Errors
@@ -259,19 +267,21 @@ impl Evaluator {
     ///
     /// # Panics
     /// If the number of weights is wrong, or the layer has other parameters (the caller's bug).
-    pub fn answer(
+    pub fn answer<'w>(
         &mut self,
         linear: &Linear,
         upload: &[u8],
-        weights: &[i64],
+        weights: impl Into<LayerWeights<'w>>,
         threads: usize,
     ) -> Result<(Vec<u8>, Vec<u64>), BfvError> {
-        let (layout, ground) = (&linear.layout, &self.0.ground);
-        assert_eq!(
-            weights.len() as u64,
-            layout.conv.terms() * layout.conv.outputs as u64,
-            "weights of the layer"
-        );
+        let (layout, ground, weights) = (&linear.layout, &self.0.ground, weights.into());
+        let transforms = match weights {
+            LayerWeights::Numbers(numbers) => linear.admits(numbers).map(|()| layout.groups())?,
+            LayerWeights::Transformed(made) => {
+                assert_eq!(made.groups.len(), layout.groups(), "weights of the layer");
+                0
+            }
+        };
         assert_eq!((ground.set, ground.ring), (linear.set, linear.ring), "parameters of the layer");
         let (each, blocks) = (ground.pair_bytes(), layout.blocks());
         let parts = linear.parts();
@@ -279,16 +289,10 @@ impl Evaluator {
         if upload.len() != expected {
             return Err(BfvError::Length { what: "an upload", found: upload.len(), expected });
         }
-        // Over all weights, so that time does not tell which one is too large.
-        let most = weights.iter().fold(0, |most, w| most.max(w.unsigned_abs()));
-        if most > linear.weight {
-            let cause =
-                format!("a weight is greater than {}, which the layer was planned for", linear.weight);
-            return Err(BfvError::Margin { cause });
-        }
         let tiles = upload.chunks_exact(each * blocks).collect();
         let uploads = abreast(threads, tiles, |tile| Uploads::read(ground, layout, tile));
         let uploads = uploads.into_iter().collect::<Result<Vec<_>, BfvError>>()?;
+        self.1 += transforms as u64;
         let seeds: Vec<Seed> = linear.answers().iter().map(|_| self.0.seed()).collect();
         // A batch size that gives every thread some work.
         let batch_of = BATCH.min(layout.groups().div_ceil(threads.max(1)));
@@ -296,11 +300,18 @@ impl Evaluator {
         let (server, mut out, mut share) = (&self.0, vec![], vec![0; linear.coefficients() as usize]);
         let made = abreast(threads, batches, |(batch, seeds)| {
             let groups = batch * batch_of..layout.groups().min((batch + 1) * batch_of);
-            let factors: Vec<_> =
-                groups.clone().map(|group| Factors::new(&server.ground, layout, weights, group)).collect();
+            let own: Vec<Factors>;
+            let factors = match weights {
+                LayerWeights::Transformed(made) => &made.groups[groups.clone()],
+                LayerWeights::Numbers(weights) => {
+                    let of = |group| Factors::new(&server.ground, layout, weights, group);
+                    own = groups.clone().map(of).collect();
+                    &own[..]
+                }
+            };
             let mut made: Vec<Option<(Vec<u8>, Vec<u64>)>> = seeds.iter().map(|_| None).collect();
             for (part, uploads) in uploads.iter().enumerate() {
-                for (k, sum) in sums(&server.ground, layout, uploads, &factors).into_iter().enumerate() {
+                for (k, sum) in sums(&server.ground, layout, uploads, factors).into_iter().enumerate() {
                     let at = k * parts.len() + part;
                     let (plane, tile) = parts[part];
                     let (places, _) = linear.places((groups.start + k, plane, tile));
@@ -337,14 +348,6 @@ impl Evaluator {
         let mut prg = hushwire_prg::Prg::new(ground.backend, &self.0.seed(), "halves");
         self.0.hidden(&mut prg, sum, &places, &vec![0; places.len()], flooding)
     }
-}
-
-/// Transforms a layer's weights, answer by answer, for measurements; returns their bytes.
-#[doc(hidden)]
-#[must_use]
-pub fn transformed_weights(backend: Backend, linear: &Linear, weights: &[i64]) -> usize {
-    let ground = Ground::new(backend, linear.set, linear.ring);
-    (0..linear.layout.groups()).map(|g| Factors::new(&ground, &linear.layout, weights, g).bytes()).sum()
 }
 
 /// A function that transforms modulo one prime, for measurements.

@@ -83,22 +83,24 @@ impl Prime {
     /// Prime `k`, for polynomials of `n` coefficients, 2^4 to 2^13.
     pub(crate) fn new(k: usize, n: usize) -> Prime {
         let (p, root) = PRIMES[k];
-        // An element of order 2n.
+        // The powers of an element of order 2n.
         let psi = power(root, (1 << 13) / n as u64, p);
+        let powers: Vec<u64> =
+            std::iter::successors(Some(1), |x| Some(times(*x, psi, p))).take(2 * n).collect();
         // The exponents of the roots: x^n + 1 = x^n − ψ^n.
         let mut exponents = vec![n as u64];
         let (mut forward, mut inverse) = (vec![], vec![]);
         while exponents.len() < n {
             let roots: Vec<u64> = exponents.iter().map(|e| e / 2).collect();
             let whole = |of: &dyn Fn(u64) -> u64| -> Vec<u64> {
-                let values: Vec<u64> = roots.iter().map(|e| power(psi, of(*e), p)).collect();
+                let values: Vec<u64> = roots.iter().map(|e| powers[of(*e) as usize]).collect();
                 values.iter().copied().cycle().take(values.len().max(LEAST)).collect()
             };
             forward.push(Roots::new(whole(&|e| e)));
             inverse.push(Roots::new(whole(&|e| 2 * n as u64 - e)));
             exponents = roots.iter().flat_map(|e| [*e, e + n as u64]).collect();
         }
-        let points = exponents.iter().map(|e| power(psi, *e, p)).collect();
+        let points = exponents.iter().map(|e| powers[*e as usize]).collect();
         Prime { p, forward, inverse, scale: power(n as u64, p - 2, p), points }
     }
 

@@ -54,6 +54,7 @@ impl Uploads {
 }
 
 impl Factors {
+    #[cfg(test)]
     pub(crate) fn bytes(&self) -> usize {
         self.0.iter().map(|of| size_of_val(&of[..])).sum()
     }

@@ -1,6 +1,8 @@
 //! Layers against plain convolutions, noise against its bound, and what hides the weights.
 
-use crate::{BfvError, Conv, Encryptor, Evaluator, Linear, Set};
+use crate::{
+    BfvError, Conv, Encryptor, Evaluator, LayerWeights, Linear, Set, TransformedWeights, sums::Factors,
+};
 use hushwire_aes::Backend;
 use hushwire_block::registry;
 use hushwire_prg::{Prg, Seed};
@@ -319,6 +321,35 @@ fn a_run_from_fixed_seeds() {
 }
 
 const PINNED: u64 = 8_622_286_083_284_286_226;
+
+/// Weights that were transformed before make the same answers, and no answer transforms them again.
+/// They are fit for any keys; what hides two answers to one upload is not the same.
+#[test]
+fn weights_are_transformed_once_for_all_answers() {
+    let conv = conv(20, [9, 9], 40, 3, 1);
+    let linear = Linear::new(conv, 32, 1 << 12, 1 << 22).unwrap();
+    let (image, mut weights) = operands(conv, 32, 1 << 12, false);
+    let made = TransformedWeights::new(Backend::best(), &linear, &weights, 2).unwrap();
+    assert!(made.groups.len() > 1 && linear.layout.blocks() > 1);
+    let bytes: usize = made.groups.iter().map(Factors::bytes).sum();
+    assert_eq!(linear.transformed_bytes(), bytes as u64);
+    let run = |of: LayerWeights<'_>| {
+        let (mut encryptor, mut evaluator, _) = keys(Backend::best(), &linear, 32);
+        let uploads = [(); 2].map(|()| encryptor.upload(&linear, &image, 2));
+        let answers = uploads.map(|upload| evaluator.answer(&linear, &upload, of, 2).unwrap());
+        (answers, evaluator.transforms())
+    };
+    let (anew, transforms) = run(LayerWeights::Numbers(&weights));
+    assert_eq!(transforms, 2 * made.groups.len() as u64);
+    let (kept, transforms) = run(LayerWeights::Transformed(&made));
+    assert!(anew == kept && transforms == 0, "{transforms} transforms of transformed weights");
+    let [(first, mask), (second, other)] = kept;
+    let same = first.iter().zip(&second).filter(|(a, b)| a == b).count();
+    assert!(same < first.len() / 64 && mask != other, "{same} of {} bytes agree", first.len());
+    weights[3] = -4097;
+    let refused = TransformedWeights::new(Backend::best(), &linear, &weights, 2);
+    assert!(matches!(refused.err(), Some(BfvError::Margin { .. })));
+}
 
 /// Noises of results, all 0, at a client that knows them: with all weights the same, and `flooding`
 /// bits of flooding.

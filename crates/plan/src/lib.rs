@@ -41,7 +41,7 @@ pub use lower::{Forms, Lowered, PlanLowering};
 pub use picks::{Moves, PickRun, Picks};
 pub use prim::{KeyOrder, Local, Prim, Primitives, Reorder, Sign, StepRows, Talk, gathered, wires};
 pub use route::Route;
-pub use run::LiveValues;
+pub use run::{KeptValues, LiveValues};
 pub use runtime::Runtime;
 pub use share::{Residue, Sharing, WordMap, flattened, gathered_bits, picked, piece, some_planes, stacked};
 pub use size::{Axis, Pooling, Size, Slot};

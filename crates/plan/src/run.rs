@@ -18,12 +18,52 @@ pub struct LiveValues<'p, B: Primitives> {
     ran: Vec<bool>,
 }
 
+/// What all runs of a plan have in common: the values that follow, without a message, from inputs
+/// that stay. Those that other steps read are kept.
+///
+/// SECURITY: a local step takes no randomness, so that nothing in here masks anything.
+pub struct KeptValues<B: Primitives> {
+    values: Vec<Option<StepValue<B>>>,
+    readers: Vec<usize>,
+    ran: Vec<bool>,
+}
+
+impl<B: Primitives> KeptValues<B> {
+    /// Runs the steps that need no message and read no inputs but those that stay, as
+    /// [`LiveValues::alone`] does.
+    ///
+    /// # Errors
+    /// The errors of the function.
+    pub fn new<'p, E>(
+        steps: &'p PlanSteps<B>,
+        stays: impl Fn(usize) -> bool,
+        make: impl FnMut(&'p PlanStep<B>, &'p Local<B>, &[StepValue<B>]) -> Result<StepValue<B>, E>,
+    ) -> Result<Self, E> {
+        let mut live = LiveValues::new(steps);
+        live.locals(|local| !matches!(local, Local::Input(k, _) if !stays(*k)), make)?;
+        Ok(KeptValues { values: live.values, readers: live.readers, ran: live.ran })
+    }
+
+    /// The value of a step, where it stays.
+    #[must_use]
+    pub fn value(&self, at: Slot) -> Option<&StepValue<B>> {
+        self.values[at].as_ref()
+    }
+}
+
 impl<'p, B: Primitives> LiveValues<'p, B> {
     /// Nothing has run.
     #[must_use]
     pub fn new(steps: &'p PlanSteps<B>) -> Self {
         let values = steps.iter().map(|_| None).collect();
         LiveValues { steps, values, readers: steps.readers(), ran: vec![false; steps.len()] }
+    }
+
+    /// The steps of `kept` alone have run, which are of the same plan.
+    #[must_use]
+    pub fn after(steps: &'p PlanSteps<B>, kept: &KeptValues<B>) -> Self {
+        let KeptValues { values, readers, ran } = kept;
+        LiveValues { steps, values: values.clone(), readers: readers.clone(), ran: ran.clone() }
     }
 
     /// Steps that have run.
@@ -58,12 +98,20 @@ impl<'p, B: Primitives> LiveValues<'p, B> {
     /// The errors of the function.
     pub fn alone<E>(
         &mut self,
+        make: impl FnMut(&'p PlanStep<B>, &'p Local<B>, &[StepValue<B>]) -> Result<StepValue<B>, E>,
+    ) -> Result<(), E> {
+        self.locals(|_| true, make)
+    }
+
+    fn locals<E>(
+        &mut self,
+        runs: impl Fn(&Local<B>) -> bool,
         mut make: impl FnMut(&'p PlanStep<B>, &'p Local<B>, &[StepValue<B>]) -> Result<StepValue<B>, E>,
     ) -> Result<(), E> {
         let steps = self.steps;
         for (at, step) in steps.iter().enumerate() {
             match &step.prim {
-                Prim::Local(local) if steps.is_ready(&self.ran, at) => {
+                Prim::Local(local) if runs(local) && steps.is_ready(&self.ran, at) => {
                     let reads = self.take(at);
                     let form = make(step, local, &reads)?;
                     drop(reads);

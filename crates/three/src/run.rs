@@ -3,6 +3,7 @@
 use crate::{
     Cut, Door, Plan, ThreeError,
     form::{Held, RingWords, StepValue, in_ring, lowered},
+    kept::KeptInputs,
     lanes::{Lanes, Stop},
     prim::Three,
     runtime::Own,
@@ -35,7 +36,38 @@ pub fn run<C: BorrowMut<Channel> + Send>(
     inputs: Vec<Shares>,
     go_on: &mut dyn FnMut(usize, usize) -> bool,
 ) -> Result<Vec<Shares>, ThreeError> {
-    let mut run = PlanRun::new(party.role(), plan.at(cut), cut, inputs)?;
+    let run = PlanRun::new(party.role(), plan.at(cut), cut, inputs)?;
+    go(party, lanes, plan, run, go_on)
+}
+
+/// The same of a plan some of whose inputs are kept: `inputs` are shares of the others, with their
+/// places.
+///
+/// # Errors
+/// As [`run`].
+///
+/// # Panics
+/// As [`run`], and if what is kept is of another plan or party (the caller's bug).
+pub fn run_kept<C: BorrowMut<Channel> + Send>(
+    party: &mut Rep3Party,
+    lanes: Vec<[C; 2]>,
+    (plan, kept): (&Plan, &KeptInputs),
+    cut: Cut,
+    inputs: Vec<(usize, Shares)>,
+    go_on: &mut dyn FnMut(usize, usize) -> bool,
+) -> Result<Vec<Shares>, ThreeError> {
+    let run = PlanRun::after(kept, party, plan, cut, inputs)?;
+    go(party, lanes, plan, run, go_on)
+}
+
+fn go<C: BorrowMut<Channel> + Send>(
+    party: &mut Rep3Party,
+    lanes: Vec<[C; 2]>,
+    plan: &Plan,
+    mut run: PlanRun<'_>,
+    go_on: &mut dyn FnMut(usize, usize) -> bool,
+) -> Result<Vec<Shares>, ThreeError> {
+    let cut = run.cut;
     let mut lanes = Lanes::new(cut, lanes);
     loop {
         run.alone(&mut party.next_batch()?)?;
@@ -74,6 +106,24 @@ impl<'p> PlanRun<'p> {
         Ok(PlanRun { role, plan, cut, values: LiveValues::new(&plan.steps), inputs })
     }
 
+    /// The same after what follows from inputs that are kept.
+    pub(crate) fn after(
+        kept: &KeptInputs,
+        party: &mut Rep3Party,
+        plan: &'p Plan,
+        cut: Cut,
+        inputs: Vec<(usize, Shares)>,
+    ) -> Result<Self, ThreeError> {
+        let values = kept.values(party, plan, cut)?;
+        let plan = plan.at(cut);
+        let values = LiveValues::after(&plan.steps, values);
+        let mut all: Vec<Option<StepValue>> = plan.inputs.iter().map(|_| None).collect();
+        for (k, shares) in inputs {
+            all[k] = Some(came(shares, plan.inputs[k])?);
+        }
+        Ok(PlanRun { role: party.role(), plan, cut, values, inputs: all })
+    }
+
     /// Runs all steps that need no message and whose values are there.
     pub(crate) fn alone(&mut self, batch: &mut Batch) -> Result<(), ThreeError> {
         let mut own = Own { role: self.role, batch, inputs: &mut self.inputs };
@@ -105,26 +155,26 @@ impl<'p> PlanRun<'p> {
     }
 }
 
+fn wrong(expected: usize, found: usize) -> ShareError {
+    ShareError::Length { what: "the shares of all inputs", expected, found }
+}
+
 /// The forms of all inputs from their shares in bytes.
 pub(crate) fn came_all(inputs: Vec<Shares>, doors: &[Door]) -> Result<Vec<Option<StepValue>>, ThreeError> {
-    let wrong = |expected, found| ShareError::Length { what: "the shares of all inputs", expected, found };
     if inputs.len() != doors.len() {
         return Err(wrong(doors.len(), inputs.len()).into());
     }
-    for (input, door) in inputs.iter().zip(doors) {
-        if let Some(found) = [input.own.len(), input.next.len()].into_iter().find(|n| *n != door.bytes()) {
-            return Err(wrong(door.bytes(), found).into());
-        }
-    }
-    let inputs = inputs.into_iter().zip(doors);
-    Ok(inputs.map(|(shares, door)| came(shares, *door).map(Some)).collect::<Result<_, _>>()?)
+    inputs.into_iter().zip(doors).map(|(shares, door)| came(shares, *door).map(Some)).collect()
 }
 
-/// The form of an input from its shares in bytes, which are as long as they must be.
-fn came(shares: Shares, door: Door) -> Result<StepValue, ShareError> {
+/// The form of an input from its shares in bytes.
+pub(crate) fn came(shares: Shares, door: Door) -> Result<StepValue, ThreeError> {
     fn words<W: Held>(shares: &Shares) -> RingWords {
         let all = |share: &[u8]| pool::collect(share.chunks_exact(W::BYTES).map(W::read));
         W::words(Column { own: all(&shares.own), next: all(&shares.next) })
+    }
+    if let Some(found) = [shares.own.len(), shares.next.len()].into_iter().find(|n| *n != door.bytes()) {
+        return Err(wrong(door.bytes(), found).into());
     }
     Ok(match door.ring {
         None => StepValue::Bits(Arc::new(Bits::new(door.scalar.bits(), door.elements, shares)?)),

@@ -6,7 +6,7 @@
 
 use crate::{Tally, TwoError, ring::mask};
 use hushwire_aes::Backend;
-use hushwire_bfv::{BfvError, Encryptor, Evaluator, Linear, Set};
+use hushwire_bfv::{BfvError, Encryptor, Evaluator, LayerWeights, Linear, Set, TransformedWeights};
 use hushwire_block::Wiped;
 use hushwire_compute::Tensor;
 use hushwire_machine::drive::Line;
@@ -79,7 +79,9 @@ pub(crate) enum KeySide {
 pub(crate) struct LayerJob<'a> {
     pub(crate) linear: &'a Linear,
     pub(crate) evaluator: usize,
-    pub(crate) weights: &'a [i64],
+    /// At the evaluator, modulo the ring; and transformed, where they are kept.
+    pub(crate) weights: &'a [u64],
+    pub(crate) kept: Option<&'a TransformedWeights>,
     pub(crate) x: &'a [u64],
     /// LOCAL.
     pub(crate) threads: usize,
@@ -87,6 +89,14 @@ pub(crate) struct LayerJob<'a> {
 
 /// This party's side of the keys, for the next layer, and its share.
 type LayerMade = (KeySide, Vec<u64>);
+
+impl LayerKeys {
+    /// Transforms of weights by the session's answers.
+    pub(crate) fn transforms(&self) -> u64 {
+        let of = |side: &KeySide| if let KeySide::Evaluates(own) = side { own.transforms() } else { 0 };
+        self.0.values().map(of).sum()
+    }
+}
 
 impl<'a> LayerJob<'a> {
     fn name(&self) -> Name {
@@ -101,7 +111,7 @@ impl<'a> LayerJob<'a> {
         seed: &Seed,
         keys: &mut LayerKeys,
     ) -> Line<'a, LayerMade, TwoError> {
-        let LayerJob { linear, evaluator, weights, x, threads } = *self;
+        let LayerJob { linear, evaluator, weights, kept: transformed, x, threads } = *self;
         let (set, ring, name) = (linear.set(), linear.ring(), self.name());
         let kept = keys.0.remove(&name);
         let seed = seed.derive("two keys", &[ring as u8, evaluator as u8, set.primes() as u8]);
@@ -128,10 +138,13 @@ impl<'a> LayerJob<'a> {
                 Some(KeySide::Evaluates(own)) => own,
                 _ => Box::new(Evaluator::new(backend, set, ring, &heard[..key_bytes], &seed)?),
             };
-            let (answer, share) = own.answer(linear, &heard[key_bytes..], weights, threads)?;
+            let upload = &heard[key_bytes..];
+            let (answer, share) = match transformed {
+                Some(kept) => own.answer(linear, upload, LayerWeights::Transformed(kept), threads),
+                None => own.answer(linear, upload, &signed(weights, ring)[..], threads),
+            }?;
             talk.exchange("products of encrypted numbers", answer, 0).await;
-            let words: Wiped<Vec<u64>> = Wiped::new(weights.iter().map(|w| w.cast_unsigned()).collect());
-            let [share, plain] = [share, linear.plain(backend, x, &words, threads)].map(Wiped::new);
+            let [share, plain] = [share, linear.plain(backend, x, weights, threads)].map(Wiped::new);
             let sum = share.iter().zip(&plain[..]).map(|(a, b)| a.wrapping_add(*b) & mask(ring)).collect();
             Ok((KeySide::Evaluates(own), sum))
         })

@@ -35,6 +35,7 @@ mod distance;
 mod encrypted;
 mod error;
 mod form;
+mod kept;
 mod kit;
 mod lanes;
 mod long;
@@ -66,6 +67,7 @@ pub use distance::Distance;
 pub use error::{COEFFICIENTS, TwoError};
 pub use hushwire_bfv::{Conv, Linear};
 pub use hushwire_plan::Sign;
+pub use kept::KeptInputs;
 
 pub use party::ArithmeticParty;
 pub use plan::{Plan, Spent};

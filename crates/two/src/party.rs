@@ -6,8 +6,9 @@ use crate::{
     COEFFICIENTS, Operation, Tally, TwoError,
     ahead::Shelf,
     distance::Distance,
-    encrypted::{EncryptedLayer, LayerJob, LayerKeys, signed},
+    encrypted::{EncryptedLayer, LayerJob, LayerKeys},
     form::{StepValue, WordShare},
+    kept::KeptInputs,
     kit::Kit,
     plan::{BEGIN, Plan, Spent, read},
     prim::{StepWay, Two, way},
@@ -16,7 +17,7 @@ use crate::{
     supply::{Lot, Stocked, Supply},
     talk::{opened, share_bytes},
 };
-use hushwire_bfv::Linear;
+use hushwire_bfv::{Linear, TransformedWeights};
 use hushwire_block::Wiped;
 use hushwire_compute::Tensor;
 use hushwire_machine::{
@@ -183,8 +184,38 @@ impl ArithmeticParty {
         own: Vec<Tensor>,
         go_on: &mut dyn FnMut(usize, usize) -> bool,
     ) -> Result<Vec<Tensor>, TwoError> {
+        let run = PlanRun::new(self.index, plan, own)?;
+        self.go(channel, run, go_on)
+    }
+
+    /// The same of a plan some of whose inputs are kept: `own` are this party's others.
+    ///
+    /// # Errors
+    /// As [`Self::run`].
+    ///
+    /// # Panics
+    /// If what is kept is of another plan or party (the caller's bug).
+    pub fn run_kept(
+        &mut self,
+        channel: &mut Channel,
+        plan: &Plan,
+        kept: &KeptInputs,
+        own: Vec<Tensor>,
+        go_on: &mut dyn FnMut(usize, usize) -> bool,
+    ) -> Result<Vec<Tensor>, TwoError> {
+        assert!(kept.fits(plan, self.index), "inputs of the plan, at this party");
+        let run = PlanRun::after(plan, kept, own)?;
+        self.go(channel, run, go_on)
+    }
+
+    fn go(
+        &mut self,
+        channel: &mut Channel,
+        mut run: PlanRun<'_>,
+        go_on: &mut dyn FnMut(usize, usize) -> bool,
+    ) -> Result<Vec<Tensor>, TwoError> {
         self.process.check("a run of two parties")?;
-        let mut run = PlanRun::new(self.index, plan, own)?;
+        let plan = run.plan;
         if std::mem::replace(&mut self.lost, true) {
             return Err(TwoError::Lost);
         }
@@ -277,7 +308,8 @@ impl ArithmeticParty {
                     StepWay::Encrypted(layer) => {
                         let lot = lots(&plan.tallies(&group))?;
                         let reads = task.whole();
-                        let made = self.layer(channel, layer, [reads[0].words(), reads[1].words()])?;
+                        let kept = run.kept.and_then(|kept| kept.layers.get(&group[0].0));
+                        let made = self.layer(channel, layer, [reads[0].words(), reads[1].words()], kept)?;
                         task.put(rows, StepValue::Words(WordShare::new(layer.linear.ring(), made)));
                         lot.cost
                     }
@@ -347,18 +379,24 @@ impl ArithmeticParty {
         &self.spent
     }
 
+    /// Weights that this session's layers under encryption have transformed, in groups of outputs:
+    /// none, where all were kept transformed.
+    #[must_use]
+    pub fn transforms(&self) -> u64 {
+        self.keys.transforms()
+    }
+
     /// A plan's layer under encryption: weights and images.
     fn layer(
         &mut self,
         channel: &mut Channel,
         layer: &EncryptedLayer,
         [weights, x]: [&WordShare; 2],
+        kept: Option<&TransformedWeights>,
     ) -> Result<Vec<u64>, TwoError> {
-        let (linear, evaluator) = (&layer.linear, layer.evaluator);
-        let weights = signed(&weights.own, weights.ring);
-        let weights = if self.index == evaluator { &weights[..] } else { &[] };
+        let (linear, evaluator, threads) = (&layer.linear, layer.evaluator, self.threads);
         self.lost = false;
-        let job = LayerJob { linear, evaluator, weights, x: &x.own, threads: self.threads };
+        let job = LayerJob { linear, evaluator, weights: &weights.own, kept, x: &x.own, threads };
         let made = self.encrypted(channel, &job)?;
         self.lost = true;
         Ok(made)
@@ -400,7 +438,9 @@ impl ArithmeticParty {
         x: &[u64],
     ) -> Result<Vec<u64>, TwoError> {
         assert!(evaluator < 2, "parties are 0 and 1");
-        self.encrypted(channel, &LayerJob { linear, evaluator, weights, x, threads: self.threads })
+        let words: Wiped<Vec<u64>> = Wiped::new(weights.iter().map(|w| w.cast_unsigned()).collect());
+        let (weights, kept, threads) = (&words[..], None, self.threads);
+        self.encrypted(channel, &LayerJob { linear, evaluator, weights, kept, x, threads })
     }
 
     /// A context for the pads of one piece: no other has it.

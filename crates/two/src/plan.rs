@@ -12,7 +12,7 @@ use crate::{
 };
 use hushwire_compute::{Computation, Scalar};
 use hushwire_machine::{Channel, Cost, Meter};
-use hushwire_plan::{Local, PlanStep, PlanSteps, Prim, Runtime, Slot, StepPiece, Talk};
+use hushwire_plan::{Local, PlanSteps, Prim, Runtime, Slot, StepPiece, Talk};
 use std::{collections::BTreeSet, time::Duration};
 
 /// The time that a node of a computation took at a party, and what it sent.
@@ -182,10 +182,11 @@ impl Plan {
         Plan { steps, inputs: two.inputs, outputs, digest }
     }
 
-    /// Layers under encryption.
-    pub(crate) fn layers(&self) -> impl Iterator<Item = (&PlanStep<Two>, &EncryptedLayer)> {
-        let layer = |step| if let StepWay::Encrypted(layer) = way(step) { Some((step, layer)) } else { None };
-        self.steps.iter().filter_map(layer)
+    /// Layers under encryption, each with its step.
+    pub(crate) fn layers(&self) -> impl Iterator<Item = (Slot, &EncryptedLayer)> {
+        let layer =
+            |(at, step)| if let StepWay::Encrypted(layer) = way(step) { Some((at, layer)) } else { None };
+        self.steps.iter().enumerate().filter_map(layer)
     }
 
     /// Products that layers under encryption compute.

@@ -2,10 +2,10 @@
 
 use crate::{
     TwoError,
-    encrypted::within,
     form::StepValue,
+    kept::KeptInputs,
     plan::{Plan, Spent},
-    prim::{PlanInput, StepWay, Two, way},
+    prim::{StepWay, Two, way},
     runtime::{Brought, Own},
 };
 use hushwire_compute::Tensor;
@@ -17,6 +17,7 @@ use std::{collections::BTreeMap, time::Instant};
 pub(crate) struct PlanRun<'p> {
     index: usize,
     pub(crate) plan: &'p Plan,
+    pub(crate) kept: Option<&'p KeptInputs>,
     brought: Brought,
     values: LiveValues<'p, Two>,
     /// What each node took.
@@ -26,27 +27,20 @@ pub(crate) struct PlanRun<'p> {
 impl<'p> PlanRun<'p> {
     /// `own` are this party's inputs, in order.
     pub(crate) fn new(index: usize, plan: &'p Plan, own: Vec<Tensor>) -> Result<Self, TwoError> {
-        let expected = plan.inputs.iter().filter(|input| input.owner == index).count();
-        if own.len() != expected {
-            return Err(TwoError::Inputs { found: own.len(), expected });
-        }
-        let fits = |input: &PlanInput, tensor: &Tensor| {
-            tensor.scalar() == input.scalar && tensor.lengths() == &input.lengths[..]
+        let brought = plan.brought(index, own)?;
+        let (values, spent) = (LiveValues::new(&plan.steps), BTreeMap::new());
+        Ok(PlanRun { index, plan, kept: None, brought, values, spent })
+    }
+
+    /// The same after what is kept: `own` are this party's other inputs.
+    pub(crate) fn after(plan: &'p Plan, kept: &'p KeptInputs, own: Vec<Tensor>) -> Result<Self, TwoError> {
+        let brought = match kept.index == kept.owner {
+            true if !own.is_empty() => return Err(TwoError::Inputs { found: own.len(), expected: 0 }),
+            true => plan.nothing(),
+            false => plan.brought(kept.index, own)?,
         };
-        let (mut brought, mut own) = (vec![], own.into_iter().enumerate());
-        for input in &plan.inputs {
-            brought.push(match if input.owner == index { own.next() } else { None } {
-                Some((place, tensor)) if !fits(input, &tensor) => return Err(TwoError::Input { place }),
-                other => other.map(|(_, tensor)| tensor),
-            });
-        }
-        // Before anything is sent.
-        for (step, layer) in plan.layers().filter(|(_, layer)| layer.evaluator == index) {
-            if let Some(weights) = plan.input_of(step.reads[0]).and_then(|k| brought[k].as_ref()) {
-                within(weights, &layer.linear)?;
-            }
-        }
-        Ok(PlanRun { index, plan, brought, values: LiveValues::new(&plan.steps), spent: BTreeMap::new() })
+        let (values, spent) = (LiveValues::after(&plan.steps, &kept.values), BTreeMap::new());
+        Ok(PlanRun { index: kept.index, plan, kept: Some(kept), brought, values, spent })
     }
 
     pub(crate) fn done(&self) -> usize {

@@ -17,7 +17,7 @@ use hushwire_session::{
     run::{self, MemberSession},
     threads::COMPUTE,
 };
-use hushwire_two::{ArithmeticParty, Distance, TwoError};
+use hushwire_two::{ArithmeticParty, Distance, KeptInputs, Plan, TwoError};
 use zeroize::Zeroizing;
 
 /// A party's links and its side of the protocol.
@@ -37,9 +37,7 @@ impl PairEngine {
         let missing = || Fault::internal(SETUP, "protocol two has a peer and an OT extension");
         let (ots, ot) = (ots.ok_or_else(missing)?, chosen.ot.ok_or_else(missing)?);
         let party = ArithmeticParty::open(ots, seat.index.into(), &seat.context, ot, &Seed::random());
-        // LOCAL: while one party multiplies under encryption the other waits.
-        let cores = std::thread::available_parallelism().map_or(1, |n| n.get().min(8));
-        let party = party.map_err(|e| Failure::from(e).told(&seat, SETUP))?.threads(cores);
+        let party = party.map_err(|e| Failure::from(e).told(&seat, SETUP))?.threads(cores());
         let delay = delay::announced(&mut control);
         let delay = delay.map_err(|e| explain(&member.agreement, e).during("measuring delays"))?;
         let distance = Distance::of(delay);
@@ -55,20 +53,25 @@ impl PairEngine {
         self.control.first_mut()
     }
 
-    /// Runs a plan on values of this party's inputs, in order.
+    /// Runs a plan on values of this party's inputs, in order, but for those that are kept.
     pub(super) fn run_on(
         &mut self,
         form: &RunForm,
+        kept: Option<&KeptInputs>,
         inputs: Vec<Tensor>,
         go_on: GoOn<'_>,
     ) -> Result<Vec<Records>, Fault> {
         let plan = of_two(form)?;
         let mut steps = |done: usize, whole: usize| go_on(done as u64, whole as u64);
-        let learnt =
-            self.party.run(&mut self.channels[0], plan, inputs, &mut steps).map_err(|e| match e {
-                TwoError::Cancelled => cancelled(),
-                e => Failure::from(e).told(&self.seat, COMPUTE),
-            })?;
+        let (party, channel) = (&mut self.party, &mut self.channels[0]);
+        let learnt = match kept {
+            Some(kept) => party.run_kept(channel, plan, kept, inputs, &mut steps),
+            None => party.run(channel, plan, inputs, &mut steps),
+        };
+        let learnt = learnt.map_err(|e| match e {
+            TwoError::Cancelled => cancelled(),
+            e => Failure::from(e).told(&self.seat, COMPUTE),
+        })?;
         Ok(learnt.iter().map(|tensor| Zeroizing::new(tensor.records())).collect())
     }
 
@@ -80,10 +83,25 @@ impl PairEngine {
     }
 }
 
+/// LOCAL: while one party multiplies under encryption the other waits.
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, |n| n.get().min(8))
+}
+
+/// LOCAL: bytes of a served model's transformed weights; layers beyond them transform theirs for
+/// each request.
+const TRANSFORMED: u64 = 2 << 30;
+
+/// The owner's inputs in the forms of a plan, at the owner or the other party.
+pub(super) fn keep(plan: &Plan, [me, owner]: [u8; 2], own: Vec<Tensor>) -> Result<KeptInputs, Fault> {
+    let kept = KeptInputs::new(plan, [me, owner].map(usize::from), own, TRANSFORMED, cores());
+    kept.map_err(|e| e.fault().during(COMPUTE))
+}
+
 /// Bytes of an OT that waits for its use.
 const OT_BYTES: u64 = 16;
 
-fn of_two(form: &RunForm) -> Result<&hushwire_two::Plan, Fault> {
+fn of_two(form: &RunForm) -> Result<&Plan, Fault> {
     match form {
         RunForm::Pair(plan) => Ok(plan),
         _ => Err(Fault::internal(COMPUTE, "two parties on numbers have a plan of their own")),
@@ -121,7 +139,7 @@ impl Engine for PairEngine {
             Tensor::from_planes(extent.scalar, &extent.lengths, &extent.planes(records))
         };
         let inputs = bound.inputs_of(&self.me).zip(&own).map(value).collect();
-        self.run_on(form, inputs, go_on)
+        self.run_on(form, None, inputs, go_on)
     }
 
     fn links(&mut self) -> Links<'_> {

@@ -20,7 +20,7 @@ use super::{
     engine::{Engine, GoOn, Records},
     lengths::Told,
     part::Brought,
-    three::{KeptInputs, Three},
+    three::{KeptShares, Three},
     values::Values,
 };
 use hushwire_compute::Tensor;
@@ -92,9 +92,10 @@ pub(crate) enum OwnerInputs {
     /// Nothing: the other party has them, or a client takes part.
     None,
     /// Shares, at each of three parties.
-    Shared(Arc<KeptInputs>),
-    /// The values, at one of two parties.
-    Own(Arc<Vec<Tensor>>),
+    Shared(Arc<KeptShares>),
+    /// In the forms of a plan, at one of two parties.
+    #[cfg(feature = "two")]
+    Pair(Arc<hushwire_two::KeptInputs>),
 }
 
 impl ServedComputation {
@@ -138,11 +139,23 @@ impl ServedComputation {
         self.bound.brought(&self.me, brought.inputs)
     }
 
-    /// The owner's inputs as the owner, one of two parties, keeps them.
-    pub(crate) fn own(&self, tensors: &BTreeMap<String, Tensor>) -> Result<OwnerInputs, Fault> {
-        Ok(OwnerInputs::Own(Arc::new(self.tensors(&self.records(tensors)?))))
+    /// The owner's inputs as this member keeps them, one of two parties: the other brings none.
+    /// Nothing among three parties, where the owner shares them.
+    pub(crate) fn pair(&self, tensors: &BTreeMap<String, Tensor>) -> Result<OwnerInputs, Fault> {
+        match (&*self.form, &self.me, &self.owner) {
+            #[cfg(feature = "two")]
+            (RunForm::Pair(plan), Member::Party(me), Member::Party(owner)) => {
+                let own = if me == owner { self.tensors(&self.records(tensors)?) } else { vec![] };
+                super::pair::keep(plan, [*me, *owner], own).map(|kept| OwnerInputs::Pair(Arc::new(kept)))
+            }
+            _ => {
+                let _ = tensors;
+                Ok(OwnerInputs::None)
+            }
+        }
     }
 
+    #[cfg(feature = "two")]
     fn tensors(&self, records: &[Records]) -> Vec<Tensor> {
         let mine = self.bound.inputs_of(&self.me).zip(records);
         mine.map(|((_, of), records)| Tensor::from_records(of.scalar, &of.lengths, records)).collect()
@@ -183,7 +196,7 @@ pub(crate) fn keep(
         let mut brought = Zeroizing::new(vec![]);
         let mine = bound.inputs_of(&served.me).filter(|_| served.me == *owner).zip(&own);
         mine.for_each(|((_, extent), records)| brought.extend_from_slice(&extent.whole(records)));
-        let kept = party.keep(bound, owner, &brought);
+        let kept = party.keep((bound, &*served.form), owner, &brought);
         let kept = kept.map_err(|e| e.explain(&member.agreement).during(KEEP))?;
         return Ok((Box::new(party).into_links(), OwnerInputs::Shared(Arc::new(kept))));
     }
@@ -348,11 +361,8 @@ impl ServedSeat {
             SeatEnd::Client(client) => client.run(member, bound, form, own, go_on),
             #[cfg(feature = "two")]
             SeatEnd::Pair(party) => {
-                let tensors = match inputs {
-                    OwnerInputs::Own(tensors) => tensors.to_vec(),
-                    _ => served.tensors(&own),
-                };
-                party.run_on(form, tensors, go_on)
+                let kept = if let OwnerInputs::Pair(kept) = inputs { Some(&**kept) } else { None };
+                party.run_on(form, kept, served.tensors(&own), go_on)
             }
         }
     }

@@ -22,8 +22,8 @@ use hushwire_session::{
     stored::STORED,
     threads::{COMPUTE, Failed},
 };
-use hushwire_three::{Cut, ThreeError, run_sharded};
-use std::{collections::BTreeMap, sync::Arc};
+use hushwire_three::{Cut, KeptInputs, ThreeError, run_kept, run_sharded};
+use std::sync::Arc;
 use zeroize::Zeroizing;
 
 /// A party's links.
@@ -46,7 +46,7 @@ pub(super) struct Three {
     /// Runs so far.
     turn: u32,
     /// Inputs of which this party has shares from before the session.
-    kept: Option<Arc<KeptInputs>>,
+    kept: Option<Arc<KeptShares>>,
     /// The shares that the last run sealed.
     sealed: Vec<(String, SealedShare)>,
     /// The way to this party's other shards.
@@ -54,10 +54,9 @@ pub(super) struct Three {
 }
 
 /// Shares of all inputs of one owner, which serve any number of runs.
-pub(crate) struct KeptInputs {
+pub(crate) struct KeptShares {
     owner: Member,
-    /// By the place of an input.
-    shares: BTreeMap<usize, Shares>,
+    inputs: KeptInputs,
 }
 
 /// All inputs of a run, in order, those of which nothing is shared in it as empty ones.
@@ -134,7 +133,7 @@ impl Three {
     }
 
     /// The same with shares of inputs from before the session.
-    pub(super) fn with_kept(self, kept: Arc<KeptInputs>) -> Self {
+    pub(super) fn with_kept(self, kept: Arc<KeptShares>) -> Self {
         Self { kept: Some(kept), ..self }
     }
 
@@ -142,10 +141,11 @@ impl Three {
     /// brings, if it is the owner.
     pub(super) fn keep(
         &mut self,
-        bound: &BoundComputation,
+        (bound, form): (&BoundComputation, &RunForm),
         owner: &Member,
         own: &[u8],
-    ) -> Result<KeptInputs, Failed> {
+    ) -> Result<KeptShares, Failed> {
+        let RunForm::Steps(plan) = form else { return Err(internal(&"a served model has a plan")) };
         let stored = if owner.is_connected() { vec![] } else { self.stored(bound)? };
         let inputs = shared_now(bound, |who| who == owner);
         let mut batch = self.party.next_batch().map_err(|e| internal(&e))?;
@@ -154,7 +154,8 @@ impl Three {
         self.doors.compared()?;
         let all = parts(&inputs, &shares).into_iter().enumerate();
         let shares = all.filter(|(k, _)| inputs[*k].who == owner).collect();
-        Ok(KeptInputs { owner: owner.clone(), shares })
+        let inputs = KeptInputs::new(plan, shares).map_err(of_steps)?;
+        Ok(KeptShares { owner: owner.clone(), inputs })
     }
 
     /// The channel to the client of a session that has one.
@@ -196,11 +197,8 @@ impl Three {
                 shares
             }
             RunForm::Steps(plan) => {
-                let mut inputs = parts(&inputs, &shares);
+                let inputs = parts(&inputs, &shares);
                 drop(shares);
-                for (k, shares) in kept.iter().flat_map(|kept| &kept.shares) {
-                    inputs[*k] = shares.clone();
-                }
                 let first = [&mut self.ring, &mut self.doors.io];
                 let lanes = std::iter::once(first).chain(self.lanes.iter_mut().map(<[Channel; 2]>::each_mut));
                 let clients = self.doors.watch.clone().filter(|_| !self.doors.clients.is_empty());
@@ -210,9 +208,14 @@ impl Three {
                     go_on(done as u64, whole as u64)
                 };
                 let (party, lanes, cut) = (&mut self.party, lanes.collect(), self.cut);
-                let outputs = match &self.shards {
-                    None => hushwire_three::run(party, lanes, plan, cut, inputs, &mut go_on),
-                    Some(shards) => {
+                let outputs = match (&kept, &self.shards) {
+                    (Some(kept), _) => {
+                        let owners = bound.seats.owners.iter().zip(inputs).enumerate();
+                        let rest = owners.filter(|(_, (who, _))| !is_kept(who)).map(|(k, (_, x))| (k, x));
+                        run_kept(party, lanes, (plan, &kept.inputs), cut, rest.collect(), &mut go_on)
+                    }
+                    (None, None) => hushwire_three::run(party, lanes, plan, cut, inputs, &mut go_on),
+                    (None, Some(shards)) => {
                         let mut mover = shards.mover();
                         run_sharded(party, lanes, plan, cut, &mut **mover, inputs, &mut go_on)
                     }

@@ -107,7 +107,8 @@ fn asked(
     // Who asks, dials.
     config.listener = None;
     let served = ServedComputation::new(task.compute(), &job.owner, &config.me, None)?;
-    let mut ask = Asking { task: &task, served: &served, ahead, requests, next: None };
+    let kept = served.pair(&BTreeMap::new())?;
+    let mut ask = Asking { task: &task, served: &served, kept, ahead, requests, next: None };
     let mut all = Stats::default();
     loop {
         let part = AskPart { ask: &mut ask, end: None };
@@ -133,6 +134,8 @@ fn asked(
 struct Asking<'s> {
     task: &'s InferTask,
     served: &'s ServedComputation,
+    /// What follows from the owner's inputs, of which it has none.
+    kept: OwnerInputs,
     ahead: u64,
     requests: &'s mut dyn Requests,
     /// A request that waits for another session.
@@ -174,7 +177,7 @@ impl Part for AskPart<'_, '_> {
     type Learnt = ServeVerdict;
 
     fn compute(&mut self, member: &mut MemberSession) -> Result<Links, Fault> {
-        let mut seat = ServedSeat::open(member, self.ask.served, &OwnerInputs::None)?;
+        let mut seat = ServedSeat::open(member, self.ask.served, &self.ask.kept)?;
         let cancel = member.config.cancel.clone();
         let end = loop {
             self.idle(member, &mut seat)?;
@@ -191,7 +194,7 @@ impl Part for AskPart<'_, '_> {
                 break Ok(verdict);
             }
             let go_on = &mut |_, _| !cancel.asked();
-            let learnt = seat.run(member, self.ask.served, &OwnerInputs::None, records, go_on)?;
+            let learnt = seat.run(member, self.ask.served, &self.ask.kept, records, go_on)?;
             let time = begun.elapsed();
             let answer = Answered::new(&self.ask.served.learnt(&learnt), time);
             if let Err(e) = self.ask.requests.answered(answer) {

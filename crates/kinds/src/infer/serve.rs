@@ -257,7 +257,7 @@ fn served(
     config.listener = listener.map(Arc::new);
     let base = ServedComputation::new(task.compute(), &job.owner, &me, None)?;
     let inputs = match job.protocol {
-        Protocol::Two => base.own(&tensors)?,
+        Protocol::Two => base.pair(&tensors)?,
         _ => shared(&task, config, &base, &tensors, stop)?,
     };
     drop(tensors);

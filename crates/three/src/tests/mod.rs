@@ -7,7 +7,8 @@ mod runs;
 mod wire;
 
 use crate::{
-    Cut, Plan, ThreeError,
+    Cut, KeptInputs, Plan, ThreeError,
+    prim::Three,
     run::PlanRun,
     test_support::{opened, shared},
 };
@@ -18,7 +19,7 @@ use hushwire_machine::{
     Cost,
     drive::{Lockstep, Machine, Place},
 };
-use hushwire_plan::{Group, land};
+use hushwire_plan::{Group, KeptValues, land};
 use hushwire_prg::{Prg, Seed};
 use hushwire_rep3::{Rep3Party, Shares};
 use hushwire_testkit::suite::{self, Values, computation_of as text};
@@ -35,8 +36,12 @@ fn three(
     given: &Values,
 ) -> Result<Ran, ThreeError> {
     let _watch = registry::watch();
-    let shares = shares_of(plan, bound, given);
-    in_session(&mut Rep3Party::three(backend), plan, cut, bound, shares, &mut |_| {})
+    let mut shares = shares_of(plan, bound, given);
+    let begin = &mut |party: &mut Rep3Party| {
+        let inputs = std::mem::take(&mut shares[party.role().index()]);
+        PlanRun::new(party.role(), plan.at(cut), cut, inputs)
+    };
+    in_session(&mut Rep3Party::three(backend), plan, cut, bound, begin, &mut |_| {})
 }
 
 /// Each party's shares of all inputs.
@@ -52,19 +57,15 @@ fn shares_of(plan: &Plan, bound: &Computation, given: &Values) -> [Vec<Shares>; 
 }
 
 /// A run of three parties of a session; `hears` gets what party 0 sends.
-fn in_session(
+fn in_session<'p>(
     parties: &mut [Rep3Party; 3],
-    plan: &Plan,
+    plan: &'p Plan,
     cut: Cut,
     bound: &Computation,
-    shares: [Vec<Shares>; 3],
+    begin: &mut dyn FnMut(&mut Rep3Party) -> Result<PlanRun<'p>, ThreeError>,
     hears: &mut dyn FnMut(&[u8]),
 ) -> Result<Ran, ThreeError> {
-    let mut runs: Vec<PlanRun<'_>> = parties
-        .iter()
-        .zip(shares)
-        .map(|(party, inputs)| PlanRun::new(party.role(), plan.at(cut), cut, inputs))
-        .collect::<Result<_, _>>()?;
+    let mut runs: Vec<PlanRun<'_>> = parties.iter_mut().map(begin).collect::<Result<_, _>>()?;
     let (mut cost, mut declared) = (Cost::default(), true);
     loop {
         let (mut waves, mut groups) = (vec![], vec![]);
@@ -178,22 +179,36 @@ fn random_computations_on_planes_that_are_kept() {
 
 /// Shares that parties keep from run to run, as those of a served model's weights: results are
 /// right, no position of a stream is used twice, and no message of the second run is one of the
-/// first, although all inputs are the same.
+/// first, although all inputs are the same. They are brought to the forms of the plan once: a run
+/// gets none of them. Parties that first meet what is kept in different sessions agree.
 #[test]
 fn shares_that_are_kept_serve_several_runs_of_a_session() {
     let c = text(
         "input w: fixed(32, 8)[6, 50] from m\ninput x: fixed(32, 8)[50, 4] from m\n\
-         y = rescale(wrapping(matmul(wrapping(w), wrapping(x))), 8)\noutput z = max(y, 0) to m",
+         v = reshape(transpose(w, [1, 0]), [50, 6])\ny = rescale(wrapping(matmul(wrapping(transpose(v, [1, 0])), wrapping(x))), 8)\n\
+         output z = max(y, 0) to m",
     );
     let given = given(&c, 1);
     let (expected, plan) = (&evaluate(&c, &given).unwrap()["z"], Plan::new(&c).unwrap());
     let _watch = registry::watch();
     let mut parties = Rep3Party::three(Backend::best());
-    let kept = shares_of(&plan, &c, &given);
+    let shares = shares_of(&plan, &c, &given);
+    let keep = |p: usize| KeptInputs::new(&plan, vec![(0, shares[p][0].clone())]).expect("they fit");
+    let kept = [0, 1, 2].map(keep);
+    // Party 1 has run another client's request with them.
+    kept[1].values(&mut Rep3Party::three(Backend::best())[1], &plan, Cut::whole()).expect("its values");
     let said: Vec<Vec<Vec<u8>>> = (0..3)
         .map(|_| {
-            let (mut said, shares) = (vec![], kept.clone());
-            let ran = in_session(&mut parties, &plan, Cut::whole(), &c, shares, &mut |message| {
+            let mut said = vec![];
+            let begin = &mut |party: &mut Rep3Party| {
+                let p = party.role().index();
+                let before = kept[p].values(party, &plan, Cut::whole())? as *const KeptValues<Three>;
+                let run =
+                    PlanRun::after(&kept[p], party, &plan, Cut::whole(), vec![(1, shares[p][1].clone())]);
+                assert!(std::ptr::eq(before, kept[p].values(party, &plan, Cut::whole())?), "computed once");
+                run
+            };
+            let ran = in_session(&mut parties, &plan, Cut::whole(), &c, begin, &mut |message| {
                 said.push(message.to_vec());
             });
             let (opened, ..) = ran.unwrap_or_else(|e| panic!("{e}"));

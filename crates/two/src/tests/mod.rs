@@ -3,6 +3,7 @@
 mod ahead;
 mod attacks;
 mod costs;
+mod kept;
 mod lane;
 mod ops;
 mod orders;

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     Distance, Plan, Products, TwoError,
-    encrypted::{LayerJob, LayerKeys, signed},
+    encrypted::{LayerJob, LayerKeys},
     form::{StepValue, WordShare},
     plan::BEGIN,
     prim::{OwnTalk, StepWay, way},
@@ -42,7 +42,7 @@ pub(crate) fn two(plan: &Plan, own: [Vec<Tensor>; 2]) -> Result<Vec<Tensor>, Two
             if let StepWay::Encrypted(layer) = way(&plan.steps[group[0].0]) {
                 let weights = waves.each_ref().map(|wave| {
                     let reads = wave.task(group[0].0).whole();
-                    (signed(&reads[0].words().own, reads[0].words().ring), reads[1].words().own.clone())
+                    (reads[0].words().own.clone(), reads[1].words().own.clone())
                 });
                 let jobs: Vec<LayerJob<'_>> = weights
                     .iter()
@@ -50,6 +50,7 @@ pub(crate) fn two(plan: &Plan, own: [Vec<Tensor>; 2]) -> Result<Vec<Tensor>, Two
                         linear: &layer.linear,
                         evaluator: layer.evaluator,
                         weights,
+                        kept: None,
                         x,
                         threads: 1,
                     })

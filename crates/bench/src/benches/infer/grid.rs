@@ -12,8 +12,16 @@ use crate::{
 };
 
 /// Networks, and the layers that are measured alone.
-const NETWORKS: [&str; 7] =
-    ["squeezenet-cifar", "squeezenet", "resnet50", "densenet121", "trees", "logistic", "bert-tiny"];
+const NETWORKS: [&str; 8] = [
+    "squeezenet-cifar",
+    "squeezenet-cifar-8",
+    "squeezenet",
+    "resnet50",
+    "densenet121",
+    "trees",
+    "logistic",
+    "bert-tiny",
+];
 pub(super) const LAYERS: [&str; 6] = ["conv", "relu", "trunc", "maxpool", "batchnorm", "matmul"];
 
 /// The protocol of the parties.

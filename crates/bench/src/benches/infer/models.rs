@@ -2,7 +2,7 @@
 
 use hushwire_nn::{
     onnx::{Attribute, Model},
-    zoo::{Random, Writer},
+    zoo::{self, Random, Writer},
 };
 
 /// Trees, their depth, rows and features.
@@ -25,6 +25,9 @@ pub(super) fn made(name: &str) -> Option<(Model, Vec<usize>)> {
         "trees" => Some((trees(), vec![TREE_ROWS, FEATURES])),
         "logistic" => Some((logistic(), LOGISTIC.to_vec())),
         "bert-tiny" => Some((transformer(), vec![TOKENS, WIDTH])),
+        "squeezenet-cifar-8" => {
+            zoo::make("squeezenet-cifar", 1).ok().map(|model| (model, vec![8, 3, 32, 32]))
+        }
         _ => None,
     }
 }
