@@ -3,6 +3,7 @@
 use crate::{
     form::StepValue,
     prim::{Local, Prim, Primitives, Talk},
+    progress::Progress,
     size::Slot,
     steps::{Extent, PlanStep, PlanSteps},
     wave::Wave,
@@ -15,7 +16,7 @@ pub struct LiveValues<'p, B: Primitives> {
     values: Vec<Option<StepValue<B>>>,
     /// For each value, the number of steps that will still read it; outputs are read once more.
     readers: Vec<usize>,
-    ran: Vec<bool>,
+    progress: Progress,
 }
 
 impl<'p, B: Primitives> LiveValues<'p, B> {
@@ -23,19 +24,19 @@ impl<'p, B: Primitives> LiveValues<'p, B> {
     #[must_use]
     pub fn new(steps: &'p PlanSteps<B>) -> Self {
         let values = steps.iter().map(|_| None).collect();
-        LiveValues { steps, values, readers: steps.readers(), ran: vec![false; steps.len()] }
+        LiveValues { steps, values, readers: steps.readers(), progress: steps.progress() }
     }
 
     /// Steps that have run.
     #[must_use]
     pub fn done(&self) -> usize {
-        self.ran.iter().filter(|ran| **ran).count()
+        self.progress.done()
     }
 
     /// Takes a step's value. A value that nobody reads is dropped at once.
     fn put(&mut self, slot: Slot, form: StepValue<B>) {
         self.values[slot] = (self.readers[slot] > 0).then_some(form);
-        self.ran[slot] = true;
+        self.progress.ran(slot);
     }
 
     /// The values that a step reads. Those that nobody reads again are dropped here.
@@ -61,16 +62,12 @@ impl<'p, B: Primitives> LiveValues<'p, B> {
         mut make: impl FnMut(&'p PlanStep<B>, &'p Local<B>, &[StepValue<B>]) -> Result<StepValue<B>, E>,
     ) -> Result<(), E> {
         let steps = self.steps;
-        for (at, step) in steps.iter().enumerate() {
-            match &step.prim {
-                Prim::Local(local) if steps.is_ready(&self.ran, at) => {
-                    let reads = self.take(at);
-                    let form = make(step, local, &reads)?;
-                    drop(reads);
-                    self.put(at, form);
-                }
-                Prim::Local(_) | Prim::Talk(_) => {}
-            }
+        while let Some(at) = self.progress.local() {
+            let Prim::Local(local) = &steps[at].prim else { unreachable!("a step without messages") };
+            let reads = self.take(at);
+            let form = make(&steps[at], local, &reads)?;
+            drop(reads);
+            self.put(at, form);
         }
         Ok(())
     }
@@ -79,7 +76,7 @@ impl<'p, B: Primitives> LiveValues<'p, B> {
     /// run by others: [`Self::read_by`], then [`Self::made`].
     #[must_use]
     pub fn ready(&self) -> Vec<Slot> {
-        self.steps.ready(&self.ran)
+        self.progress.ready()
     }
 
     /// The values that a step reads, whose value another way than a wave's makes. Those that nobody
@@ -96,7 +93,7 @@ impl<'p, B: Primitives> LiveValues<'p, B> {
     /// All steps that are ready and talk, with what they read.
     pub fn wave(&mut self) -> Wave<'p, B> {
         let steps = self.steps;
-        let ready = steps.ready(&self.ran).into_iter();
+        let ready = self.progress.ready().into_iter();
         Wave::new(ready.map(|at| (&steps[at], steps.extent(at), self.take(at))))
     }
 
