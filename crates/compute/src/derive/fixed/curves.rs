@@ -191,8 +191,8 @@ fn curve<'b>(b: &'b Builder, of: &Curve, x: Val<'b>, s: Sizes) -> Val<'b> {
         None => 0,
     };
     let below = s.f + 1 - of.half as u8;
-    // Sums that v multiplies are at most 1/2, others at most 1, and v at most 2^(below − 1). Operands'
-    // bits are the least, so that nothing is widened at the end.
+    // Sums that v multiplies are at most 1/2, others at most 1, and v at most 2^(below − 1).
+    // Operands' bits are the least, so that nothing is widened at the end.
     let wide = Scalar::signed((s.p + below).max(s.b));
     // Beyond the last piece all numbers have the same value, so that few bits are compared.
     let beyond = pieces.len() as i128;
@@ -214,8 +214,7 @@ fn curve<'b>(b: &'b Builder, of: &Curve, x: Val<'b>, s: Sizes) -> Val<'b> {
     horner(v, &coefficients, below - 1)
 }
 
-/// e^−x of a number without sign, with p fractional bits: the nearest such number but for a third of
-/// it, and 1 for 0. With 10 fractional bits, products fit rings of 32 bits.
+/// e^−x of a number without sign, with p fractional bits: within 2^-p, and 1 for 0. With 10 fractional bits, products fit rings of 32 bits.
 pub(super) fn decline(x: Val<'_>, s: Sizes) -> Val<'_> {
     let more = 5 + u8::from(s.f > 10);
     let made = curve(x.builder, &exponential(), x, Sizes { p: s.p + more, ..s });
