@@ -214,7 +214,8 @@ fn curve<'b>(b: &'b Builder, of: &Curve, x: Val<'b>, s: Sizes) -> Val<'b> {
     horner(v, &coefficients, below - 1)
 }
 
-/// e^−x of a number without sign, with p fractional bits: within 2^-p, and 1 for 0. With 10 fractional bits, products fit rings of 32 bits.
+/// e^−x of a number without sign, with p fractional bits: within 2^-p, and 1 for 0. With 10
+/// fractional bits, products fit rings of 32 bits.
 pub(super) fn decline(x: Val<'_>, s: Sizes) -> Val<'_> {
     let more = 5 + u8::from(s.f > 10);
     let made = curve(x.builder, &exponential(), x, Sizes { p: s.p + more, ..s });
