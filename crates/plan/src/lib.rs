@@ -26,7 +26,7 @@ mod local;
 mod lower;
 mod picks;
 mod prim;
-mod progress;
+mod ready;
 mod route;
 mod run;
 mod runtime;

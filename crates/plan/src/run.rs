@@ -3,7 +3,7 @@
 use crate::{
     form::StepValue,
     prim::{Local, Prim, Primitives, Talk},
-    progress::Progress,
+    ready::ReadySteps,
     size::Slot,
     steps::{Extent, PlanStep, PlanSteps},
     wave::Wave,
@@ -16,7 +16,7 @@ pub struct LiveValues<'p, B: Primitives> {
     values: Vec<Option<StepValue<B>>>,
     /// For each value, the number of steps that will still read it; outputs are read once more.
     readers: Vec<usize>,
-    progress: Progress,
+    ready: ReadySteps,
 }
 
 impl<'p, B: Primitives> LiveValues<'p, B> {
@@ -24,19 +24,19 @@ impl<'p, B: Primitives> LiveValues<'p, B> {
     #[must_use]
     pub fn new(steps: &'p PlanSteps<B>) -> Self {
         let values = steps.iter().map(|_| None).collect();
-        LiveValues { steps, values, readers: steps.readers(), progress: steps.progress() }
+        LiveValues { steps, values, readers: steps.readers(), ready: steps.ready() }
     }
 
     /// Steps that have run.
     #[must_use]
     pub fn done(&self) -> usize {
-        self.progress.done()
+        self.ready.done()
     }
 
     /// Takes a step's value. A value that nobody reads is dropped at once.
     fn put(&mut self, slot: Slot, form: StepValue<B>) {
         self.values[slot] = (self.readers[slot] > 0).then_some(form);
-        self.progress.ran(slot);
+        self.ready.ran(slot);
     }
 
     /// The values that a step reads. Those that nobody reads again are dropped here.
@@ -62,7 +62,7 @@ impl<'p, B: Primitives> LiveValues<'p, B> {
         mut make: impl FnMut(&'p PlanStep<B>, &'p Local<B>, &[StepValue<B>]) -> Result<StepValue<B>, E>,
     ) -> Result<(), E> {
         let steps = self.steps;
-        while let Some(at) = self.progress.local() {
+        while let Some(at) = self.ready.local() {
             let Prim::Local(local) = &steps[at].prim else { unreachable!("a step without messages") };
             let reads = self.take(at);
             let form = make(&steps[at], local, &reads)?;
@@ -76,7 +76,7 @@ impl<'p, B: Primitives> LiveValues<'p, B> {
     /// run by others: [`Self::read_by`], then [`Self::made`].
     #[must_use]
     pub fn ready(&self) -> Vec<Slot> {
-        self.progress.ready()
+        self.ready.talking()
     }
 
     /// The values that a step reads, whose value another way than a wave's makes. Those that nobody
@@ -93,7 +93,7 @@ impl<'p, B: Primitives> LiveValues<'p, B> {
     /// All steps that are ready and talk, with what they read.
     pub fn wave(&mut self) -> Wave<'p, B> {
         let steps = self.steps;
-        let ready = self.progress.ready().into_iter();
+        let ready = self.ready.talking().into_iter();
         Wave::new(ready.map(|at| (&steps[at], steps.extent(at), self.take(at))))
     }
 

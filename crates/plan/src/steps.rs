@@ -2,7 +2,7 @@
 
 use crate::{
     prim::{Prim, Primitives, StepRows, Talk},
-    progress::Progress,
+    ready::ReadySteps,
     size::{Size, Slot},
 };
 use std::ops::{Deref, Range};
@@ -150,33 +150,33 @@ impl<B: Primitives> PlanSteps<B> {
     }
 
     /// The steps that are ready before any has run.
-    pub(crate) fn progress(&self) -> Progress {
-        Progress::new(self.steps.iter().map(|step| (&step.reads[..], step.talks())))
+    pub(crate) fn ready(&self) -> ReadySteps {
+        ReadySteps::new(self.steps.iter().map(|step| (&step.reads[..], step.talks())))
     }
 
     /// Goes through a run without anybody's data.
     pub fn walk(&self, watch: &mut impl Watch) {
-        let (mut readers, mut progress) = (self.readers(), self.progress());
-        let mut end = |progress: &mut Progress, at: Slot, watch: &mut dyn Watch| {
+        let (mut readers, mut ready) = (self.readers(), self.ready());
+        let mut end = |ready: &mut ReadySteps, at: Slot, watch: &mut dyn Watch| {
             for slot in &self.steps[at].reads {
                 readers[*slot] -= 1;
                 if readers[*slot] == 0 {
                     watch.goes(*slot);
                 }
             }
-            progress.ran(at);
+            ready.ran(at);
         };
         loop {
-            while let Some(at) = progress.local() {
+            while let Some(at) = ready.local() {
                 watch.local(at);
-                end(&mut progress, at, watch);
+                end(&mut ready, at, watch);
             }
-            let wave = progress.ready();
+            let wave = ready.talking();
             if wave.is_empty() {
                 return;
             }
-            watch.wave(&wave, progress.done());
-            wave.into_iter().for_each(|at| end(&mut progress, at, watch));
+            watch.wave(&wave, ready.done());
+            wave.into_iter().for_each(|at| end(&mut ready, at, watch));
         }
     }
 

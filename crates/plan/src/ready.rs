@@ -5,7 +5,7 @@ use crate::size::Slot;
 use std::collections::BTreeSet;
 
 /// The steps that have run, and those that are ready.
-pub(crate) struct Progress {
+pub(crate) struct ReadySteps {
     /// The steps that read each value, one as often as it reads it.
     readers: Vec<Vec<Slot>>,
     /// The values that each step reads and that are not there.
@@ -16,7 +16,7 @@ pub(crate) struct Progress {
     done: usize,
 }
 
-impl Progress {
+impl ReadySteps {
     /// Nothing has run of these steps: the values that each reads, and whether it talks.
     pub(crate) fn new<'s>(steps: impl Iterator<Item = (&'s [Slot], bool)>) -> Self {
         let (reads, talks): (Vec<&[Slot]>, Vec<bool>) = steps.unzip();
@@ -25,9 +25,9 @@ impl Progress {
             reads.iter().for_each(|slot| readers[*slot].push(at));
         }
         let missing = reads.iter().map(|reads| reads.len()).collect();
-        let mut progress = Progress { readers, missing, talks, ready: Default::default(), done: 0 };
-        (0..reads.len()).for_each(|at| progress.add_if_ready(at));
-        progress
+        let mut all = ReadySteps { readers, missing, talks, ready: Default::default(), done: 0 };
+        (0..reads.len()).for_each(|at| all.add_if_ready(at));
+        all
     }
 
     fn add_if_ready(&mut self, at: Slot) {
@@ -47,7 +47,7 @@ impl Progress {
     }
 
     /// All steps that are ready and talk, in order.
-    pub(crate) fn ready(&self) -> Vec<Slot> {
+    pub(crate) fn talking(&self) -> Vec<Slot> {
         self.ready[1].iter().copied().collect()
     }
 
