@@ -26,6 +26,7 @@ mod local;
 mod lower;
 mod picks;
 mod prim;
+mod ready;
 mod route;
 mod run;
 mod runtime;

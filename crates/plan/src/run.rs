@@ -3,6 +3,7 @@
 use crate::{
     form::StepValue,
     prim::{Local, Prim, Primitives, Talk},
+    ready::ReadySteps,
     size::Slot,
     steps::{Extent, PlanStep, PlanSteps},
     wave::Wave,
@@ -15,7 +16,7 @@ pub struct LiveValues<'p, B: Primitives> {
     values: Vec<Option<StepValue<B>>>,
     /// For each value, the number of steps that will still read it; outputs are read once more.
     readers: Vec<usize>,
-    ran: Vec<bool>,
+    ready: ReadySteps,
 }
 
 /// What all runs of a plan have in common: the values that follow, without a message, from inputs
@@ -25,7 +26,7 @@ pub struct LiveValues<'p, B: Primitives> {
 pub struct KeptValues<B: Primitives> {
     values: Vec<Option<StepValue<B>>>,
     readers: Vec<usize>,
-    ran: Vec<bool>,
+    ready: ReadySteps,
 }
 
 impl<B: Primitives> KeptValues<B> {
@@ -41,7 +42,7 @@ impl<B: Primitives> KeptValues<B> {
     ) -> Result<Self, E> {
         let mut live = LiveValues::new(steps);
         live.locals(|local| !matches!(local, Local::Input(k, _) if !stays(*k)), make)?;
-        Ok(KeptValues { values: live.values, readers: live.readers, ran: live.ran })
+        Ok(KeptValues { values: live.values, readers: live.readers, ready: live.ready })
     }
 
     /// The value of a step, where it stays.
@@ -56,26 +57,26 @@ impl<'p, B: Primitives> LiveValues<'p, B> {
     #[must_use]
     pub fn new(steps: &'p PlanSteps<B>) -> Self {
         let values = steps.iter().map(|_| None).collect();
-        LiveValues { steps, values, readers: steps.readers(), ran: vec![false; steps.len()] }
+        LiveValues { steps, values, readers: steps.readers(), ready: steps.ready() }
     }
 
     /// The steps of `kept` alone have run, which are of the same plan.
     #[must_use]
     pub fn after(steps: &'p PlanSteps<B>, kept: &KeptValues<B>) -> Self {
-        let KeptValues { values, readers, ran } = kept;
-        LiveValues { steps, values: values.clone(), readers: readers.clone(), ran: ran.clone() }
+        let KeptValues { values, readers, ready } = kept;
+        LiveValues { steps, values: values.clone(), readers: readers.clone(), ready: ready.clone() }
     }
 
     /// Steps that have run.
     #[must_use]
     pub fn done(&self) -> usize {
-        self.ran.iter().filter(|ran| **ran).count()
+        self.ready.done()
     }
 
     /// Takes a step's value. A value that nobody reads is dropped at once.
     fn put(&mut self, slot: Slot, form: StepValue<B>) {
         self.values[slot] = (self.readers[slot] > 0).then_some(form);
-        self.ran[slot] = true;
+        self.ready.ran(slot);
     }
 
     /// The values that a step reads. Those that nobody reads again are dropped here.
@@ -109,16 +110,13 @@ impl<'p, B: Primitives> LiveValues<'p, B> {
         mut make: impl FnMut(&'p PlanStep<B>, &'p Local<B>, &[StepValue<B>]) -> Result<StepValue<B>, E>,
     ) -> Result<(), E> {
         let steps = self.steps;
-        for (at, step) in steps.iter().enumerate() {
-            match &step.prim {
-                Prim::Local(local) if runs(local) && steps.is_ready(&self.ran, at) => {
-                    let reads = self.take(at);
-                    let form = make(step, local, &reads)?;
-                    drop(reads);
-                    self.put(at, form);
-                }
-                Prim::Local(_) | Prim::Talk(_) => {}
-            }
+        let is_one = |at: Slot| matches!(&steps[at].prim, Prim::Local(local) if runs(local));
+        while let Some(at) = self.ready.local(is_one) {
+            let Prim::Local(local) = &steps[at].prim else { unreachable!("a step without messages") };
+            let reads = self.take(at);
+            let form = make(&steps[at], local, &reads)?;
+            drop(reads);
+            self.put(at, form);
         }
         Ok(())
     }
@@ -127,7 +125,7 @@ impl<'p, B: Primitives> LiveValues<'p, B> {
     /// run by others: [`Self::read_by`], then [`Self::made`].
     #[must_use]
     pub fn ready(&self) -> Vec<Slot> {
-        self.steps.ready(&self.ran)
+        self.ready.talking()
     }
 
     /// The values that a step reads, whose value another way than a wave's makes. Those that nobody
@@ -144,7 +142,7 @@ impl<'p, B: Primitives> LiveValues<'p, B> {
     /// All steps that are ready and talk, with what they read.
     pub fn wave(&mut self) -> Wave<'p, B> {
         let steps = self.steps;
-        let ready = steps.ready(&self.ran).into_iter();
+        let ready = self.ready.talking().into_iter();
         Wave::new(ready.map(|at| (&steps[at], steps.extent(at), self.take(at))))
     }
 

@@ -2,6 +2,7 @@
 
 use crate::{
     prim::{Prim, Primitives, StepRows, Talk},
+    ready::ReadySteps,
     size::{Size, Slot},
 };
 use std::ops::{Deref, Range};
@@ -148,45 +149,34 @@ impl<B: Primitives> PlanSteps<B> {
         readers
     }
 
-    /// Whether all that a step reads is there, and it has not run.
-    pub(crate) fn is_ready(&self, ran: &[bool], at: Slot) -> bool {
-        !ran[at] && self.steps[at].reads.iter().all(|slot| ran[*slot])
-    }
-
-    /// All steps that are ready. Once the local ones have run, all of these talk.
-    pub(crate) fn ready(&self, ran: &[bool]) -> Vec<Slot> {
-        (0..self.steps.len()).filter(|at| self.is_ready(ran, *at)).collect()
+    /// The steps that are ready before any has run.
+    pub(crate) fn ready(&self) -> ReadySteps {
+        ReadySteps::new(self.steps.iter().map(|step| (&step.reads[..], step.talks())))
     }
 
     /// Goes through a run without anybody's data.
     pub fn walk(&self, watch: &mut impl Watch) {
-        let (mut readers, mut ran) = (self.readers(), vec![false; self.steps.len()]);
-        let mut done = 0;
-        let mut end = |at: Slot, watch: &mut dyn Watch| {
+        let (mut readers, mut ready) = (self.readers(), self.ready());
+        let mut end = |ready: &mut ReadySteps, at: Slot, watch: &mut dyn Watch| {
             for slot in &self.steps[at].reads {
                 readers[*slot] -= 1;
                 if readers[*slot] == 0 {
                     watch.goes(*slot);
                 }
             }
+            ready.ran(at);
         };
         loop {
-            for at in 0..self.steps.len() {
-                if !self.steps[at].talks() && self.is_ready(&ran, at) {
-                    watch.local(at);
-                    end(at, watch);
-                    (ran[at], done) = (true, done + 1);
-                }
+            while let Some(at) = ready.local(|_| true) {
+                watch.local(at);
+                end(&mut ready, at, watch);
             }
-            let wave = self.ready(&ran);
+            let wave = ready.talking();
             if wave.is_empty() {
                 return;
             }
-            watch.wave(&wave, done);
-            for at in wave {
-                end(at, watch);
-                (ran[at], done) = (true, done + 1);
-            }
+            watch.wave(&wave, ready.done());
+            wave.into_iter().for_each(|at| end(&mut ready, at, watch));
         }
     }
 

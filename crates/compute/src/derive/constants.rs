@@ -51,6 +51,17 @@ pub(super) fn erf_slope() -> i128 {
     ((1u128 << (2 * Q + 1)) / pi().isqrt()).cast_signed()
 }
 
+/// 1 / √(2π), the density of the normal distribution at 0.
+pub(super) fn density() -> i128 {
+    let root = (1u128 << (2 * Q + 1)).isqrt().cast_signed();
+    (erf_slope() * root) >> (Q + 2)
+}
+
+/// π / 4.
+pub(super) fn eighth_turn() -> i128 {
+    (pi() >> (PI - Q + 2)).cast_signed()
+}
+
 /// The number of fractional bits of [`pi`].
 const PI: u32 = 120;
 

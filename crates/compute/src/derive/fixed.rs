@@ -13,15 +13,16 @@
 //! sqrt(x)        1 step + 2^-(f+5) √x             14       14        39       98  Newton
 //! exp(x)         1 step + 2^-(f+5) eˣ              8       12        19       77  Taylor
 //! log(x)         1 step + 2^-(f+5)                 7       11        19       77  Taylor, 8 ranges
-//! sigmoid(x)     1 step + 2^-(f+5)                15       21        37      137  exp and Newton
-//! tanh(x)        1 step + 2^-(f+5)                15       21        37      137  likewise
-//! erf(x)         1 step                            6       10        18       75  pieces of 1/4
-//! softplus(x)    1 step                            6       10        19       76  pieces of 1/2
+//! sigmoid(x)     1 step                            6       10        10       51  pieces of 1/2
+//! tanh(x)        1 step                            6       10        10       52  likewise
+//! erf(x)         1 step                            6       10         9       50  pieces of 1/4
+//! gelu(x)        1 step                            7       11        11       56  pieces of 1/2
+//! softplus(x)    1 step                            6       10        10       51  pieces of 1/2
 //! sin(x), cos(x) 1 step                           10       14        28      100  a quarter turn
 //! softmax(x)     1 step + (2^-(f+5) + n 2^-(f+8)) of the result, for n elements;
-//!                exp, and Newton once
+//!                pieces of 1/2, and Newton once
 //! log_sum_exp(x), log_softmax(x)
-//!                1 step + n 2^-(f+8), for n elements up to 2^23; exp, and log once
+//!                1 step + n 2^-(f+8), for n elements up to 2^23; pieces, and log once
 //! floor(x), ceil(x), truncate(x), round_even(x), sign(x)
 //!                none
 //! round(x)       none                              0        0         1        1
@@ -68,17 +69,6 @@ impl Sizes {
 
     fn fixed(self) -> Scalar {
         Scalar::Fixed { bits: self.b, frac: self.f }
-    }
-
-    /// The number of steps (negative) below which a power has only zeros in its p fractional bits.
-    fn faintest(self) -> i128 {
-        (ln_2() * i128::from(self.p + 2)) >> (60 - u32::from(self.f))
-    }
-
-    /// e^x for x ≤ 0 from its parts, with p fractional bits.
-    fn power<'b>(self, mantissa: Val<'b>, exponent: Val<'b>) -> Val<'b> {
-        let down = (-exponent).cast(Scalar::unsigned(6));
-        mantissa.cast(Scalar::unsigned(self.p + 2)).shift_right_by(down)
     }
 }
 
@@ -312,36 +302,6 @@ impl<'b> Val<'b> {
         b.select(x.than(Comparison::LessOrEqual, 0), least, made).as_bits_of(s.fixed())
     }
 
-    /// 2 / (1 + e^x) for x ≤ 0 in steps, with p fractional bits: from 1 to 2.
-    fn twice_logistic(self, s: Sizes) -> Self {
-        let (mantissa, exponent) = self.max(self.steps(-s.faintest())).exp_parts(s);
-        let power = s.power(mantissa, exponent);
-        let half = (power + power.steps(1 << s.p)).cast(s.wide()) >> 1;
-        half.newton_reciprocal(s)
-    }
-
-    /// 1 / (1 + e^−x).
-    #[must_use]
-    pub fn sigmoid(self) -> Self {
-        let Some((x, s)) = self.sized("sigmoid") else { return self.none() };
-        // Computed for the negative of the absolute value: the power is at most 1.
-        let made = x.min(-x).twice_logistic(s) >> (s.p - s.f + 1).into();
-        let made = made.cast(s.whole());
-        let below = made.steps(1 << s.f) - made;
-        self.builder.select(x.than(Comparison::Less, 0), below, made).as_bits_of(s.fixed())
-    }
-
-    /// The hyperbolic tangent, 2 / (1 + e^−2x) − 1.
-    #[must_use]
-    pub fn tanh(self) -> Self {
-        let Some((x, s)) = self.sized("tanh") else { return self.none() };
-        let negative = x.min(-x).max(x.steps(-s.faintest()));
-        let above = (negative + negative).twice_logistic(s) - self.builder.number(s.wide(), 1 << s.p);
-        // At 0 the iteration may end slightly below 1.
-        let made = (above.max(above.zero()) >> (s.p - s.f).into()).cast(s.whole());
-        self.builder.select(x.than(Comparison::Less, 0), -made, made).as_bits_of(s.fixed())
-    }
-
     /// e^x of each element of a column, divided by the sum of all; of a matrix row by row: for
     /// fewer than 2^30 elements of a row.
     #[must_use]
@@ -400,11 +360,10 @@ impl<'b> Val<'b> {
         self.typed(name, "it takes a column or a matrix of fixed numbers", rows)?;
         let (x, s) = self.sized(name)?;
         let axis = x.ty()?.shape.rank() as u8 - 1;
-        // Minus the greatest element, so that no power exceeds 1; powers far below it vanish.
-        let (greatest, faintest) = (x.reduce(Reduction::Max, axis), s.faintest());
-        let floor = greatest.max(x.steps((i128::MIN >> (128 - s.b)) + faintest)) - x.steps(faintest);
-        let (mantissa, exponent) = (x.max(floor.beside(x)) - greatest.beside(x)).exp_parts(s);
-        let powers = s.power(mantissa, exponent);
+        // Minus the greatest element, so that no power exceeds 1.
+        let greatest = x.reduce(Reduction::Max, axis);
+        let below = (greatest.beside(x) - x).wrapping().as_bits_of(Scalar::unsigned(s.b));
+        let powers = curves::decline(below, s);
         let sum = powers.cast(Scalar::unsigned(s.p + 32)).reduce(Reduction::Sum, axis);
         Some((powers, sum, s, greatest.as_bits_of(s.whole())))
     }

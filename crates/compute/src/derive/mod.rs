@@ -44,7 +44,7 @@ const fn form(
 /// The largest number of keys of a group.
 const KEYS: usize = 16;
 
-const FORMS: [DerivedForm; 35] = [
+const FORMS: [DerivedForm; 36] = [
     form("clamp", 3..=3, |_, v, _| v[0].clamp(v[1], v[2])),
     form("variance", 1..=1, |_, v, _| v[0].variance()),
     form("median", 1..=1, |_, v, _| v[0].median()),
@@ -64,6 +64,7 @@ const FORMS: [DerivedForm; 35] = [
     form("log_softmax", 1..=1, |_, v, _| v[0].log_softmax()),
     form("log_sum_exp", 1..=1, |_, v, _| v[0].log_sum_exp()),
     form("erf", 1..=1, |_, v, _| v[0].erf()),
+    form("gelu", 1..=1, |_, v, _| v[0].gelu()),
     form("softplus", 1..=1, |_, v, _| v[0].softplus()),
     form("sin", 1..=1, |_, v, _| v[0].sin()),
     form("cos", 1..=1, |_, v, _| v[0].cos()),

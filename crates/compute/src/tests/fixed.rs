@@ -70,6 +70,7 @@ fn errors_are_as_stated() {
         worst(ty, "sigmoid(x)", false, |x, _| Some(1.0 / (1.0 + (-x).exp())));
         worst(ty, "tanh(x)", false, |x, _| Some(x.tanh()));
         worst(ty, "erf(x)", false, |x, _| Some(error_function(x)));
+        worst(ty, "gelu(x)", false, |x, _| Some(x * (1.0 + error_function(x / 2f64.sqrt())) / 2.0));
         worst(ty, "softplus(x)", false, |x, _| Some(x.max(0.0) + (-x.abs()).exp().ln_1p()));
         // Greater angles are not exact in f64.
         worst(ty, "sin(x)", false, |x, _| (x.abs() < 20f64.exp2()).then(|| x.sin()));
@@ -309,10 +310,11 @@ fn functions_cost_what_is_stated() {
         ("sqrt(x)", [39, 98]),
         ("exp(x)", [19, 77]),
         ("log(x)", [19, 77]),
-        ("sigmoid(x)", [37, 137]),
-        ("tanh(x)", [37, 137]),
-        ("erf(x)", [18, 75]),
-        ("softplus(x)", [19, 76]),
+        ("sigmoid(x)", [10, 51]),
+        ("tanh(x)", [10, 52]),
+        ("erf(x)", [9, 50]),
+        ("gelu(x)", [11, 56]),
+        ("softplus(x)", [10, 51]),
         ("sin(x)", [28, 100]),
         ("round(x)", [1, 1]),
         ("multiply(x, y)", [3, 10]),

@@ -38,7 +38,7 @@
 //! clamp(x, 0, 9) variance(x) median(x) histogram(x, edges) top_k(x, rows=3)
 //! shift_left(x, y) shift_right(x, y)
 //! multiply(x, y) divide(x, y) reciprocal(x) sqrt(x) exp(x) log(x) sigmoid(x) tanh(x) softmax(x)
-//! log_softmax(x) log_sum_exp(x) erf(x) softplus(x) sin(x) cos(x)
+//! log_softmax(x) log_sum_exp(x) erf(x) gelu(x) softplus(x) sin(x) cos(x)
 //! round(x) round_even(x) floor(x) ceil(x) truncate(x) sign(x)
 //!                                                 for fixed numbers, with documented errors
 //! group_end(key) group_count(key) group_last(x, key) group_sum(x, key) group_min(x, key)

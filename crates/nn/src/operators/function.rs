@@ -56,6 +56,7 @@ const TRUNCATED: Row = Row {
 };
 
 functions! {
+    ATAN "Atan" "The arc tangent in radians.", [-20.0, 20.0], Bound::steps(2.5), f64::atan, |x, _| x.atan();
     CEIL "Ceil" "The least whole number that is not less.", [-20.0, 20.0], Bound::EXACT, f64::ceil, |x, _| x.ceil();
     COS "Cos" "The cosine of an angle in radians.", [-30.0, 30.0], STEP, f64::cos, |x, _| x.cos();
     ERF "Erf" "The error function.", [-6.0, 6.0], STEP, erf, |x, _| x.erf();

@@ -297,7 +297,7 @@ operators! {
     Compare = compare, "Whether two numbers compare in a way: 1 or 0.", [EQUAL, GREATER, GREATER_OR_EQUAL, LESS, LESS_OR_EQUAL];
     CumSum = cum_sum, "The sums of each element and all before it along an axis.", [CUM_SUM];
     Div = div, "The quotient of two values, or of weights and a value.", [DIV];
-    Unary = function, "A function of each element.", [CEIL, COS, ERF, EXP, FLOOR, HARD_SWISH, LOG, MISH, RECIPROCAL, ROUND, SIN, SOFTPLUS, SOFTSIGN, SQRT, TAN];
+    Unary = function, "A function of each element.", [ATAN, CEIL, COS, ERF, EXP, FLOOR, HARD_SWISH, LOG, MISH, RECIPROCAL, ROUND, SIN, SOFTPLUS, SOFTSIGN, SQRT, TAN];
     Logic = logic, "A function of truth values.", [AND, NOT, OR, XOR];
     LogSoftmax = log_softmax, "The element minus the logarithm of the sum of e^x along an axis.", [LOG_SOFTMAX];
     OneHot = one_hot, "1 along a new axis at the place that the element names, else 0.", [ONE_HOT];

@@ -2,7 +2,7 @@
 
 use super::{log_softmax::by_rows, pick::reshaped, prelude::*};
 use crate::array::lines;
-use hushwire_compute::{Op, Val};
+use hushwire_compute::Val;
 
 pub(super) const SOFTMAX: Operator = Operator {
     attributes: &["axis"],
@@ -39,27 +39,10 @@ impl Definition for Softmax {
         out
     }
 
-    /// Row by row; the rows' operations run side by side. Many rows share operations.
+    /// All rows at once.
     fn lower<'b>(&self, lower: &mut Lower<'b>, site: Site<'_>) -> Result<Held<'b>, Fault> {
-        let (axis, lengths) = (self.axis, site.lengths);
         let x = lower.at_nominal(site.reads[0], site.at);
-        let rank = lengths.len();
-        let last: Vec<u8> = (0..rank).filter(|k| *k != axis).chain([axis]).map(|k| k as u8).collect();
-        let n = lengths[axis];
-        let rows = lengths.iter().product::<usize>() / n;
-        if site.has_many(rows) {
-            return Ok(Held::nominal(by_rows(x, lengths, axis, Val::softmax)));
-        }
-        let x = lower.b.apply(Op::Transpose(last.clone()), &[x]).reshape(shape(&[rows, n]));
-        let row = |r: u64| x.slice(r, r + 1).reshape(shape(&[n])).softmax().reshape(shape(&[1, n]));
-        let all: Vec<_> = (0..rows as u64).map(row).collect();
-        let turned: Vec<usize> = last.iter().map(|k| lengths[usize::from(*k)]).collect();
-        let back: Vec<u8> = (0..rank)
-            .map(|k| if k == axis { rank - 1 } else { k - usize::from(k > axis) })
-            .map(|k| k as u8)
-            .collect();
-        let all = lower.b.concat(0, &all).reshape(shape(&turned));
-        Ok(Held::nominal(lower.b.apply(Op::Transpose(back), &[all])))
+        Ok(Held::nominal(by_rows(x, site.lengths, self.axis, Val::softmax)))
     }
 }
 

@@ -5,8 +5,8 @@ use crate::{Array, Fault, Numbers, numbers::INPUT, scale::Classes};
 use hushwire_compute::{Builder, Comparison, Dim, Member, Scalar, Shape, Tensor, Val};
 use hushwire_fault::code;
 
-/// LOCAL: the largest number of rows of a softmax, and of products of matrices of one layer, each
-/// of which takes operations of its own.
+/// LOCAL: the largest number of products of matrices of one layer, each of which takes operations
+/// of its own.
 const ROWS: usize = 4096;
 
 /// A layer's value in the computation.
@@ -64,11 +64,6 @@ pub(crate) struct Site<'a> {
 }
 
 impl Site<'_> {
-    /// Whether there are more rows than take operations of their own.
-    pub(crate) fn has_many(&self, rows: usize) -> bool {
-        rows > ROWS
-    }
-
     /// Refuses more rows than are supported.
     pub(crate) fn check_rows(&self, op: &str, rows: usize) -> Result<(), Fault> {
         if rows <= ROWS {

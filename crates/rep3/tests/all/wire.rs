@@ -11,9 +11,10 @@ use hushwire_rep3::{
     AesBlocks, Batch, CircuitBatch, CircuitWorkspace, Comparison, ExpandedKeys, Field, KeyExpansion, KeySize,
     Multiply, Rep3Party, Role, Sbox, ThreeParty, Workspace,
     ring::{
-        Bits, Column, Compact, Conv2d, Dot, FromPlaces, Geometry, Inject, MatMul, Meet, OnBits, OnNumbers,
-        Permutation, Permute, Product, Reveal, RevealBits, Select, Sharing, SharingBits, Sort, SortKey, Sum,
-        ToNumbers, Truncate, Word, Xor,
+        Bits, Column, Compact, Conv2d, Dot, FromPlaces, Geometry, Greatest, Inject, MatMul, Meet,
+        NegativeInFew, OnBits, OnNumbers, Permutation, Permute, Product, Rectify, RectifyByBits, Reveal,
+        RevealBits, Select, Sharing, SharingBits, Sort, SortKey, Sum, ToNumbers, Truncate, TruncateInFew,
+        Word, Xor,
         test_support::{share_bits, share_words},
     },
     share,
@@ -167,6 +168,20 @@ fn words<W: Word>(all: &mut Digests) {
             trace(backend, |b, i| ToNumbers::<W>::new(b, &keys[i], adder).unwrap())
         });
     }
+    all.run(&of("few-rounds/rectify"), |backend| {
+        trace(backend, |b, i| Rectify::new(b, &x[i], 24..W::BITS).unwrap())
+    });
+    all.run(&of("few-rounds/truncate"), |backend| {
+        trace(backend, |b, i| TruncateInFew::new(b, &x[i], 3, true).unwrap())
+    });
+    all.run(&of("few-rounds/less-bounded"), |backend| {
+        trace(backend, |b, i| NegativeInFew::less_bounded(b, &x[i], &y[i]).unwrap())
+    });
+    for (name, count) in [("greater", 2), ("greatest", 3)] {
+        all.run(&of(&format!("few-rounds/{name}")), |backend| {
+            trace(backend, |b, i| Greatest::new(b, &[&*x[i], &y[i], &x[i]][..count], 19).unwrap())
+        });
+    }
     let flags = bits("flags", 1, 120);
     all.run(&of("inject"), |backend| trace(backend, |b, i| Inject::<W>::new(b, &flags[i])));
     all.run(&of("select"), |backend| trace(backend, |b, i| Select::new(b, &flags[i], &x[i], &y[i]).unwrap()));
@@ -251,6 +266,10 @@ fn rows(all: &mut Digests) {
         let mut flags = prg(5, "flags");
         let flags: Vec<u64> = (0..rows).map(|_| flags.next_u64() & 1).collect();
         let (flags, column) = (share_words(&mut prg(5, "shares"), &flags), numbers::<u32>("kept", rows));
+        let numbers = numbers::<u32>("numbers", rows);
+        parties(rows, "rectify-by-bits", &|batch, _, i| {
+            Box::new(RectifyByBits::new(batch, &numbers[i], 13..32).unwrap())
+        });
         parties(rows, "compact", &|batch, rows, i| {
             Box::new(Compact::new(batch, &flags[i], &[column[i].clone()], rows / 2).unwrap())
         });

@@ -105,6 +105,7 @@ fn derived_forms() {
         "log(x)",
         "sigmoid(x)",
         "erf(x) + softplus(x)",
+        "gelu(x) + sigmoid(x)",
         "sin(x) + cos(x)",
         "log_softmax(x) + log_sum_exp(x)",
         "floor(x) + ceil(x) + truncate(x) + round_even(x) + sign(x)",

@@ -16,6 +16,7 @@ fn functions(all: &mut Cases) {
     type Row = (&'static str, [f64; 2], fn(f64) -> f64);
     let rows: &[Row] = &[
         ("Abs", [-20.0, 20.0], f64::abs),
+        ("Atan", [-20.0, 20.0], f64::atan),
         ("Ceil", [-20.0, 20.0], f64::ceil),
         ("Cos", [-30.0, 30.0], f64::cos),
         ("Dropout", [-20.0, 20.0], |x| x),

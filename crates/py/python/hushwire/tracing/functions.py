@@ -387,7 +387,7 @@ def _narrow(y: Array) -> Array:
 
 
 def sigmoid(x: Any) -> Array:
-    """1 / (1 + e^-x), within a step and 2^-(frac + 5).
+    """1 / (1 + e^-x), within a step.
 
     >>> import hushwire as hw
     >>> @hw.computation

@@ -1,0 +1,64 @@
+//! The steps of a run that are ready, kept as values come: a look at every step for each wave would
+//! take longer than the waves of long plans.
+
+use crate::size::Slot;
+use std::collections::BTreeSet;
+
+/// The steps that have run, and those that are ready.
+#[derive(Clone)]
+pub(crate) struct ReadySteps {
+    /// The steps that read each value, one as often as it reads it.
+    readers: Vec<Vec<Slot>>,
+    /// The values that each step reads and that are not there.
+    missing: Vec<usize>,
+    talks: Vec<bool>,
+    /// Those that need no message, and those that talk.
+    ready: [BTreeSet<Slot>; 2],
+    done: usize,
+}
+
+impl ReadySteps {
+    /// Nothing has run of these steps: the values that each reads, and whether it talks.
+    pub(crate) fn new<'s>(steps: impl Iterator<Item = (&'s [Slot], bool)>) -> Self {
+        let (reads, talks): (Vec<&[Slot]>, Vec<bool>) = steps.unzip();
+        let mut readers = vec![vec![]; reads.len()];
+        for (at, reads) in reads.iter().enumerate() {
+            reads.iter().for_each(|slot| readers[*slot].push(at));
+        }
+        let missing = reads.iter().map(|reads| reads.len()).collect();
+        let mut all = ReadySteps { readers, missing, talks, ready: Default::default(), done: 0 };
+        (0..reads.len()).for_each(|at| all.add_if_ready(at));
+        all
+    }
+
+    fn add_if_ready(&mut self, at: Slot) {
+        if self.missing[at] == 0 {
+            self.ready[usize::from(self.talks[at])].insert(at);
+        }
+    }
+
+    /// Steps that have run.
+    pub(crate) fn done(&self) -> usize {
+        self.done
+    }
+
+    /// The first step that is ready, needs no message, and is one that runs.
+    pub(crate) fn local(&self, runs: impl Fn(Slot) -> bool) -> Option<Slot> {
+        self.ready[0].iter().copied().find(|at| runs(*at))
+    }
+
+    /// All steps that are ready and talk, in order.
+    pub(crate) fn talking(&self) -> Vec<Slot> {
+        self.ready[1].iter().copied().collect()
+    }
+
+    /// A step has run, which was ready.
+    pub(crate) fn ran(&mut self, at: Slot) {
+        self.ready[usize::from(self.talks[at])].remove(&at);
+        self.done += 1;
+        for reader in std::mem::take(&mut self.readers[at]) {
+            self.missing[reader] -= 1;
+            self.add_if_ready(reader);
+        }
+    }
+}
