@@ -5,6 +5,7 @@ use super::{
     engine::{Engine, GoOn, Links, Records},
     lengths::{Lengths, Told},
 };
+use hushwire_block::Wiped;
 use hushwire_machine::{Channel, PartyId};
 use hushwire_rep3::{Owner, Role};
 use hushwire_session::{
@@ -14,7 +15,6 @@ use hushwire_session::{
     run::{self, MemberSession},
 };
 use std::ops::Range;
-use zeroize::Zeroizing;
 
 const OUT: &str = "receiving outputs";
 
@@ -85,7 +85,7 @@ impl Engine for Client {
         self.give(member, bound, own)?;
         let mine: Vec<_> = bound.outputs_of(&self.me).collect();
         let places = places(mine.iter().copied());
-        let mut sum = Zeroizing::new(vec![0; places.iter().map(Range::len).sum()]);
+        let mut sum = Wiped::new(vec![0; places.iter().map(Range::len).sum()]);
         let mut share = sum.clone();
         for channel in &mut self.from {
             if !share.is_empty() {

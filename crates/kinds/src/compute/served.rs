@@ -23,6 +23,7 @@ use super::{
     three::{KeptInputs, Three},
     values::Values,
 };
+use hushwire_block::Wiped;
 use hushwire_compute::Tensor;
 use hushwire_fault::code;
 use hushwire_machine::Channel;
@@ -32,7 +33,6 @@ use hushwire_session::{
     threads::COMPUTE,
 };
 use std::{collections::BTreeMap, sync::Arc};
-use zeroize::Zeroizing;
 
 /// The step in which a client asks, as errors name it.
 pub(crate) const ASK: &str = "asking for an answer";
@@ -130,7 +130,7 @@ impl ServedComputation {
     pub(crate) fn records(&self, tensors: &BTreeMap<String, Tensor>) -> Result<Vec<Records>, Fault> {
         let value = |name: &str, _: &_, _: &_| {
             let tensor = tensors.get(name)?;
-            let records = Zeroizing::new(tensor.records());
+            let records = Wiped::new(tensor.records());
             let (scalar, lengths) = (tensor.scalar(), tensor.lengths().to_vec());
             Some(Ok(Values { scalar, lengths, records, remark: None }))
         };
@@ -180,7 +180,7 @@ pub(crate) fn keep(
     let (bound, owner) = (&served.bound, &served.owner);
     if let Member::Party(index) = served.me {
         let mut party = Three::open(member, index, served.task.threads(), |who| who == owner)?;
-        let mut brought = Zeroizing::new(vec![]);
+        let mut brought = Wiped::new(vec![]);
         let mine = bound.inputs_of(&served.me).filter(|_| served.me == *owner).zip(&own);
         mine.for_each(|((_, extent), records)| brought.extend_from_slice(&extent.whole(records)));
         let kept = party.keep(bound, owner, &brought);

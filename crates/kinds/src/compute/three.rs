@@ -8,6 +8,7 @@ use super::{
     lengths::{Lengths, Told},
     threads::{within, within_shards},
 };
+use hushwire_block::Wiped;
 use hushwire_circuit::planes::plane_bytes;
 use hushwire_fault::code;
 use hushwire_machine::{Channel, drive::Driver};
@@ -24,7 +25,6 @@ use hushwire_session::{
 };
 use hushwire_three::{Cut, ThreeError, run_sharded};
 use std::{collections::BTreeMap, sync::Arc};
-use zeroize::Zeroizing;
 
 /// A party's links.
 pub(super) struct Three {
@@ -174,7 +174,7 @@ impl Three {
         form: &RunForm,
         own: &[u8],
         go_on: GoOn<'_>,
-    ) -> Result<Zeroizing<Vec<u8>>, Failed> {
+    ) -> Result<Wiped<Vec<u8>>, Failed> {
         let kept = self.kept.clone();
         let is_kept = |who: &Member| kept.as_ref().is_some_and(|kept| kept.owner == *who);
         let stored = if kept.is_some() { vec![] } else { self.stored(bound)? };
@@ -250,7 +250,7 @@ impl Three {
         &mut self,
         bound: &BoundComputation,
         absent: &[Member],
-        shares: &[Zeroizing<Vec<u8>>],
+        shares: &[Wiped<Vec<u8>>],
     ) -> Result<Vec<(String, SealedShare)>, Failed> {
         let mut sealed = vec![];
         for (member, share) in absent.iter().zip(shares) {
@@ -313,7 +313,7 @@ impl Engine for Three {
         own: Vec<Records>,
         go_on: GoOn<'_>,
     ) -> Result<Vec<Records>, Fault> {
-        let mut brought = Zeroizing::new(vec![]);
+        let mut brought = Wiped::new(vec![]);
         let mine = bound.inputs_of(&self.me).zip(&own);
         mine.for_each(|((_, extent), records)| brought.extend_from_slice(&extent.whole(records)));
         drop(own);
