@@ -30,7 +30,8 @@ pub(crate) fn explicit(batch: u32, input: usize) -> usize {
     (batch as usize + input) % 3
 }
 
-/// LOCAL: bytes of a value that are shared at a time, whole words of every size.
+/// LOCAL: bytes of a value that are shared at a time, whole words of every size. With what is
+/// taken away they fit into the second cache.
 const PIECE: usize = 1 << 18;
 
 /// The stream from which a share of an input grows.
@@ -89,10 +90,11 @@ impl Owner {
     ) -> (Wiped<Vec<u8>>, [Role; 2]) {
         let mut grown = Wiped::new(vec![0; value.len().min(PIECE)]);
         let e = explicit(batch, input);
-        for other in [(e + 1) % 3, (e + 2) % 3] {
-            let mut stream = stream(self.backend, &self.seeds[other], batch, input);
-            for piece in value.chunks_mut(PIECE) {
-                let grown = &mut grown[..piece.len()];
+        let mut streams =
+            [(e + 1) % 3, (e + 2) % 3].map(|other| stream(self.backend, &self.seeds[other], batch, input));
+        for piece in value.chunks_mut(PIECE) {
+            let grown = &mut grown[..piece.len()];
+            for stream in &mut streams {
                 stream.fill(grown);
                 addition.take(piece, grown);
             }

@@ -134,25 +134,48 @@ impl Extent {
     }
 
     /// The value of records, of which shares are made.
-    pub(crate) fn whole(&self, records: &[u8]) -> Wiped<Vec<u8>> {
-        let Addition::Words(bytes) = self.addition else { return self.planes(records).into() };
-        let mut words = Wiped::new(vec![0; self.bytes()]);
-        let records = records.chunks_exact(self.scalar.record());
-        for (word, record) in words.chunks_exact_mut(bytes.into()).zip(records) {
-            word[..record.len()].copy_from_slice(record);
+    pub(crate) fn whole(&self, records: Wiped<Vec<u8>>) -> Wiped<Vec<u8>> {
+        if self.is_as_records() {
+            return records;
         }
-        words
+        let mut value = Wiped::new(Vec::with_capacity(self.bytes()));
+        self.append(&records, &mut value);
+        value
+    }
+
+    /// Appends the value of records to others.
+    pub(crate) fn append(&self, records: &[u8], to: &mut Vec<u8>) {
+        match self.addition {
+            _ if self.is_as_records() => to.extend_from_slice(records),
+            Addition::Words(bytes) => {
+                let start = to.len();
+                to.resize(start + self.bytes(), 0);
+                let words = to[start..].chunks_exact_mut(bytes.into());
+                for (word, record) in words.zip(records.chunks_exact(self.scalar.record())) {
+                    word[..record.len()].copy_from_slice(record);
+                }
+            }
+            Addition::Xor => to.extend_from_slice(&Wiped::from(self.planes(records))),
+        }
+    }
+
+    /// Whether a value's words are its records.
+    fn is_as_records(&self) -> bool {
+        matches!(self.addition, Addition::Words(bytes) if usize::from(bytes) == self.scalar.record())
     }
 
     /// The records of what shares added up to.
     pub(crate) fn opened(&self, value: &[u8]) -> Wiped<Vec<u8>> {
         let Addition::Words(bytes) = self.addition else { return self.records(value) };
         let (record, bits) = (self.scalar.record(), self.scalar.bits());
+        // What is above the width are carries of shares.
+        let above = 8 * record - bits;
+        if above == 0 && self.is_as_records() {
+            return Wiped::new(value.to_vec());
+        }
         let mut records = Wiped::new(vec![0; self.rows * record]);
         for (to, word) in records.chunks_exact_mut(record).zip(value.chunks_exact(bytes.into())) {
             to.copy_from_slice(&word[..record]);
-            // What is above the width are carries of shares.
-            let above = 8 * record - bits;
             to[record - 1] &= 0xff >> above;
             self.scalar.extend(to);
         }

@@ -55,8 +55,7 @@ impl Client {
     ) -> Result<(), Fault> {
         let failed = |e| explain(&member.agreement, e).during(IN);
         for ((i, extent), records) in bound.inputs_of(&self.me).zip(own) {
-            let value = extent.whole(&records);
-            drop(records);
+            let value = extent.whole(records);
             let (full, holders) = self.owner.full(self.turn, i, value, extent.addition);
             for party in holders.into_iter().filter(|_| !full.is_empty()) {
                 self.to[party.index()].send(IN, &full).map_err(failed)?;

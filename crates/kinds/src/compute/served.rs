@@ -180,9 +180,9 @@ pub(crate) fn keep(
     let (bound, owner) = (&served.bound, &served.owner);
     if let Member::Party(index) = served.me {
         let mut party = Three::open(member, index, served.task.threads(), |who| who == owner)?;
-        let mut brought = Wiped::new(vec![]);
-        let mine = bound.inputs_of(&served.me).filter(|_| served.me == *owner).zip(&own);
-        mine.for_each(|((_, extent), records)| brought.extend_from_slice(&extent.whole(records)));
+        let mine = || bound.inputs_of(&served.me).filter(|_| served.me == *owner);
+        let mut brought = Wiped::new(Vec::with_capacity(mine().map(|(_, extent)| extent.bytes()).sum()));
+        mine().zip(&own).for_each(|((_, extent), records)| extent.append(records, &mut brought));
         let kept = party.keep(bound, owner, &brought);
         let kept = kept.map_err(|e| e.explain(&member.agreement).during(KEEP))?;
         return Ok((Box::new(party).into_links(), OwnerInputs::Shared(Arc::new(kept))));

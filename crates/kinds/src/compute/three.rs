@@ -313,9 +313,10 @@ impl Engine for Three {
         own: Vec<Records>,
         go_on: GoOn<'_>,
     ) -> Result<Vec<Records>, Fault> {
-        let mut brought = Wiped::new(vec![]);
+        let bytes = bound.inputs_of(&self.me).map(|(_, extent)| extent.bytes()).sum();
+        let mut brought = Wiped::new(Vec::with_capacity(bytes));
         let mine = bound.inputs_of(&self.me).zip(&own);
-        mine.for_each(|((_, extent), records)| brought.extend_from_slice(&extent.whole(records)));
+        mine.for_each(|((_, extent), records)| extent.append(records, &mut brought));
         drop(own);
         let learnt = self.shares(bound, form, &brought, go_on);
         let learnt = learnt.map_err(|e| e.explain(&member.agreement).during(COMPUTE))?;
