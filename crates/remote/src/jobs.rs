@@ -254,7 +254,7 @@ pub fn fetch(service: &Service, id: &str, output: Option<&str>, person: &Person)
     for (party, sealed) in (0u8..).zip(&sealed) {
         let place = ResultPlace { job: id, attempt, output: &output, party };
         let opened = result::open(person, &place, sealed)?;
-        shares.push(SealedShare { share: opened.share.into(), next: opened.next.0 });
+        shares.push(SealedShare { share: opened.share, next: opened.next.0 });
     }
     let shares: [SealedShare; 3] =
         shares.try_into().map_err(|_| Fault::internal(STEP, "the group has other than three parties"))?;

@@ -132,7 +132,7 @@ impl Dealer {
             let held = inputs.iter().enumerate().filter(|(input, _)| holds_full(party, number, *input));
             let bytes: u64 = held.map(|(_, column)| column.bytes(all, number)).sum();
             // Nothing that is secret moves while it grows, and the tag has room.
-            Zeroizing::new(Vec::with_capacity(bytes as usize + TAG_BYTES))
+            Wiped::new(Vec::with_capacity(bytes as usize + TAG_BYTES))
         });
         for (input, value) in values.into_iter().enumerate() {
             let (full, holders) = self.owner.full(number as u32, input, value, Addition::Xor);
@@ -282,7 +282,7 @@ impl OpenedData {
             let cause = format!("part {number} has {} bytes, and its columns take {takes}", plain.len());
             return Err(SealError::format("a data set", cause));
         }
-        Ok(plain.into())
+        Ok(plain)
     }
 
     /// The place of each input's full share in an opened part; `None` where this party holds none

@@ -461,7 +461,7 @@ impl Rig {
         let open = |party: usize| {
             let place = ResultPlace { job, attempt, output: "anna", party: party as u8 };
             let opened = result::open(&person, &place, &shares[party]).map_err(|e| e.to_string())?;
-            Ok::<_, String>(SealedShare { share: opened.share.into(), next: opened.next.0 })
+            Ok::<_, String>(SealedShare { share: opened.share, next: opened.next.0 })
         };
         let shares = [open(0)?, open(1)?, open(2)?];
         let job = Job::read(&self.dir.path().join("stays.toml")).map_err(|e| e.to_string())?;
