@@ -5,7 +5,7 @@
 //! ordinary way, and a barrier that reads it keeps the compiler from dropping the write.
 
 use core::ops::{Deref, DerefMut};
-use zeroize::optimization_barrier;
+use zeroize::{Zeroize, Zeroizing, optimization_barrier};
 
 /// A value whose cleared form is all zeros.
 pub trait Flat: Copy {
@@ -51,14 +51,20 @@ impl<T: Flat> Wipe for Vec<T> {
     fn wipe(&mut self) {
         self.clear();
         self.resize(self.capacity(), T::ZERO);
-        self[..].wipe();
+        optimization_barrier(&self[..]);
         self.clear();
+    }
+}
+
+impl Wipe for String {
+    fn wipe(&mut self) {
+        core::mem::take(self).into_bytes().wipe();
     }
 }
 
 /// Contents that are wiped when they are dropped. Memory that a growing vector gives up is not
 /// reached: reserve in advance.
-#[derive(Clone, Default)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct Wiped<T: Wipe>(T);
 
 impl<T: Wipe> Wiped<T> {
@@ -80,6 +86,19 @@ impl<T: Wipe> Wiped<T> {
 impl<T: Wipe> From<T> for Wiped<T> {
     fn from(contents: T) -> Self {
         Wiped(contents)
+    }
+}
+
+impl<T: Wipe + Zeroize + Default> From<Zeroizing<T>> for Wiped<T> {
+    fn from(mut contents: Zeroizing<T>) -> Self {
+        Wiped(core::mem::take(&mut *contents))
+    }
+}
+
+/// Shows no contents: they may be secret.
+impl<T: Wipe> core::fmt::Debug for Wiped<T> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("Wiped(..)")
     }
 }
 

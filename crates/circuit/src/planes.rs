@@ -9,13 +9,12 @@
 //! Bits past the width of a value, or past the last instance of a plane, are ignored when read and
 //! 0 when written.
 
-use hushwire_block::transpose;
+use hushwire_block::{Wiped, transpose};
 use hushwire_simd::cpu;
 use std::{
     fmt,
     ops::{Deref, DerefMut},
 };
-use zeroize::Zeroizing;
 
 /// The number of bytes of one value of `width` bits.
 #[must_use]
@@ -47,7 +46,7 @@ pub struct PlanesError {
 pub struct Planes {
     width: usize,
     instances: usize,
-    bytes: Zeroizing<Vec<u8>>,
+    bytes: Wiped<Vec<u8>>,
 }
 
 impl Planes {
@@ -58,7 +57,7 @@ impl Planes {
     pub fn new(
         width: usize,
         instances: usize,
-        bytes: impl Into<Zeroizing<Vec<u8>>>,
+        bytes: impl Into<Wiped<Vec<u8>>>,
     ) -> Result<Planes, PlanesError> {
         let bytes = bytes.into();
         let found = bytes.len();
@@ -72,7 +71,7 @@ impl Planes {
     /// Planes of zeros.
     #[must_use]
     pub fn zeros(width: usize, instances: usize) -> Planes {
-        Planes { width, instances, bytes: Zeroizing::new(vec![0; width * plane_bytes(instances)]) }
+        Planes { width, instances, bytes: Wiped::new(vec![0; width * plane_bytes(instances)]) }
     }
 
     /// Packs values into planes.
@@ -84,7 +83,7 @@ impl Planes {
         let bytes = value_bytes(width);
         assert_eq!(values.len(), bytes * instances, "{instances} values of {width} bits");
         let height = plane_bytes(instances);
-        let mut planes = Zeroizing::new(turn(values, 8 * bytes, instances, height));
+        let mut planes = Wiped::new(turn(values, 8 * bytes, instances, height));
         planes.truncate(width * height);
         Planes { width, instances, bytes: planes }
     }
@@ -106,7 +105,7 @@ impl Planes {
     pub fn join(instances: usize, all: impl IntoIterator<Item = Planes>) -> Planes {
         let all: Vec<Planes> = all.into_iter().collect();
         assert!(all.iter().all(|planes| planes.instances == instances), "planes of as many instances");
-        let mut bytes = Zeroizing::new(Vec::with_capacity(all.iter().map(|planes| planes.len()).sum()));
+        let mut bytes = Wiped::new(Vec::with_capacity(all.iter().map(|planes| planes.len()).sum()));
         all.iter().for_each(|planes| bytes.extend_from_slice(planes));
         Planes { width: all.iter().map(Planes::width).sum(), instances, bytes }
     }
@@ -118,7 +117,7 @@ impl Planes {
     pub fn split<'a>(&'a self, widths: &'a [usize]) -> impl Iterator<Item = Planes> + 'a {
         let (instances, height, mut at) = (self.instances, plane_bytes(self.instances), 0);
         widths.iter().map(move |&width| {
-            let bytes = Zeroizing::new(self.bytes[at..at + width * height].to_vec());
+            let bytes = Wiped::new(self.bytes[at..at + width * height].to_vec());
             at += bytes.len();
             Planes { width, instances, bytes }
         })
@@ -169,7 +168,7 @@ impl DerefMut for Planes {
     }
 }
 
-impl From<Planes> for Zeroizing<Vec<u8>> {
+impl From<Planes> for Wiped<Vec<u8>> {
     fn from(planes: Planes) -> Self {
         planes.bytes
     }

@@ -5,16 +5,16 @@ use crate::{
     Program, Slot, Stage, input_slot,
     planes::{Planes, plane_bytes},
 };
+use hushwire_block::Wiped;
 use hushwire_block::bits::{put_range, xor_range};
 use std::ops::Range;
-use zeroize::Zeroizing;
 
 /// One share of every register of a run. It keeps its memory from run to run; the content is wiped.
 #[derive(Default)]
 pub struct Registers {
-    bytes: Zeroizing<Vec<u8>>,
+    bytes: Wiped<Vec<u8>>,
     /// A block's input or output bit, of all copies.
-    plane: Zeroizing<Vec<u8>>,
+    plane: Wiped<Vec<u8>>,
     instances: usize,
     pitch: usize,
 }
@@ -34,7 +34,7 @@ impl Registers {
         (self.instances, self.pitch) = (instances, pitch);
         let len = program.registers() * height;
         if len > self.bytes.capacity() {
-            self.bytes = Zeroizing::new(Vec::with_capacity(len));
+            self.bytes = Wiped::new(Vec::with_capacity(len));
         }
         self.bytes.clear();
         self.bytes.extend_from_slice(inputs);
@@ -103,7 +103,7 @@ impl Registers {
     fn room(&mut self, stage: &Stage) {
         let len = self.width(stage).div_ceil(8);
         if len > self.plane.capacity() {
-            self.plane = Zeroizing::new(vec![0; len]);
+            self.plane = Wiped::new(vec![0; len]);
         }
         self.plane.resize(len, 0);
         self.plane[len - 1] = 0;

@@ -10,7 +10,7 @@
 //! for the wire of a number's least significant bit: [`BitOrder`].
 
 use crate::bristol::Format;
-use zeroize::Zeroizing;
+use hushwire_block::Wiped;
 
 /// The prefixes of hexadecimal digits in any number.
 const HEX: [&str; 2] = ["0x", "0X"];
@@ -89,9 +89,9 @@ impl HexError {
 ///
 /// # Errors
 /// The text has none of the forms, or the number exceeds the width.
-pub fn number(text: &str, width: usize) -> Result<Zeroizing<Vec<u8>>, HexError> {
+pub fn number(text: &str, width: usize) -> Result<Wiped<Vec<u8>>, HexError> {
     let text = text.trim();
-    let mut bytes = Zeroizing::new(vec![0; width.div_ceil(8)]);
+    let mut bytes = Wiped::new(vec![0; width.div_ceil(8)]);
     let past = if let Some(digits) = text.strip_prefix(DECIMAL) {
         if width > MOST_DECIMAL {
             return Err(HexError::Wide { width });

@@ -4,6 +4,7 @@
 use crate::{error::Error, log};
 use hushwire::LocalMember;
 use hushwire::job::{Fault, Job, Outcome, Peer};
+use hushwire_block::Wiped;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::{
     io::{self, Write},
@@ -11,7 +12,6 @@ use std::{
     sync::mpsc::{self, Receiver},
     thread,
 };
-use zeroize::Zeroizing;
 
 /// The supervisor to a member.
 #[derive(Serialize, Deserialize)]
@@ -60,7 +60,7 @@ pub(crate) struct Ended {
 
 /// Writes one line.
 pub(crate) fn say<T: Serialize>(mut to: impl Write, message: &T) -> io::Result<()> {
-    let mut line = Zeroizing::new(serde_json::to_vec(message)?);
+    let mut line = Wiped::new(serde_json::to_vec(message)?);
     line.push(b'\n');
     to.write_all(&line)?;
     to.flush()
@@ -81,7 +81,7 @@ pub(crate) fn tell(message: &FromMember) {
 pub(crate) fn orders() -> Receiver<ToMember> {
     let (sender, orders) = mpsc::channel();
     thread::spawn(move || {
-        let mut line = Zeroizing::new(String::new());
+        let mut line = Wiped::new(String::new());
         loop {
             line.clear();
             match io::stdin().read_line(&mut line) {

@@ -3,6 +3,7 @@
 use crate::{error::Error, out};
 use clap::Args;
 use hushwire::job::{InputPlace, open_input, read_once, refuse_once};
+use hushwire_block::Wiped;
 use std::{
     fmt::Display,
     fs::{self, DirBuilder, File, Permissions},
@@ -11,7 +12,6 @@ use std::{
     path::{Path, PathBuf},
     sync::Arc,
 };
-use zeroize::Zeroizing;
 
 pub(crate) use hushwire::job::{NewFile, RunFiles};
 
@@ -57,7 +57,7 @@ pub(crate) fn unnamed() -> Result<NewFile, Error> {
 
 /// All of standard input, as an input's place.
 pub(crate) fn stream() -> Result<InputPlace, Error> {
-    let mut bytes = Zeroizing::new(vec![]);
+    let mut bytes = Wiped::new(vec![]);
     let read = io::stdin().lock().read_to_end(&mut bytes);
     read.map_err(|e| Error::io("read", Path::new("standard input"), &e))?;
     Ok(InputPlace::Memory(Arc::new(bytes)))

@@ -8,6 +8,7 @@ use crate::{
 };
 use clap::{Args, Subcommand};
 use hushwire::job::{Kind, Member, MemberCard, NewFile, open_input, read_private_key};
+use hushwire_block::Wiped;
 use hushwire_files::mark;
 use hushwire_machine::printable;
 use hushwire_wire::{Identity, IdentityError, Pin, Validity, presented};
@@ -19,7 +20,6 @@ use std::{
     path::{Path, PathBuf},
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
-use zeroize::Zeroizing;
 
 /// LOCAL: no key file is longer.
 const LONGEST: u64 = 64 << 10;
@@ -224,8 +224,8 @@ impl Described {
     }
 }
 
-fn read(path: &Path) -> Result<Zeroizing<String>, Error> {
-    let mut text = Zeroizing::new(String::new());
+fn read(path: &Path) -> Result<Wiped<String>, Error> {
+    let mut text = Wiped::new(String::new());
     let file = open_input(path).map_err(|e| Error::io("read", path, &e))?;
     file.take(LONGEST).read_to_string(&mut text).map_err(|e| match e.kind() {
         std::io::ErrorKind::InvalidData => {
@@ -233,7 +233,7 @@ fn read(path: &Path) -> Result<Zeroizing<String>, Error> {
         }
         _ => Error::io("read", path, &e),
     })?;
-    Ok(if text.starts_with('\u{feff}') { Zeroizing::new(mark::strip_str(&text).to_owned()) } else { text })
+    Ok(if text.starts_with('\u{feff}') { Wiped::new(mark::strip_str(&text).to_owned()) } else { text })
 }
 
 /// The index of the party that a label names, if it names one.

@@ -18,6 +18,7 @@ use hushwire::job::{
 };
 use hushwire::{LocalJob, LocalMembers, Opened};
 use hushwire_aes::Backend;
+use hushwire_block::Wiped;
 use hushwire_wire::Shape;
 use indicatif::ProgressBar;
 use std::{
@@ -25,7 +26,6 @@ use std::{
     thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
-use zeroize::Zeroizing;
 
 /// LOCAL: how long after a failure the owner's part may take to remove what it has begun.
 const END: Duration = Duration::from_secs(2);
@@ -102,7 +102,7 @@ fn encrypt(
         local = local.iv(iv);
     }
     if let Some(key) = choice.key.take().filter(|_| task.key.is_the_owners()) {
-        local = local.key(InputPlace::Hex(Zeroizing::new(hex::encode(key.expose()))));
+        local = local.key(InputPlace::Hex(Wiped::new(hex::encode(key.expose()))));
     }
     if let Some(dir) = &choice.dir {
         local = local.keys(dir);

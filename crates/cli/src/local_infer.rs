@@ -19,6 +19,7 @@ use hushwire::job::{
     ComputationSource, Fault, InferJob, InferTask, Inferred, InputPlace, Job, Linear, Link, Member,
     OutputPlace, Protocol, RunValues, Task, Words, array_in, inferred_lines, model_in, read_array, samples,
 };
+use hushwire_block::Wiped;
 use hushwire_nn::{Array, Floats, Labels, Network, Numbers, OUTPUT, Samples, Secure, judged_by};
 use serde::Serialize;
 use std::{
@@ -28,7 +29,6 @@ use std::{
     thread,
     time::Instant,
 };
-use zeroize::Zeroizing;
 
 pub(crate) const HELP: &str = "\
 Examples:
@@ -193,7 +193,7 @@ pub(crate) fn run(args: &LocalInferArgs) -> Result<(), Error> {
     local = local.force(args.common.replace.force);
     local = local.bring(job.owner.clone(), "model", model);
     if !args.public.text().is_empty() {
-        let place = InputPlace::Values(Zeroizing::new(args.public.text()));
+        let place = InputPlace::Values(Wiped::new(args.public.text()));
         local = local.bring(job.owner.clone(), "public", place);
     }
     let input_names = network.input_names();
@@ -204,7 +204,7 @@ pub(crate) fn run(args: &LocalInferArgs) -> Result<(), Error> {
     } else {
         log::note!("note: scales come from inputs that are made up; --calibrate takes real ones");
         if let Some(range) = args.samples.range {
-            let place = InputPlace::Values(Zeroizing::new(range.to_string()));
+            let place = InputPlace::Values(Wiped::new(range.to_string()));
             local = local.bring(job.owner.clone(), "range", place);
         }
     }

@@ -14,11 +14,11 @@ use hushwire::job::{
     BitOrderChoice, CircuitJob, CircuitPlan, CircuitSource, InputPlace, Job, Member, OutputPlace, Outputs,
     Prepared, Protocol, Words, nearest,
 };
+use hushwire_block::Wiped;
 use hushwire_wire::Shape;
 use serde::Serialize;
 use std::{collections::BTreeMap, path::PathBuf, time::Instant};
 use tracing::debug;
-use zeroize::Zeroizing;
 
 /// Runs the job.
 pub(crate) fn run(args: &RunArgs) -> Result<(), Error> {
@@ -157,7 +157,7 @@ fn inputs(args: &RunArgs, job: &CircuitJob, plan: &CircuitPlan) -> Result<Vec<In
     let names: Vec<_> = plan.inputs.iter().map(|(name, _)| name.as_str()).collect();
     let digits = pairs("--inputs", &args.inputs, &names)?;
     let files = pairs("--input-file", &args.input_file, &names)?;
-    let hex = |digits: &str| InputPlace::Hex(Zeroizing::new(digits.to_owned()));
+    let hex = |digits: &str| InputPlace::Hex(Wiped::new(digits.to_owned()));
     let mut all = vec![];
     for (i, name) in names.iter().enumerate() {
         let width = plan.input_widths[i];

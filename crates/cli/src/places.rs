@@ -7,12 +7,12 @@ use crate::{
 };
 use clap::Args;
 use hushwire::job::{ComputeJob, Dialect, InputPlace, Member, OutputPlace, PublicPlace, is_table, nearest};
+use hushwire_block::Wiped;
 use hushwire_compute::{Computation, Visibility};
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
 };
-use zeroize::Zeroizing;
 
 /// The options of every command that runs a computation on values.
 #[derive(Args)]
@@ -83,7 +83,7 @@ impl ValueArgs {
             put("--in", whole, &|name, text| place(name, text, self.read.dialect(name, &names)?))?;
         }
         for whole in &self.value {
-            put("--value", whole, &|_, text| Ok(InputPlace::Values(Zeroizing::new(text.to_owned()))))?;
+            put("--value", whole, &|_, text| Ok(InputPlace::Values(Wiped::new(text.to_owned()))))?;
         }
         let missing =
             computation.inputs().find(|(name, _)| !all.contains_key(*name) && !public.contains_key(*name));

@@ -11,10 +11,10 @@ use crate::{
     places::LocalPlaces,
 };
 use hushwire_aes::Backend;
+use hushwire_block::Wiped;
 use hushwire_machine::SessionId;
 use hushwire_wire::{Identity, Shape, TransportKind};
 use std::{collections::BTreeMap, path::Path, sync::Arc, thread};
-use zeroize::Zeroizing;
 
 /// A run of all members on this machine, each with its own key, links and values: the same
 /// protocol, messages and checks as across machines.
@@ -274,14 +274,14 @@ impl LocalJob<'_, Prepared> {
     /// them.
     #[must_use]
     pub fn input(self, name: &str, value: &str) -> Self {
-        self.value(name, InputPlace::Hex(Zeroizing::new(value.to_owned())))
+        self.value(name, InputPlace::Hex(Wiped::new(value.to_owned())))
     }
 
     /// All instances' values of an input, at its owner: records as docs/jobs.md has them, one after
     /// the other.
     #[must_use]
     pub fn records(self, name: &str, records: Vec<u8>) -> Self {
-        self.value(name, InputPlace::Memory(Arc::new(Zeroizing::new(records))))
+        self.value(name, InputPlace::Memory(Arc::new(Wiped::new(records))))
     }
 
     fn value(mut self, name: &str, place: InputPlace) -> Self {

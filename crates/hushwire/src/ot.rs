@@ -12,11 +12,10 @@
 
 use crate::pair::name;
 use hushwire_aes::Backend;
-use hushwire_block::Block;
+use hushwire_block::{Block, Wiped};
 use hushwire_fault::Fault;
 use hushwire_machine::Channel;
 pub use hushwire_ot::*;
-use zeroize::Zeroizing;
 
 /// AGREEMENT: names of these runs are no others'.
 const DOMAIN: &str = "hushwire 2026-11-28 library oblivious transfer v1";
@@ -53,7 +52,7 @@ pub fn send(channel: &mut Channel, pairs: &[[Block; 2]]) -> Result<(), Fault> {
 pub fn receive(channel: &mut Channel, choices: &[bool]) -> Result<Vec<Block>, Fault> {
     let transfer = transfer(channel, choices.len(), 1)?;
     let byte = |eight: &[bool]| eight.iter().rev().fold(0, |byte, choice| byte << 1 | u8::from(*choice));
-    let packed: Zeroizing<Vec<u8>> = Zeroizing::new(choices.chunks(8).map(byte).collect());
+    let packed: Wiped<Vec<u8>> = Wiped::new(choices.chunks(8).map(byte).collect());
     let mut messages = vec![Block::ZERO; choices.len()];
     transfer.receive(channel, &packed, &mut messages, &mut |_| {}).map_err(|e| e.fault().during(STEP))?;
     Ok(messages)

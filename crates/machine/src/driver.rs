@@ -2,7 +2,7 @@
 
 use crate::{
     Channel, NetError,
-    machine::{Exchanged, Machine, Message, Round, with_exchanged},
+    machine::{Exchanged, Gathered, Machine, Message, Round},
 };
 use core::borrow::BorrowMut;
 use hushwire_block::Buffer;
@@ -87,7 +87,7 @@ impl Buffers {
         let Buffers { own, out, heard, .. } = self;
         let written = match (absorb, machine.upcoming()) {
             (false, _) => 0,
-            (true, Some(round)) => with_exchanged(own, heard, |last| turn(machine, last, round, out))?,
+            (true, Some(round)) => turn(machine, Gathered::of(own, heard).all(), round, out)?,
             (true, None) => {
                 machine.take(own, heard)?;
                 0

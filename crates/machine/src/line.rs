@@ -11,7 +11,7 @@
 use crate::{
     Cost,
     driver::Buffers,
-    machine::{Exchanged, Machine, Message, Round, with_exchanged},
+    machine::{Exchanged, Gathered, Machine, Message, Round},
     misstep::Misstep,
 };
 use hushwire_block::Buffer;
@@ -482,7 +482,7 @@ impl<T, E: From<Misstep>> Machine for Line<'_, T, E> {
         };
         let asked = lock(&self.post).asked.take_if(fits);
         let Some(mut asked) = asked.filter(|_| matches!(self.state, State::Runs(_))) else {
-            return with_exchanged(own, heard, |messages| self.read(messages));
+            return self.read(Gathered::of(own, heard).all());
         };
         own.iter_mut().zip(heard).enumerate().for_each(|(slot, (own, heard))| asked.keep(slot, own, heard));
         self.answer(asked)

@@ -3,7 +3,7 @@
 use crate::{
     Cost,
     driver::advance,
-    machine::{Exchanged, Machine, Message, with_messages},
+    machine::{Exchanged, Gathered, Machine, Message},
 };
 use hushwire_block::registry;
 
@@ -46,6 +46,14 @@ pub struct Place {
 /// Changes messages on their way.
 type Edit<'a> = &'a mut dyn FnMut(Place, &mut Vec<u8>);
 
+fn erased<M: Machine>(parties: &mut [M]) -> Vec<&mut dyn Machine<Error = M::Error>> {
+    let mut all: Vec<&mut dyn Machine<Error = M::Error>> = Vec::with_capacity(parties.len());
+    for party in parties {
+        all.push(party);
+    }
+    all
+}
+
 /// One party's messages.
 #[derive(Default)]
 struct Post {
@@ -85,7 +93,7 @@ impl Lockstep {
     /// If the parties' rounds do not mirror each other, or one costs other than it declares: a bug
     /// of the protocol.
     pub fn run<M: Machine>(&mut self, parties: &mut [M]) -> Result<(), M::Error> {
-        self.drive(parties, None)
+        self.drive(&mut erased(parties), None)
     }
 
     /// [`Lockstep::run`] with a cheat: `edit` is shown a copy of every message and may change it in
@@ -101,10 +109,15 @@ impl Lockstep {
         parties: &mut [M],
         mut edit: impl FnMut(Place, &mut Vec<u8>),
     ) -> Result<(), M::Error> {
-        self.drive(parties, Some(&mut edit))
+        self.drive(&mut erased(parties), Some(&mut edit))
     }
 
-    fn drive<M: Machine>(&mut self, parties: &mut [M], mut edit: Option<Edit<'_>>) -> Result<(), M::Error> {
+    /// One function for all machines with an error: tests run hundreds of kinds.
+    fn drive<E>(
+        &mut self,
+        parties: &mut [&mut dyn Machine<Error = E>],
+        mut edit: Option<Edit<'_>>,
+    ) -> Result<(), E> {
         let (wiring, n) = (self.wiring, parties.len());
         for posts in [&mut self.sent, &mut self.out] {
             posts.resize_with(n, Post::default);
@@ -112,7 +125,7 @@ impl Lockstep {
                 post.messages.resize_with(party.slots(), Message::default);
             }
         }
-        let declared: Vec<Option<Cost>> = parties.iter().map(Machine::cost).collect();
+        let declared: Vec<Option<Cost>> = parties.iter().map(|party| party.cost()).collect();
         let (mut spent, mut rounds) = (vec![Cost::default(); n], 0);
         for round in 0.. {
             let (sent, out) = (&self.sent, &mut self.out);
@@ -126,11 +139,10 @@ impl Lockstep {
                 };
                 let more = registry::as_end(i, || {
                     if round == 0 {
-                        return advance(party, None, &mut post.messages);
+                        return advance(*party, None, &mut post.messages);
                     }
-                    with_messages(post.messages.len(), of, |last| {
-                        advance(party, Some(last), &mut post.messages)
-                    })
+                    let last = Gathered::new(post.messages.len(), &of);
+                    advance(*party, Some(last.all()), &mut post.messages)
                 })?;
                 running += usize::from(more);
             }

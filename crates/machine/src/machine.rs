@@ -73,31 +73,38 @@ impl Message {
     }
 }
 
-/// Slots whose messages are handed over without an allocation.
+/// Slots whose messages are gathered without an allocation.
 const FEW: usize = 8;
 
-/// Hands over the messages of `slots` slots.
-pub(crate) fn with_messages<'a, T>(
+/// The messages of a round, one for each slot.
+pub(crate) struct Gathered<'a> {
+    few: [Exchanged<'a>; FEW],
+    many: Vec<Exchanged<'a>>,
     slots: usize,
-    of: impl Fn(usize) -> Exchanged<'a>,
-    take: impl FnOnce(&[Exchanged<'a>]) -> T,
-) -> T {
-    if slots > FEW {
-        return take(&(0..slots).map(of).collect::<Vec<_>>());
-    }
-    let mut messages = [Exchanged::NOTHING; FEW];
-    messages.iter_mut().take(slots).enumerate().for_each(|(slot, message)| *message = of(slot));
-    take(&messages[..slots])
 }
 
-/// Hands over messages that are in buffers.
-pub(crate) fn with_exchanged<T>(
-    own: &[Message],
-    heard: &[Buffer],
-    take: impl FnOnce(&[Exchanged<'_>]) -> T,
-) -> T {
-    let of = |slot: usize| Exchanged { own: own[slot].sent(), heard: &heard[slot][..own[slot].comes()] };
-    with_messages(own.len(), of, take)
+impl<'a> Gathered<'a> {
+    pub(crate) fn new(slots: usize, of: &dyn Fn(usize) -> Exchanged<'a>) -> Self {
+        let (mut few, mut many) = ([Exchanged::NOTHING; FEW], vec![]);
+        if slots > FEW {
+            many.extend((0..slots).map(of));
+        } else {
+            few.iter_mut().take(slots).enumerate().for_each(|(slot, message)| *message = of(slot));
+        }
+        Gathered { few, many, slots }
+    }
+
+    /// Messages that are in buffers.
+    pub(crate) fn of(own: &'a [Message], heard: &'a [Buffer]) -> Self {
+        Self::new(own.len(), &|slot| Exchanged {
+            own: own[slot].sent(),
+            heard: &heard[slot][..own[slot].comes()],
+        })
+    }
+
+    pub(crate) fn all(&self) -> &[Exchanged<'a>] {
+        if self.slots > FEW { &self.many } else { &self.few[..self.slots] }
+    }
 }
 
 /// One party's half of a protocol without input or output: round by round it writes a message to
@@ -159,7 +166,7 @@ pub trait Machine {
     /// # Errors
     /// As there.
     fn take(&mut self, own: &mut [Message], heard: &mut [Buffer]) -> Result<(), Self::Error> {
-        with_exchanged(own, heard, |messages| self.read(messages))
+        self.read(Gathered::of(own, heard).all())
     }
 
     /// The round after the one under way on slot 0, where [`Machine::turn`] takes these messages

@@ -16,12 +16,12 @@ use hushwire::{
     ot,
     psi::{Formed, Normal},
 };
+use hushwire_block::Wiped;
 use pyo3::{
     prelude::*,
     types::{PyBytes, PyDict},
 };
 use std::path::PathBuf;
-use zeroize::Zeroizing;
 
 /// The request of an intersection: the names of key columns, the part that is revealed, the forms
 /// of keys, the security and the parties that learn it.
@@ -149,9 +149,9 @@ pub(crate) fn aes<'py>(
             if let Some(keys) = &keys {
                 run = run.keys(keys);
             }
-            if let Some(key) = key.map(Zeroizing::new) {
+            if let Some(key) = key.map(Wiped::new) {
                 let digits: String = key.iter().map(|byte| format!("{byte:02x}")).collect();
-                run = run.key(InputPlace::Hex(Zeroizing::new(digits)));
+                run = run.key(InputPlace::Hex(Wiped::new(digits)));
             }
             if let Some(iv) = iv {
                 run = run.iv(Iv(iv));

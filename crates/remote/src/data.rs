@@ -8,6 +8,7 @@
 //! bytes: nothing is sealed twice under one key.
 
 use crate::{PartyClient, Service};
+use hushwire_block::Wiped;
 use hushwire_fault::{Fault, PartyId, code};
 use hushwire_files::NewFile;
 use hushwire_seal::{
@@ -25,7 +26,6 @@ use std::{
     },
     thread,
 };
-use zeroize::Zeroizing;
 
 const MANIFEST: &str = "manifest.json";
 const SIGNATURE: &str = "signature";
@@ -72,7 +72,7 @@ pub struct Put {
 }
 
 /// Deals planes: takes the rows of the next part and the planes of every input.
-type TakePlanes<'a> = &'a mut dyn FnMut(u64, Vec<Zeroizing<Vec<u8>>>) -> Result<(), Fault>;
+type TakePlanes<'a> = &'a mut dyn FnMut(u64, Vec<Wiped<Vec<u8>>>) -> Result<(), Fault>;
 
 impl DataFile {
     /// Seals a data set into a directory, which is made. `read` hands out its parts in order and

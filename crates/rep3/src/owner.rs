@@ -13,6 +13,7 @@
 
 use crate::{Addition, Batch, Role, Shares, Tags};
 use hushwire_aes::Backend;
+use hushwire_block::Wiped;
 use hushwire_machine::{
     NetError,
     drive::{Exchanged, Latch, Round},
@@ -20,7 +21,6 @@ use hushwire_machine::{
 };
 use hushwire_prg::{Prg, Seed};
 use std::ops::Range;
-use zeroize::Zeroizing;
 
 /// AGREEMENT: separates what grows from an owner's seeds from any other use of them.
 const LABEL: &str = "hushwire job input v1";
@@ -30,7 +30,8 @@ pub(crate) fn explicit(batch: u32, input: usize) -> usize {
     (batch as usize + input) % 3
 }
 
-/// LOCAL: bytes of a value that are shared at a time, whole words of every size.
+/// LOCAL: bytes of a value that are shared at a time, whole words of every size. With what is
+/// taken away they fit into the second cache.
 const PIECE: usize = 1 << 18;
 
 /// The stream from which a share of an input grows.
@@ -54,8 +55,8 @@ impl Owner {
 
     /// The message that a party hears first.
     #[must_use]
-    pub fn seeds(&self, party: Role) -> Zeroizing<[u8; 32]> {
-        let mut pair = Zeroizing::new([0; 32]);
+    pub fn seeds(&self, party: Role) -> Wiped<[u8; 32]> {
+        let mut pair = Wiped::new([0; 32]);
         pair[..16].copy_from_slice(self.seeds[party.index()].expose());
         pair[16..].copy_from_slice(self.seeds[party.right().index()].expose());
         pair
@@ -66,9 +67,9 @@ impl Owner {
         &self,
         batch: u32,
         input: usize,
-        value: Zeroizing<Vec<u8>>,
+        value: Wiped<Vec<u8>>,
         addition: Addition,
-        messages: &mut [Zeroizing<Vec<u8>>; 3],
+        messages: &mut [Wiped<Vec<u8>>; 3],
     ) {
         let (full, holders) = self.full(batch, input, value, addition);
         for party in holders {
@@ -84,15 +85,16 @@ impl Owner {
         &self,
         batch: u32,
         input: usize,
-        mut value: Zeroizing<Vec<u8>>,
+        mut value: Wiped<Vec<u8>>,
         addition: Addition,
-    ) -> (Zeroizing<Vec<u8>>, [Role; 2]) {
-        let mut grown = Zeroizing::new(vec![0; value.len().min(PIECE)]);
+    ) -> (Wiped<Vec<u8>>, [Role; 2]) {
+        let mut grown = Wiped::new(vec![0; value.len().min(PIECE)]);
         let e = explicit(batch, input);
-        for other in [(e + 1) % 3, (e + 2) % 3] {
-            let mut stream = stream(self.backend, &self.seeds[other], batch, input);
-            for piece in value.chunks_mut(PIECE) {
-                let grown = &mut grown[..piece.len()];
+        let mut streams =
+            [(e + 1) % 3, (e + 2) % 3].map(|other| stream(self.backend, &self.seeds[other], batch, input));
+        for piece in value.chunks_mut(PIECE) {
+            let grown = &mut grown[..piece.len()];
+            for stream in &mut streams {
                 stream.fill(grown);
                 addition.take(piece, grown);
             }
@@ -116,7 +118,7 @@ impl OwnerSeeds {
     #[must_use]
     pub fn from_bytes(bytes: &[u8; 32]) -> Self {
         let seed = |at: usize| {
-            let mut seed = Zeroizing::new([0; 16]);
+            let mut seed = Wiped::new([0; 16]);
             seed.copy_from_slice(&bytes[at..at + 16]);
             Seed::from_bytes(*seed)
         };

@@ -20,8 +20,8 @@ use crate::{
     owner::{explicit, stream},
 };
 use hushwire_aes::Backend;
+use hushwire_block::Wiped;
 use std::ops::Range;
-use zeroize::Zeroizing;
 
 /// AGREEMENT: elements of a column in a part.
 pub const PART: u64 = 1 << 18;
@@ -89,8 +89,8 @@ impl StoredColumn {
     /// # Panics
     /// If they are not [`StoredColumn::all_bytes`] (the caller's bug).
     #[must_use]
-    pub fn part_of(&self, planes: &[u8], part: u32) -> Zeroizing<Vec<u8>> {
-        let mut cut = Zeroizing::new(vec![0; self.bytes(part)]);
+    pub fn part_of(&self, planes: &[u8], part: u32) -> Wiped<Vec<u8>> {
+        let mut cut = Wiped::new(vec![0; self.bytes(part)]);
         self.each_plane(part, |all, one| cut[one].copy_from_slice(&planes[all]));
         cut
     }
@@ -136,7 +136,7 @@ impl Dealer {
 
     /// The two seeds that a party keeps.
     #[must_use]
-    pub fn seeds(&self, party: Role) -> Zeroizing<[u8; 32]> {
+    pub fn seeds(&self, party: Role) -> Wiped<[u8; 32]> {
         self.0.seeds(party)
     }
 
@@ -148,13 +148,13 @@ impl Dealer {
         &self,
         columns: &[StoredColumn],
         part: u32,
-        planes: Vec<Zeroizing<Vec<u8>>>,
-    ) -> Result<[Zeroizing<Vec<u8>>; 3], ShareError> {
+        planes: Vec<Wiped<Vec<u8>>>,
+    ) -> Result<[Wiped<Vec<u8>>; 3], ShareError> {
         let wrong = |what, expected, found| ShareError::Length { what, expected, found };
         if planes.len() != columns.len() {
             return Err(wrong("the columns of a part", columns.len(), planes.len()));
         }
-        let mut kept = [0; 3].map(|_: u8| Zeroizing::new(vec![]));
+        let mut kept = [0; 3].map(|_: u8| Wiped::new(vec![]));
         for (at, (column, planes)) in columns.iter().zip(planes).enumerate() {
             if planes.len() != column.bytes(part) {
                 return Err(wrong("the planes of a column", column.bytes(part), planes.len()));
@@ -181,7 +181,7 @@ impl OwnerSeeds {
     ) {
         let components = [party, party.right()].map(Role::index);
         for ((component, seed), to) in components.into_iter().zip(self.both()).zip(shares) {
-            let mut grown = Zeroizing::new(vec![]);
+            let mut grown = Wiped::new(vec![]);
             let share = match kept.filter(|_| component == explicit(part, at)) {
                 Some(kept) => kept,
                 None => {

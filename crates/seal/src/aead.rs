@@ -2,7 +2,7 @@
 
 use crate::SealError;
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
-use zeroize::Zeroizing;
+use hushwire_block::Wiped;
 
 /// Bytes that a ciphertext is longer than what is in it.
 pub(crate) const TAG_BYTES: usize = 16;
@@ -23,7 +23,7 @@ pub(crate) fn seal(
     secret: &[u8; 32],
     nonce: [u8; NONCE_LEN],
     aad: &[u8],
-    mut plain: Zeroizing<Vec<u8>>,
+    mut plain: Wiped<Vec<u8>>,
 ) -> Vec<u8> {
     let nonce = Nonce::assume_unique_for_key(nonce);
     let tag = key(secret).seal_in_place_separate_tag(nonce, Aad::from(aad), &mut plain);
@@ -41,8 +41,8 @@ pub(crate) fn open(
     aad: &[u8],
     sealed: Vec<u8>,
     what: impl std::fmt::Display,
-) -> Result<Zeroizing<Vec<u8>>, SealError> {
-    let mut sealed = Zeroizing::new(sealed);
+) -> Result<Wiped<Vec<u8>>, SealError> {
+    let mut sealed = Wiped::new(sealed);
     let nonce = Nonce::assume_unique_for_key(nonce);
     let plain = key(secret).open_in_place(nonce, Aad::from(aad), &mut sealed);
     let length = plain.map_err(|_| SealError::changed(what))?.len();

@@ -22,6 +22,7 @@ use crate::{
     manifest::{array_rows, check_inputs, check_name, holds_full, longest},
 };
 use hushwire_aes::Backend;
+use hushwire_block::Wiped;
 use hushwire_rep3::{Addition, Owner, Role};
 use zeroize::Zeroizing;
 
@@ -102,7 +103,7 @@ impl Dealer {
     ///
     /// # Errors
     /// These are not the planes of the inputs, or a part of fewer rows came before.
-    pub fn part(&mut self, rows: u64, values: Vec<Zeroizing<Vec<u8>>>) -> Result<[Vec<u8>; 3], SealError> {
+    pub fn part(&mut self, rows: u64, values: Vec<Wiped<Vec<u8>>>) -> Result<[Vec<u8>; 3], SealError> {
         const REMEDY: &str = "please report this with the schema";
         let (number, inputs) = (self.parts[0].len() as u64, &self.description.inputs);
         if !(1..=PART_ROWS).contains(&rows) || self.rows != number * PART_ROWS {
@@ -131,7 +132,7 @@ impl Dealer {
             let held = inputs.iter().enumerate().filter(|(input, _)| holds_full(party, number, *input));
             let bytes: u64 = held.map(|(_, column)| column.bytes(all, number)).sum();
             // Nothing that is secret moves while it grows, and the tag has room.
-            Zeroizing::new(Vec::with_capacity(bytes as usize + TAG_BYTES))
+            Wiped::new(Vec::with_capacity(bytes as usize + TAG_BYTES))
         });
         for (input, value) in values.into_iter().enumerate() {
             let (full, holders) = self.owner.full(number as u32, input, value, Addition::Xor);
@@ -268,7 +269,7 @@ impl OpenedData {
     ///
     /// # Errors
     /// It is not the part that the manifest names, or does not open.
-    pub fn part(&self, number: u64, sealed: Vec<u8>) -> Result<Zeroizing<Vec<u8>>, SealError> {
+    pub fn part(&self, number: u64, sealed: Vec<u8>) -> Result<Wiped<Vec<u8>>, SealError> {
         let what = || format!("part {number} of the data set {:?}", self.manifest.name);
         let named = usize::try_from(number).ok().and_then(|at| self.manifest.parts[self.party].get(at));
         if named != Some(&BlakeName::of(&sealed)) {

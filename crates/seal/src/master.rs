@@ -2,6 +2,7 @@
 
 use crate::{SealError, aead, envelope::place, keys};
 use aws_lc_rs::aead::NONCE_LEN;
+use hushwire_block::Wiped;
 use hushwire_fault::Fault;
 use hushwire_files::NewFile;
 use std::{
@@ -60,7 +61,7 @@ impl MasterKey {
     #[must_use]
     pub fn wrap(&self, purpose: &str, secret: &[u8]) -> Vec<u8> {
         let nonce: [u8; NONCE_LEN] = keys::drawn();
-        let mut plain = Zeroizing::new(Vec::with_capacity(secret.len() + aead::TAG_BYTES));
+        let mut plain = Wiped::new(Vec::with_capacity(secret.len() + aead::TAG_BYTES));
         plain.extend_from_slice(secret);
         let aad = place(WRAP, &[purpose.as_bytes()]);
         [&nonce[..], &aead::seal(&self.key(purpose), nonce, &aad, plain)].concat()
@@ -70,7 +71,7 @@ impl MasterKey {
     ///
     /// # Errors
     /// It was changed, or sealed under another master key or for another purpose.
-    pub fn unwrap(&self, purpose: &str, wrapped: &[u8]) -> Result<Zeroizing<Vec<u8>>, SealError> {
+    pub fn unwrap(&self, purpose: &str, wrapped: &[u8]) -> Result<Wiped<Vec<u8>>, SealError> {
         let (nonce, sealed) =
             wrapped.split_first_chunk().ok_or_else(|| SealError::changed(format_args!("the {purpose}")))?;
         let aad = place(WRAP, &[purpose.as_bytes()]);

@@ -16,6 +16,7 @@ use crate::{
     envelope::{self, ENVELOPE_BYTES, place},
     keys::{drawn, secret},
 };
+use hushwire_block::Wiped;
 use zeroize::Zeroizing;
 
 const DOMAIN: &str = "hushwire result v1";
@@ -38,7 +39,7 @@ pub struct ResultPlace<'a> {
 /// A share that was opened. It has no `Debug`.
 pub struct OpenedShare {
     /// The party's share.
-    pub share: Zeroizing<Vec<u8>>,
+    pub share: Wiped<Vec<u8>>,
     /// The BLAKE3 of the next party's share, as this party claims it.
     pub next: BlakeName,
 }
@@ -69,7 +70,7 @@ pub fn seal(
 ) -> Result<Vec<u8>, SealError> {
     let id = to.id();
     let (info, key) = (place.bytes(id), Zeroizing::new(drawn()));
-    let mut plain = Zeroizing::new(Vec::with_capacity(share.len() + DIGEST_BYTES + TAG_BYTES));
+    let mut plain = Wiped::new(Vec::with_capacity(share.len() + DIGEST_BYTES + TAG_BYTES));
     plain.extend_from_slice(share);
     plain.extend_from_slice(&next.0);
     let sealed = aead::seal(&key, aead::nonce(0), &info, plain);

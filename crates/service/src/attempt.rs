@@ -22,6 +22,7 @@ use crate::{
     store::Stored,
     workers::Worker,
 };
+use hushwire_block::Wiped;
 use hushwire_fault::{Fault, code};
 use hushwire_kinds::Job;
 use hushwire_policy::PolicyLimits;
@@ -44,7 +45,6 @@ use tokio::{
     sync::{OwnedSemaphorePermit, mpsc},
     time::timeout,
 };
-use zeroize::Zeroizing;
 
 /// LOCAL: how long a party waits for room of its own before it says that it is busy.
 const ROOM: Duration = Duration::from_secs(5);
@@ -291,7 +291,7 @@ fn shelf(party: &Party, dir: &Path) -> Result<OrderedShelf, Fault> {
     let owner = ShelfOwner::of(&party.identity, pins.into_values().collect())?;
     Ok(OrderedShelf {
         dir: dir.to_path_buf(),
-        key: Zeroizing::new(hex::encode(owner.key())),
+        key: Wiped::new(hex::encode(owner.key())),
         pins: owner.pins().iter().map(ToString::to_string).collect(),
     })
 }
@@ -304,7 +304,7 @@ fn ordered(party: &Party, row: &DatasetRow, blobs: &[String]) -> Result<OrderedD
     Ok(OrderedData {
         manifest: row.manifest.clone(),
         signature: row.signature.clone(),
-        opened: Zeroizing::new(hex::encode(&opened.to_bytes()[..])),
+        opened: Wiped::new(hex::encode(&opened.to_bytes()[..])),
         parts: blobs.iter().map(|name| party.blobs.path(name)).collect(),
     })
 }

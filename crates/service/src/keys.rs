@@ -8,6 +8,7 @@ use crate::{
     audit, clock,
     store::{Store, Stored},
 };
+use hushwire_block::Wiped;
 use hushwire_fault::Fault;
 use hushwire_seal::{
     KeyId, Manifest, MasterKey, OpenKey, SealTo, SignKey, Signature, SignedStatement, Statement, VerifyKey,
@@ -19,7 +20,6 @@ use rusqlite::{Connection, params};
 use serde::Serialize;
 use serde_json::json;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
-use zeroize::Zeroizing;
 
 /// The purposes of what the master key wraps.
 const PURPOSE: &str = "party key";
@@ -258,9 +258,9 @@ pub(crate) fn check(c: &Connection, master: &MasterKey) -> Result<usize, Fault> 
     Ok(rows.len())
 }
 
-fn opened(master: &MasterKey, purpose: &str, wrapped: &[u8]) -> Result<Zeroizing<[u8; 32]>, Fault> {
+fn opened(master: &MasterKey, purpose: &str, wrapped: &[u8]) -> Result<Wiped<[u8; 32]>, Fault> {
     let bytes = master.unwrap(purpose, wrapped).map_err(|e| Fault::from(e).during(STEP))?;
-    let mut key = Zeroizing::new([0; 32]);
+    let mut key = Wiped::new([0; 32]);
     if bytes.len() != key.len() {
         return Err(Fault::internal(STEP, "a key is short"));
     }

@@ -2,6 +2,7 @@
 //! socket that is the worker's stdout. Its stdin is the socket over which it is handed connections
 //! of the party port.
 
+use hushwire_block::Wiped;
 use hushwire_fault::Fault;
 use hushwire_kinds::Job;
 use hushwire_seal::SealTo;
@@ -12,7 +13,6 @@ use std::{
     io::{self, Write},
     path::PathBuf,
 };
-use zeroize::Zeroizing;
 
 /// The hidden command that is a worker.
 pub(crate) const COMMAND: &str = "__worker";
@@ -92,7 +92,7 @@ pub(crate) struct OrderedShelf {
     pub(crate) dir: PathBuf,
     /// The key, as hexadecimal digits.
     #[serde(with = "hushwire_session::as_text::secret")]
-    pub(crate) key: Zeroizing<String>,
+    pub(crate) key: Wiped<String>,
     /// The pins of all parties' own keys.
     pub(crate) pins: Vec<String>,
 }
@@ -106,7 +106,7 @@ pub(crate) struct OrderedData {
     pub(crate) signature: String,
     /// Content key and seeds, as hexadecimal digits.
     #[serde(with = "hushwire_session::as_text::secret")]
-    pub(crate) opened: Zeroizing<String>,
+    pub(crate) opened: Wiped<String>,
     /// The sealed parts, in order.
     pub(crate) parts: Vec<PathBuf>,
 }
@@ -176,8 +176,8 @@ pub(crate) fn say<T: Serialize>(mut to: impl Write, message: &T) -> io::Result<(
 }
 
 /// A message as its line.
-pub(crate) fn line<T: Serialize>(message: &T) -> io::Result<Zeroizing<Vec<u8>>> {
-    let mut line = Zeroizing::new(serde_json::to_vec(message)?);
+pub(crate) fn line<T: Serialize>(message: &T) -> io::Result<Wiped<Vec<u8>>> {
+    let mut line = Wiped::new(serde_json::to_vec(message)?);
     line.push(b'\n');
     Ok(line)
 }

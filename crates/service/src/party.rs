@@ -18,6 +18,7 @@ use crate::{
     },
     store::Store,
 };
+use hushwire_block::Wiped;
 use hushwire_fault::{Fault, PartyId, code};
 use hushwire_seal::{
     BlakeName, KeyId, MasterKey, SealTo, SignedStatement, Statement, VerifyKey,
@@ -37,7 +38,6 @@ use std::{
     time::{Duration, Instant},
 };
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc};
-use zeroize::Zeroizing;
 
 /// LOCAL: how soon party 0 asks again for a job that is on its way to the others.
 const ASK_OTHERS: Duration = Duration::from_millis(200);
@@ -67,7 +67,7 @@ pub(crate) struct Party {
     /// Parties whose audit log has lost an entry that it had.
     suspects: Mutex<BTreeMap<u8, AuditHead>>,
     /// Answers to challenges about results come from this.
-    challenges: Zeroizing<[u8; 32]>,
+    challenges: Wiped<[u8; 32]>,
     /// Attempts that run here.
     live: Mutex<HashMap<String, Live>>,
     /// At party 0: what is heard of the attempts that it decides on.
@@ -201,7 +201,7 @@ impl Party {
         let keys = PartyKeys::open(&store, &MasterKey::read(&config.master_key)?).await?;
         let slots = Arc::new(Semaphore::new(config.slots as usize));
         let said = store.read(peers::statements).await?;
-        let mut challenges = Zeroizing::new([0; 32]);
+        let mut challenges = Wiped::new([0; 32]);
         getrandom::fill(&mut challenges[..]).map_err(|e| Fault::internal("drawing random bytes", e))?;
         Ok(Self {
             identity,

@@ -7,6 +7,7 @@ use crate::order::{
     hear, say,
 };
 use crate::reporter::Reporter;
+use hushwire_block::Wiped;
 use hushwire_fault::{Fault, code};
 use hushwire_kinds::{Runs, Visitor, Words};
 use hushwire_machine::PartyId;
@@ -35,7 +36,6 @@ use std::{
     thread,
     time::Duration,
 };
-use zeroize::Zeroizing;
 
 /// LOCAL: how often the memory is looked at.
 const LOOK: Duration = Duration::from_millis(50);
@@ -164,7 +164,7 @@ impl Material for Uses {
 /// The preprocessing that the daemon names.
 fn shelf_owner(shelf: &OrderedShelf) -> Result<ShelfOwner, Fault> {
     let odd = |e: &dyn std::fmt::Display| Fault::internal("taking preprocessing", e);
-    let mut key = Zeroizing::new([0; 16]);
+    let mut key = Wiped::new([0; 16]);
     hex::decode_to_slice(shelf.key.as_bytes(), &mut key[..]).map_err(|e| odd(&e))?;
     let pins = shelf.pins.iter().map(|pin| pin.parse().map_err(|e| odd(&e))).collect::<Result<_, Fault>>()?;
     Ok(ShelfOwner::new(&key, pins))
@@ -183,7 +183,7 @@ struct Runner<'a> {
 struct Standing {
     listener: Arc<Listener>,
     /// The key of its connections.
-    key: Zeroizing<String>,
+    key: Wiped<String>,
     kept: KeptLinks,
     stored: BTreeMap<String, StoredData>,
     recipients: Arc<BTreeMap<String, SealTo>>,
@@ -224,10 +224,10 @@ impl Visitor for Runner<'_> {
     }
 }
 
-fn new_key(party: u8) -> Result<Zeroizing<String>, Fault> {
+fn new_key(party: u8) -> Result<Wiped<String>, Fault> {
     let identity = Identity::generate(&format!("worker of {}", Member::Party(party)));
     let identity = identity.map_err(|e| Fault::internal("making the key of an attempt", e.cause()))?;
-    Ok(identity.to_pem())
+    Ok(identity.to_pem().into())
 }
 
 /// One attempt, until the daemon has decided on it.
@@ -273,7 +273,7 @@ fn attempt<T: Words>(
     }
     config.peers = all.into_iter().filter(|peer| peer.member != me).collect();
     let prepared = |Outcome { learnt, stats }: &Outcome<T::Learnt>| {
-        let printed = Zeroizing::new(task.printed(learnt));
+        let printed = Wiped::new(task.printed(learnt));
         let mut outputs = std::mem::take(&mut *sink.made.lock().unwrap_or_else(PoisonError::into_inner));
         if !printed.is_empty() {
             keep(&of.results, LEARNT, &printed)?;
@@ -311,7 +311,7 @@ struct SealedParts {
 }
 
 impl StoredParts for SealedParts {
-    fn part(&self, part: u32) -> Result<Zeroizing<Vec<u8>>, Fault> {
+    fn part(&self, part: u32) -> Result<Wiped<Vec<u8>>, Fault> {
         let missing = || Fault::internal("taking stored inputs", "the data set has no such part");
         let path = self.files.get(part as usize).ok_or_else(missing)?;
         crate::failpoint::pass(|| "worker.inputs".to_owned()).map_err(|e| Fault::io("read", path, &e))?;
@@ -326,10 +326,10 @@ fn stored(party: u8, data: &OrderedData) -> Result<StoredData, Fault> {
     let signature: Signature = data.signature.parse().map_err(|e| odd(&e))?;
     let signed = SignedManifest::read(data.manifest.as_bytes(), signature)?;
     let manifest = signed.manifest();
-    let bytes = Zeroizing::new(hex::decode(data.opened.as_bytes()).map_err(|e| odd(&e))?);
+    let bytes = Wiped::new(hex::decode(data.opened.as_bytes()).map_err(|e| odd(&e))?);
     let opened = OpenedData::from_bytes(manifest, usize::from(party), &bytes)?;
     let columns = manifest.columns();
-    let seeds = Zeroizing::new(*opened.seeds());
+    let seeds = Wiped::new(*opened.seeds());
     Ok(StoredData { columns, seeds, parts: Arc::new(SealedParts { opened, files: data.parts.clone() }) })
 }
 
@@ -401,7 +401,7 @@ fn orders() -> Orders {
     thread::spawn(move || {
         let Ok(socket) = io::stdout().as_fd().try_clone_to_owned() else { process::exit(3) };
         let mut lines = BufReader::new(UnixStream::from(socket));
-        let mut line = Zeroizing::new(String::new());
+        let mut line = Wiped::new(String::new());
         loop {
             line.clear();
             match lines.read_line(&mut line) {

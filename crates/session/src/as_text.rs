@@ -2,11 +2,11 @@
 //! hexadecimal digits.
 #![allow(missing_docs, reason = "serde's `with` calls them")]
 
+use hushwire_block::Wiped;
 use serde::{Deserialize, Deserializer, Serializer, de::Error};
-use zeroize::Zeroizing;
 
 fn decoded<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u8>, D::Error> {
-    let digits = Zeroizing::new(String::deserialize(from)?);
+    let digits = Wiped::new(String::deserialize(from)?);
     hex::decode(&*digits).map_err(D::Error::custom)
 }
 
@@ -48,30 +48,29 @@ pub mod maybe_path {
 
 /// Bytes that may be secret.
 pub mod bytes {
-    use super::{Deserializer, Serializer, Zeroizing, decoded};
+    use super::{Deserializer, Serializer, Wiped, decoded};
     use std::sync::Arc;
 
-    pub fn serialize<S: Serializer>(bytes: &Arc<Zeroizing<Vec<u8>>>, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_str(&Zeroizing::new(hex::encode(&***bytes)))
+    pub fn serialize<S: Serializer>(bytes: &Arc<Wiped<Vec<u8>>>, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&Wiped::new(hex::encode(&***bytes)))
     }
 
-    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Arc<Zeroizing<Vec<u8>>>, D::Error> {
-        decoded(from).map(|bytes| Arc::new(Zeroizing::new(bytes)))
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Arc<Wiped<Vec<u8>>>, D::Error> {
+        decoded(from).map(|bytes| Arc::new(Wiped::new(bytes)))
     }
 }
 
 /// Bytes that may be missing.
 pub mod maybe_bytes {
-    use super::bytes;
+    use super::{Wiped, bytes};
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
     use std::sync::Arc;
-    use zeroize::Zeroizing;
 
     #[derive(Serialize, Deserialize)]
-    struct Text(#[serde(with = "bytes")] Arc<Zeroizing<Vec<u8>>>);
+    struct Text(#[serde(with = "bytes")] Arc<Wiped<Vec<u8>>>);
 
     pub fn serialize<S: Serializer>(value: &Option<Vec<u8>>, to: S) -> Result<S::Ok, S::Error> {
-        value.clone().map(|bytes| Text(Arc::new(Zeroizing::new(bytes)))).serialize(to)
+        value.clone().map(|bytes| Text(Arc::new(Wiped::new(bytes)))).serialize(to)
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<u8>>, D::Error> {
@@ -81,14 +80,14 @@ pub mod maybe_bytes {
 
 /// Text that may be secret.
 pub mod secret {
-    use super::{Deserialize, Deserializer, Serializer, Zeroizing};
+    use super::{Deserialize, Deserializer, Serializer, Wiped};
 
-    pub fn serialize<S: Serializer>(text: &Zeroizing<String>, to: S) -> Result<S::Ok, S::Error> {
+    pub fn serialize<S: Serializer>(text: &Wiped<String>, to: S) -> Result<S::Ok, S::Error> {
         to.serialize_str(text)
     }
 
-    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Zeroizing<String>, D::Error> {
-        String::deserialize(from).map(Zeroizing::new)
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Wiped<String>, D::Error> {
+        String::deserialize(from).map(Wiped::new)
     }
 }
 

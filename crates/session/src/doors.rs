@@ -4,6 +4,7 @@ use crate::{
     Agreement, Fault, Member, StoredData, StoredInput, member_config::explain, run::MemberSession,
     threads::Failed,
 };
+use hushwire_block::Wiped;
 use hushwire_fault::code;
 use hushwire_machine::{Channel, Reason, Watch, drive::Driver};
 use hushwire_rep3::{
@@ -13,7 +14,6 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     ops::Range,
 };
-use zeroize::Zeroizing;
 
 /// The step in which owners share inputs, as errors name it.
 pub const IN: &str = "sharing inputs";
@@ -51,7 +51,7 @@ pub struct Stored {
 }
 
 /// Shares for members who are not connected, of all that each learns, in the order of the members.
-pub type MaskedShares = Vec<Zeroizing<Vec<u8>>>;
+pub type MaskedShares = Vec<Wiped<Vec<u8>>>;
 
 /// A value on its way in or out.
 #[derive(Clone, Copy)]
@@ -181,7 +181,7 @@ impl Doors {
         outputs: &[SharedValue<&[Member]>],
         sealed: &[Member],
         mut shares: Shares,
-    ) -> Result<(Zeroizing<Vec<u8>>, MaskedShares), Failed> {
+    ) -> Result<(Wiped<Vec<u8>>, MaskedShares), Failed> {
         self.compared()?;
         let places = ranges(outputs.iter().map(|way| way.bytes));
         let learns = |to: &[Member], role: Role| to.contains(&Member::Party(role.index() as u8));
@@ -206,7 +206,7 @@ impl Doors {
             }
         }
         let sealed = sealed.iter().map(|member| of_member(outputs, &places, member, &shares.own));
-        Ok((Zeroizing::new(reveal.finish().into_inner()), sealed.collect()))
+        Ok((Wiped::new(reveal.finish().into_inner()), sealed.collect()))
     }
 }
 
@@ -216,9 +216,9 @@ fn of_member(
     places: &[Range<usize>],
     member: &Member,
     own: &[u8],
-) -> Zeroizing<Vec<u8>> {
+) -> Wiped<Vec<u8>> {
     let parts = outputs.iter().zip(places).filter(|(way, _)| way.who.contains(member));
-    let mut all = Zeroizing::new(Vec::with_capacity(parts.clone().map(|(_, place)| place.len()).sum()));
+    let mut all = Wiped::new(Vec::with_capacity(parts.clone().map(|(_, place)| place.len()).sum()));
     parts.for_each(|(_, place)| all.extend_from_slice(&own[place.clone()]));
     all
 }
@@ -281,7 +281,7 @@ pub fn receive_seeds(
             seeds.push(None);
             continue;
         }
-        let mut bytes = Zeroizing::new([0; 32]);
+        let mut bytes = Wiped::new([0; 32]);
         channel.recv(IN, &mut bytes[..]).map_err(|e| explain(agreement, e).during(IN))?;
         seeds.push(Some(OwnerSeeds::from_bytes(&bytes)));
     }

@@ -1,6 +1,7 @@
 //! One-time material of a run: whose preprocessing it takes, and who hears of it before.
 
 use crate::Fault;
+use hushwire_block::Wiped;
 use hushwire_wire::{Identity, Pin};
 use zeroize::Zeroizing;
 
@@ -21,7 +22,7 @@ pub trait Material: Send + Sync {
 /// the party's own files, and the pins of all parties. No `Debug`.
 #[derive(Clone)]
 pub struct ShelfOwner {
-    key: Zeroizing<[u8; 16]>,
+    key: Wiped<[u8; 16]>,
     pins: Vec<Pin>,
 }
 
@@ -37,7 +38,7 @@ impl ShelfOwner {
     /// As [`key`](Self::key) and [`pins`](Self::pins) say.
     #[must_use]
     pub fn new(key: &[u8; 16], pins: Vec<Pin>) -> Self {
-        Self { key: Zeroizing::new(*key), pins }
+        Self { key: Wiped::new(*key), pins }
     }
 
     /// The key that opens the party's files: for the process that computes, and for no disk.
@@ -55,21 +56,21 @@ impl ShelfOwner {
 
 /// The base64 text of a private key, whatever else its file holds and however it is broken into
 /// lines.
-fn private_key(pem: &str) -> Option<Zeroizing<String>> {
+fn private_key(pem: &str) -> Option<Wiped<String>> {
     let (_, from) = pem.split_once("-----BEGIN PRIVATE KEY-----")?;
     let (key, _) = from.split_once("-----END PRIVATE KEY-----")?;
-    let mut text = Zeroizing::new(String::with_capacity(key.len()));
+    let mut text = Wiped::new(String::with_capacity(key.len()));
     text.extend(key.chars().filter(|c| !c.is_whitespace()));
     Some(text)
 }
 
 /// The key of a party's shelf, which comes from its private key.
-pub(crate) fn key_of(identity: &Identity) -> Result<Zeroizing<[u8; 16]>, Fault> {
+pub(crate) fn key_of(identity: &Identity) -> Result<Wiped<[u8; 16]>, Fault> {
     let pem = identity.to_pem();
     let private =
         private_key(&pem).ok_or_else(|| Fault::internal("preprocessing", "an identity without its key"))?;
     let long = Zeroizing::new(blake3::derive_key(DOMAIN, private.as_bytes()));
-    let mut key = Zeroizing::new([0; 16]);
+    let mut key = Wiped::new([0; 16]);
     key.copy_from_slice(&long[..16]);
     Ok(key)
 }

@@ -9,6 +9,7 @@ use crate::{
     shards::{peer_shards, shard_address},
     toml_file::{Section, Source, TomlValue},
 };
+use hushwire_block::Wiped;
 use hushwire_files::{DIALECT_OPTIONS, Dialect};
 use hushwire_wire::{Identity, Pin, TransportKind};
 use serde::{Deserialize, Serialize};
@@ -21,7 +22,6 @@ use std::{
     sync::Arc,
     time::Duration,
 };
-use zeroize::Zeroizing;
 
 /// LOCAL: how long all peers together may take to come, by default.
 pub(crate) const CONNECT: Duration = Duration::from_secs(60);
@@ -37,16 +37,16 @@ pub enum InputPlace {
     /// One record for each instance, one after the other.
     File(#[serde(with = "as_text::path")] PathBuf),
     /// Hexadecimal digits in the party file itself: for one instance.
-    Hex(#[serde(with = "as_text::secret")] Zeroizing<String>),
+    Hex(#[serde(with = "as_text::secret")] Wiped<String>),
     /// A file of hexadecimal digits: for one instance.
     HexFile(#[serde(with = "as_text::path")] PathBuf),
     /// The bytes that [`InputPlace::File`] would have.
-    Memory(#[serde(with = "as_text::bytes")] Arc<Zeroizing<Vec<u8>>>),
+    Memory(#[serde(with = "as_text::bytes")] Arc<Wiped<Vec<u8>>>),
     /// Columns of the CSV file there, an [`InputPlace::File`] or an [`InputPlace::Memory`]: of
     /// computations.
     Csv(Box<InputPlace>, Vec<String>),
     /// Elements as text, with commas between them: of computations.
-    Values(#[serde(with = "as_text::secret")] Zeroizing<String>),
+    Values(#[serde(with = "as_text::secret")] Wiped<String>),
     /// A table in files of one dialect, each an [`InputPlace::File`] or an [`InputPlace::Memory`],
     /// one after the other: of queries, intersections and columns of computations.
     Table(Vec<InputPlace>, Dialect),
@@ -59,7 +59,7 @@ impl InputPlace {
     /// The bytes that [`InputPlace::File`] would have.
     #[must_use]
     pub fn memory(bytes: impl Into<Vec<u8>>) -> Self {
-        Self::Memory(Arc::new(Zeroizing::new(bytes.into())))
+        Self::Memory(Arc::new(Wiped::new(bytes.into())))
     }
 
     /// The file that is read, where it is one.
@@ -546,16 +546,14 @@ pub fn input_place(mut section: Section<'_>) -> Result<InputPlace, Fault> {
     }
     let place = match (file, hex, hex_file, csv, values) {
         (Some(file), None, None, None, None) => table(file, dialect)?,
-        (None, Some(hex), None, None, None) => InputPlace::Hex(Zeroizing::new(hex.text()?.to_owned())),
+        (None, Some(hex), None, None, None) => InputPlace::Hex(Wiped::new(hex.text()?.to_owned())),
         (None, None, Some(file), None, None) => InputPlace::HexFile(file.path()?),
         (None, None, None, Some(file), None) => {
             let columns = section.need("column", "column = \"price\"")?.list()?;
             let columns = columns.iter().map(|column| Ok(column.text()?.to_owned()));
             InputPlace::Csv(Box::new(table(file, dialect)?), columns.collect::<Result<_, Fault>>()?)
         }
-        (None, None, None, None, Some(values)) => {
-            InputPlace::Values(Zeroizing::new(values.text()?.to_owned()))
-        }
+        (None, None, None, None, Some(values)) => InputPlace::Values(Wiped::new(values.text()?.to_owned())),
         (None, None, None, None, None) => return Err(section.lacks("file", "{ file = \"a.bin\" }")),
         _ => {
             let remedy = "keep one of `file`, `csv`, `values`, `hex` and `hex-file`";

@@ -69,7 +69,7 @@ fn holds_a_key(path: &Path) -> bool {
         // Reading a pipe would take something from somebody.
         return false;
     }
-    let mut start = zeroize::Zeroizing::new(Vec::with_capacity(KEY_WITHIN as usize));
+    let mut start = hushwire_block::Wiped::new(Vec::with_capacity(KEY_WITHIN as usize));
     let read = File::open(path).and_then(|file| file.take(KEY_WITHIN).read_to_end(&mut start));
     let pem = b"PRIVATE KEY-----";
     read.is_ok() && (is_of_a_key(&start) || start.windows(pem.len()).any(|part| part == pem))

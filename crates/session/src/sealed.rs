@@ -12,10 +12,10 @@
 //! two parties vouch for the share of the third: whoever altered a share or a digest is named.
 
 use crate::Fault;
+use hushwire_block::Wiped;
 use hushwire_fault::code;
 use hushwire_rep3::Addition;
 use serde::{Deserialize, Serialize};
-use zeroize::Zeroizing;
 
 /// Bytes of a digest.
 const DIGEST: usize = 32;
@@ -38,13 +38,13 @@ pub trait SealedSink: Send + Sync {
 #[derive(Clone)]
 pub struct SealedShare {
     /// Header, share and the digest of the previous party's share.
-    pub share: Zeroizing<Vec<u8>>,
+    pub share: Wiped<Vec<u8>>,
     /// The digest of the next party's share.
     pub next: [u8; DIGEST],
 }
 
 /// An output, and what three shares of it add up to.
-pub type SealedValue = (SealedOutput, Zeroizing<Vec<u8>>);
+pub type SealedValue = (SealedOutput, Wiped<Vec<u8>>);
 
 /// An output within a sealed share.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -79,7 +79,7 @@ struct Header {
 }
 
 /// The part of a share that its digest covers, at the party that makes it.
-pub struct Unsealed(Zeroizing<Vec<u8>>);
+pub struct Unsealed(Wiped<Vec<u8>>);
 
 impl Unsealed {
     /// The share of these outputs, one behind the other, of party `party`.
@@ -89,7 +89,7 @@ impl Unsealed {
     pub fn new(party: u8, recipient: &str, outputs: Vec<SealedOutput>, share: &[u8]) -> Result<Self, Fault> {
         let header = Header { party, recipient: recipient.to_owned(), outputs };
         let header = serde_json::to_vec(&header).map_err(|e| Fault::internal("sealing outputs", e))?;
-        let mut body = Zeroizing::new(Vec::with_capacity(4 + header.len() + share.len() + DIGEST));
+        let mut body = Wiped::new(Vec::with_capacity(4 + header.len() + share.len() + DIGEST));
         body.extend_from_slice(&(header.len() as u32).to_le_bytes());
         body.extend_from_slice(&header);
         body.extend_from_slice(share);
@@ -191,7 +191,7 @@ pub fn open_shares(recipient: &str, shares: &[SealedShare; 3]) -> Result<Vec<Sea
         }
         let place = at..at + output.bytes;
         at = place.end;
-        let mut sum = Zeroizing::new(read[0].share[place.clone()].to_vec());
+        let mut sum = Wiped::new(read[0].share[place.clone()].to_vec());
         for read in &read[1..] {
             output.addition().add(&mut sum, &read.share[place.clone()]);
         }

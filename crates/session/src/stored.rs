@@ -1,13 +1,13 @@
 //! Data sets at rest: inputs of members that take no part in a run.
 
 use crate::Fault;
+use hushwire_block::Wiped;
 use hushwire_fault::code;
 use hushwire_rep3::{
     Role,
     stored::{self, StoredColumn},
 };
 use std::{collections::BTreeMap, sync::Arc};
-use zeroize::Zeroizing;
 
 /// The step, as errors name it.
 pub const STORED: &str = "taking stored inputs";
@@ -19,11 +19,11 @@ pub trait StoredParts: Send + Sync {
     ///
     /// # Errors
     /// It cannot be read, or is not what was kept.
-    fn part(&self, part: u32) -> Result<Zeroizing<Vec<u8>>, Fault>;
+    fn part(&self, part: u32) -> Result<Wiped<Vec<u8>>, Fault>;
 }
 
-impl StoredParts for Vec<Zeroizing<Vec<u8>>> {
-    fn part(&self, part: u32) -> Result<Zeroizing<Vec<u8>>, Fault> {
+impl StoredParts for Vec<Wiped<Vec<u8>>> {
+    fn part(&self, part: u32) -> Result<Wiped<Vec<u8>>, Fault> {
         let missing =
             || Fault::new(code::DATA_SET, STORED, format!("part {part} is missing"), "put it again");
         self.get(part as usize).cloned().ok_or_else(missing)
@@ -36,7 +36,7 @@ pub struct StoredData {
     /// Its columns, in the order in which they were dealt.
     pub columns: Vec<StoredColumn>,
     /// The seeds of this party's share and of the next.
-    pub seeds: Zeroizing<[u8; 32]>,
+    pub seeds: Wiped<[u8; 32]>,
     /// The parts.
     pub parts: Arc<dyn StoredParts>,
 }

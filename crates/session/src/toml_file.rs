@@ -4,6 +4,7 @@ use crate::{
     Fault, open_input,
     suggest::{self, Misread},
 };
+use hushwire_block::Wiped;
 use hushwire_fault::code;
 use hushwire_files::mark;
 use std::{
@@ -16,7 +17,6 @@ use toml::{
     Spanned,
     de::{DeTable, DeValue},
 };
-use zeroize::Zeroizing;
 
 /// LOCAL: no job or party file is longer.
 const LONGEST: u64 = 1 << 20;
@@ -24,13 +24,13 @@ const LONGEST: u64 = 1 << 20;
 /// The text of a file, which may hold secrets, and what it is called.
 pub struct Source {
     path: PathBuf,
-    text: Zeroizing<String>,
+    text: Wiped<String>,
 }
 
 impl Source {
     /// Reads a file; `-` is standard input, and paths in it start from the current directory.
     pub fn read(path: &Path) -> Result<Self, Fault> {
-        let mut bytes = Zeroizing::new(vec![]);
+        let mut bytes = Wiped::new(vec![]);
         let file = open_input(path).map_err(|e| Fault::io("read", path, &e))?;
         file.take(LONGEST + 1).read_to_end(&mut bytes).map_err(|e| Fault::io("read", path, &e))?;
         if bytes.len() as u64 > LONGEST {
@@ -45,7 +45,7 @@ impl Source {
     /// The text of a file of that path.
     #[must_use]
     pub fn new(path: &Path, text: &str) -> Self {
-        Self { path: path.to_path_buf(), text: Zeroizing::new(mark::strip_str(text).to_owned()) }
+        Self { path: path.to_path_buf(), text: Wiped::new(mark::strip_str(text).to_owned()) }
     }
 
     /// The directory that paths in the file start from.

@@ -6,6 +6,7 @@ use crate::{
     circuit::{part::CircuitPart, place},
 };
 use hushwire_aes::Backend;
+use hushwire_block::Wiped;
 use hushwire_circuit::Planes;
 use hushwire_machine::{Channel, NetError, PartyId};
 use hushwire_rep3::{Addition, Owner, Role, xor_into};
@@ -14,7 +15,6 @@ use hushwire_session::{
     run::{Links, MemberSession, first_error},
 };
 use std::{sync::Arc, thread};
-use zeroize::Zeroizing;
 
 const IN: &str = "sharing inputs";
 const OUT: &str = "receiving outputs";
@@ -94,10 +94,10 @@ impl Sending {
     }
 
     /// The explicit shares of batch `b`, for each party those that it holds.
-    fn batch(&self, owner: &Owner, b: u32) -> Result<[Zeroizing<Vec<u8>>; 3], Fault> {
+    fn batch(&self, owner: &Owner, b: u32) -> Result<[Wiped<Vec<u8>>; 3], Fault> {
         let (plan, n) = (&self.plan, self.plan.instances_of(b));
         let first = u64::from(b) * u64::from(plan.batch);
-        let mut messages = [0; 3].map(|_| Zeroizing::new(vec![]));
+        let mut messages = [0; 3].map(|_| Wiped::new(vec![]));
         for &i in &self.brings {
             let source = self.sources[i].as_ref();
             let source = source.ok_or_else(|| Fault::internal(IN, "an input was not opened"))?;
@@ -122,7 +122,7 @@ fn receive(
     for b in 0..plan.batches() {
         let n = plan.instances_of(b);
         let mut sum = Planes::zeros(learns.iter().map(|j| plan.output_widths[*j]).sum(), n);
-        let mut share = Zeroizing::new(vec![0; sum.len()]);
+        let mut share = Wiped::new(vec![0; sum.len()]);
         for channel in &mut from[(b % u32::from(plan.threads)) as usize] {
             if !share.is_empty() {
                 channel.recv(OUT, &mut share).map_err(|e| explain(agreement, e).during(OUT))?;

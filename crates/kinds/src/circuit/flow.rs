@@ -1,6 +1,7 @@
 //! One thread's batches at a party: shares come in, the circuit runs on them, shares go out.
 
 use crate::{CircuitPlan, circuit::place};
+use hushwire_block::Wiped;
 use hushwire_circuit::{Planes, Program, planes};
 use hushwire_machine::drive::Work;
 use hushwire_rep3::{Batch, CircuitBatch, CircuitWorkspace, Rep3Party, Shares};
@@ -10,7 +11,6 @@ use hushwire_session::{
     threads::{COMPUTE, Failed, Progress},
 };
 use std::{collections::VecDeque, sync::Arc};
-use zeroize::Zeroizing;
 
 const OUT: &str = "opening outputs";
 
@@ -39,7 +39,7 @@ impl Flow {
     /// Shares of all inputs of a batch.
     fn inputs(&mut self, batch: &mut Batch, n: usize) -> Result<Shares, Failed> {
         let first = u64::from(batch.number()) * u64::from(self.plan.batch);
-        let mut values = Zeroizing::new(vec![]);
+        let mut values = Wiped::new(vec![]);
         for i in self.plan.inputs_of(&self.me()) {
             let source = self.sources[i].as_ref();
             let source = source.ok_or_else(|| Failed::Job(Fault::internal(IN, "an input was not opened")))?;

@@ -1,6 +1,7 @@
 //! The sources and sinks of values, record by record, so that memory does not grow with them.
 
 use crate::{BitOrderChoice, CircuitPlan, circuit::value};
+use hushwire_block::Wiped;
 use hushwire_circuit::Planes;
 use hushwire_fault::code;
 use hushwire_session::{Fault, InputPlace, NewFile, OutputPlace, RunFiles};
@@ -11,7 +12,6 @@ use std::{
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
 };
-use zeroize::Zeroizing;
 
 /// An input at its owner.
 pub(crate) struct InputSource {
@@ -21,7 +21,7 @@ pub(crate) struct InputSource {
 }
 
 enum Origin {
-    Memory(Arc<Zeroizing<Vec<u8>>>),
+    Memory(Arc<Wiped<Vec<u8>>>),
     File(Arc<File>, PathBuf),
 }
 
@@ -46,7 +46,7 @@ impl InputSource {
             }
             InputPlace::HexFile(path) => {
                 single("name a file of records with `file`")?;
-                let mut digits = Zeroizing::new(String::new());
+                let mut digits = Wiped::new(String::new());
                 // Decimal digits are the most, less than one for three bits; more than there may
                 // be, blanks and a line end.
                 let most = width.div_ceil(3) as u64 + 64;
@@ -92,7 +92,7 @@ impl InputSource {
     /// Planes of `n` instances from the `first` on.
     pub(crate) fn planes(&self, first: u64, n: usize) -> Result<Planes, Fault> {
         let record = CircuitPlan::record(self.width);
-        let mut bytes = Zeroizing::new(vec![0; record * n]);
+        let mut bytes = Wiped::new(vec![0; record * n]);
         match &self.from {
             Origin::Memory(records) => {
                 let first = first as usize * record;
@@ -237,7 +237,7 @@ impl Sink {
     /// Takes the planes of instances from the `first` on, in any order.
     pub(crate) fn put(&self, first: u64, planes: &Planes) -> Result<(), Fault> {
         let record = CircuitPlan::record(self.width);
-        let mut bytes = Zeroizing::new(planes.unpack());
+        let mut bytes = Wiped::new(planes.unpack());
         for record in bytes.chunks_exact_mut(record.max(1)) {
             value::turn_back(self.order, self.width, record);
         }
@@ -266,7 +266,7 @@ impl Sink {
             To::File(new, _) => new.sync(),
             To::Hex(value, new) => {
                 let value = value.lock().unwrap_or_else(PoisonError::into_inner);
-                let line = Zeroizing::new(value::to_hex(self.order, self.width, &value) + "\n");
+                let line = Wiped::new(value::to_hex(self.order, self.width, &value) + "\n");
                 new.writer()?.write_all(line.as_bytes()).map_err(|e| new.error(&e))?;
                 new.sync()
             }

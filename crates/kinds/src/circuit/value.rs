@@ -9,11 +9,11 @@
 //! [`hushwire_circuit::planes`] has it: wire `i` is bit `i % 8` of byte `i / 8`.
 
 use crate::BitOrderChoice;
+use hushwire_block::Wiped;
 use hushwire_circuit::text;
 use hushwire_fault::code;
 use hushwire_files::mark;
 use hushwire_session::Fault;
-use zeroize::Zeroizing;
 
 /// Turns records into packed wires, or back: the same steps undo themselves.
 pub(crate) fn turn(order: BitOrderChoice, width: usize, record: &mut [u8]) {
@@ -77,7 +77,7 @@ pub(crate) fn from_text(
     width: usize,
     what: &str,
     number: &str,
-) -> Result<Zeroizing<Vec<u8>>, Fault> {
+) -> Result<Wiped<Vec<u8>>, Fault> {
     let mut record = text::number(mark::strip_str(number), width).map_err(|e| {
         // The value is not repeated: it is secret.
         Fault::new(code::PLACES, format!("reading {what}"), e.discreet(), hint(width))

@@ -8,6 +8,7 @@ use super::{
     threads::{THREADS, far},
     values::Values,
 };
+use hushwire_block::Wiped;
 use hushwire_circuit::{Planes, Program, planes::plane_bytes};
 use hushwire_compute::{Computation, Cut, Op, Scalar, Tensor, Type, Value, circuits};
 use hushwire_fault::code;
@@ -19,7 +20,6 @@ use std::{
     ops::Range,
     sync::{Arc, Mutex, PoisonError},
 };
-use zeroize::Zeroizing;
 
 /// The remedy where values or circuits take more memory than they may.
 pub(super) const ROOM: &str = "bring fewer rows, or agree on their number under [symbols], as in n = \"<= 100000\", or on more `memory` under [parameters]";
@@ -134,25 +134,48 @@ impl Extent {
     }
 
     /// The value of records, of which shares are made.
-    pub(crate) fn whole(&self, records: &[u8]) -> Zeroizing<Vec<u8>> {
-        let Addition::Words(bytes) = self.addition else { return self.planes(records).into() };
-        let mut words = Zeroizing::new(vec![0; self.bytes()]);
-        let records = records.chunks_exact(self.scalar.record());
-        for (word, record) in words.chunks_exact_mut(bytes.into()).zip(records) {
-            word[..record.len()].copy_from_slice(record);
+    pub(crate) fn whole(&self, records: Wiped<Vec<u8>>) -> Wiped<Vec<u8>> {
+        if self.is_as_records() {
+            return records;
         }
-        words
+        let mut value = Wiped::new(Vec::with_capacity(self.bytes()));
+        self.append(&records, &mut value);
+        value
+    }
+
+    /// Appends the value of records to others.
+    pub(crate) fn append(&self, records: &[u8], to: &mut Vec<u8>) {
+        match self.addition {
+            _ if self.is_as_records() => to.extend_from_slice(records),
+            Addition::Words(bytes) => {
+                let start = to.len();
+                to.resize(start + self.bytes(), 0);
+                let words = to[start..].chunks_exact_mut(bytes.into());
+                for (word, record) in words.zip(records.chunks_exact(self.scalar.record())) {
+                    word[..record.len()].copy_from_slice(record);
+                }
+            }
+            Addition::Xor => to.extend_from_slice(&Wiped::from(self.planes(records))),
+        }
+    }
+
+    /// Whether a value's words are its records.
+    fn is_as_records(&self) -> bool {
+        matches!(self.addition, Addition::Words(bytes) if usize::from(bytes) == self.scalar.record())
     }
 
     /// The records of what shares added up to.
-    pub(crate) fn opened(&self, value: &[u8]) -> Zeroizing<Vec<u8>> {
+    pub(crate) fn opened(&self, value: &[u8]) -> Wiped<Vec<u8>> {
         let Addition::Words(bytes) = self.addition else { return self.records(value) };
         let (record, bits) = (self.scalar.record(), self.scalar.bits());
-        let mut records = Zeroizing::new(vec![0; self.rows * record]);
+        // What is above the width are carries of shares.
+        let above = 8 * record - bits;
+        if above == 0 && self.is_as_records() {
+            return Wiped::new(value.to_vec());
+        }
+        let mut records = Wiped::new(vec![0; self.rows * record]);
         for (to, word) in records.chunks_exact_mut(record).zip(value.chunks_exact(bytes.into())) {
             to.copy_from_slice(&word[..record]);
-            // What is above the width are carries of shares.
-            let above = 8 * record - bits;
             to[record - 1] &= 0xff >> above;
             self.scalar.extend(to);
         }
@@ -165,10 +188,10 @@ impl Extent {
     }
 
     /// The records of bit planes.
-    pub(crate) fn records(&self, planes: &[u8]) -> Zeroizing<Vec<u8>> {
+    pub(crate) fn records(&self, planes: &[u8]) -> Wiped<Vec<u8>> {
         let planes = Planes::new(self.scalar.bits(), self.rows, planes.to_vec());
         let planes = planes.expect("as many bytes as the planes take");
-        let mut records = Zeroizing::new(planes.unpack());
+        let mut records = Wiped::new(planes.unpack());
         records.chunks_exact_mut(self.scalar.record()).for_each(|record| self.scalar.extend(record));
         records
     }
@@ -296,7 +319,7 @@ impl BoundComputation {
         &self,
         me: &Member,
         own: BTreeMap<String, Values>,
-    ) -> Result<Vec<Zeroizing<Vec<u8>>>, Fault> {
+    ) -> Result<Vec<Wiped<Vec<u8>>>, Fault> {
         self.alone(&self.brought_by(me), own, None)
     }
 
@@ -312,7 +335,7 @@ impl BoundComputation {
         values: &[Value],
         mut own: BTreeMap<String, Values>,
         rows: Option<&dyn Fn(usize) -> usize>,
-    ) -> Result<Vec<Zeroizing<Vec<u8>>>, Fault> {
+    ) -> Result<Vec<Wiped<Vec<u8>>>, Fault> {
         let input = |value: &Value| match &self.computation.node(*value).op {
             Op::Input(name) => Some(name.clone()),
             _ => None,
@@ -336,7 +359,7 @@ impl BoundComputation {
         let records = values.iter().map(|value| match input(value) {
             // An input that is brought as it is was read for that.
             Some(name) => own.remove(&name).map(|values| values.records).ok_or_else(missing),
-            None => Ok(Zeroizing::new(made.next().ok_or_else(missing)?.records())),
+            None => Ok(Wiped::new(made.next().ok_or_else(missing)?.records())),
         });
         records.collect()
     }

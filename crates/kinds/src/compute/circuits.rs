@@ -6,6 +6,7 @@ use super::{
     engine::{Engine, GoOn, Links, Records},
     lengths::{Lengths, Told},
 };
+use hushwire_block::Wiped;
 use hushwire_circuit::Planes;
 use hushwire_machine::Channel;
 use hushwire_session::{
@@ -15,7 +16,6 @@ use hushwire_session::{
     shelves::{self, Wants},
     threads::COMPUTE,
 };
-use zeroize::Zeroizing;
 
 /// A party's links and its engine.
 pub(super) struct Circuits {
@@ -84,7 +84,7 @@ impl Engine for Circuits {
 
 /// The planes of a party's inputs, from their records in order: a byte a register.
 fn inputs(me: &Member, bound: &BoundComputation, own: &[Records]) -> Result<Planes, Fault> {
-    let mut registers = Zeroizing::new(vec![]);
+    let mut registers = Wiped::new(vec![]);
     for ((_, extent), records) in bound.inputs_of(me).zip(own) {
         let start = registers.len();
         registers.resize(start + extent.bits(), 0);
@@ -98,7 +98,7 @@ fn outputs(me: &Member, bound: &BoundComputation, learnt: &Planes) -> Vec<Record
     let mut at = 0;
     let output = |extent: &Extent| {
         at += extent.bits();
-        let mut planes = Zeroizing::new(vec![0; extent.bytes()]);
+        let mut planes = Wiped::new(vec![0; extent.bytes()]);
         extent.gather(&learnt[at - extent.bits()..at], &mut planes);
         extent.records(&planes)
     };

@@ -5,6 +5,7 @@ use super::{
     engine::{Engine, GoOn, Links, Records},
     lengths::{Lengths, Told},
 };
+use hushwire_block::Wiped;
 use hushwire_machine::{Channel, PartyId};
 use hushwire_rep3::{Owner, Role};
 use hushwire_session::{
@@ -14,7 +15,6 @@ use hushwire_session::{
     run::{self, MemberSession},
 };
 use std::ops::Range;
-use zeroize::Zeroizing;
 
 const OUT: &str = "receiving outputs";
 
@@ -55,8 +55,7 @@ impl Client {
     ) -> Result<(), Fault> {
         let failed = |e| explain(&member.agreement, e).during(IN);
         for ((i, extent), records) in bound.inputs_of(&self.me).zip(own) {
-            let value = extent.whole(&records);
-            drop(records);
+            let value = extent.whole(records);
             let (full, holders) = self.owner.full(self.turn, i, value, extent.addition);
             for party in holders.into_iter().filter(|_| !full.is_empty()) {
                 self.to[party.index()].send(IN, &full).map_err(failed)?;
@@ -85,7 +84,7 @@ impl Engine for Client {
         self.give(member, bound, own)?;
         let mine: Vec<_> = bound.outputs_of(&self.me).collect();
         let places = places(mine.iter().copied());
-        let mut sum = Zeroizing::new(vec![0; places.iter().map(Range::len).sum()]);
+        let mut sum = Wiped::new(vec![0; places.iter().map(Range::len).sum()]);
         let mut share = sum.clone();
         for channel in &mut self.from {
             if !share.is_empty() {

@@ -5,6 +5,7 @@ use super::{
     bound::{BoundComputation, RunForm},
     lengths::{Lengths, Told},
 };
+use hushwire_block::Wiped;
 use hushwire_fault::code;
 use hushwire_machine::Channel;
 use hushwire_session::{
@@ -12,13 +13,12 @@ use hushwire_session::{
     run::{self, MemberSession},
     threads::COMPUTE,
 };
-use zeroize::Zeroizing;
 
 /// Hears what is done, of how much, and says whether to go on.
 pub(super) type GoOn<'a> = &'a mut dyn FnMut(u64, u64) -> bool;
 
 /// The records of values, one after the other.
-pub(super) type Records = Zeroizing<Vec<u8>>;
+pub(super) type Records = Wiped<Vec<u8>>;
 
 /// The end of a run that its program cancelled.
 pub(super) fn cancelled() -> Fault {

@@ -1,6 +1,7 @@
 //! Outputs: CSV, records, or back to the caller.
 
 use super::{ComputeTask, bound::Extent};
+use hushwire_block::Wiped;
 use hushwire_compute::Scalar;
 use hushwire_fault::code;
 use hushwire_session::{Fault, FromDisk, Member, MemberConfig, NewFile, OutputPlace, as_text, suggest};
@@ -10,7 +11,6 @@ use std::{
     fmt::{self, Write as _},
     io::Write,
 };
-use zeroize::Zeroizing;
 
 /// An output as text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,9 +63,9 @@ impl Shown {
 
     /// A CSV file: a column for each place behind the first axis, under the output's name.
     #[must_use]
-    pub fn csv(&self, name: &str) -> Zeroizing<String> {
+    pub fn csv(&self, name: &str) -> Wiped<String> {
         let columns: usize = self.lengths.iter().skip(1).product();
-        let mut text = Zeroizing::new(String::new());
+        let mut text = Wiped::new(String::new());
         for column in 0..columns {
             let comma = if column == 0 { "" } else { "," };
             // Writing to a string does not fail.
@@ -144,7 +144,7 @@ pub(super) struct Sink {
     name: String,
     to: To,
     /// The records, once they are there.
-    value: Option<(Extent, Zeroizing<Vec<u8>>)>,
+    value: Option<(Extent, Wiped<Vec<u8>>)>,
 }
 
 enum To {
@@ -194,7 +194,7 @@ impl Sink {
         task.outputs_of(me).map(|j| (j, kept())).collect()
     }
 
-    pub(super) fn put(&mut self, extent: &Extent, records: Zeroizing<Vec<u8>>) {
+    pub(super) fn put(&mut self, extent: &Extent, records: Wiped<Vec<u8>>) {
         self.value = Some((extent.clone(), records));
     }
 

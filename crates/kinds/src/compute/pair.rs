@@ -7,6 +7,7 @@ use super::{
     engine::{Engine, GoOn, Links, Records, cancelled},
     lengths::{Lengths, Told, says},
 };
+use hushwire_block::Wiped;
 use hushwire_compute::Tensor;
 use hushwire_machine::Channel;
 use hushwire_prg::Seed;
@@ -18,7 +19,6 @@ use hushwire_session::{
     threads::COMPUTE,
 };
 use hushwire_two::{ArithmeticParty, Distance, KeptInputs, Plan, TwoError};
-use zeroize::Zeroizing;
 
 /// A party's links and its side of the protocol.
 pub(super) struct PairEngine {
@@ -72,7 +72,7 @@ impl PairEngine {
             TwoError::Cancelled => cancelled(),
             e => Failure::from(e).told(&self.seat, COMPUTE),
         })?;
-        Ok(learnt.iter().map(|tensor| Zeroizing::new(tensor.records())).collect())
+        Ok(learnt.iter().map(|tensor| Wiped::new(tensor.records())).collect())
     }
 
     /// Makes OTs for the next run of a plan, of at most this many bytes.

@@ -8,6 +8,7 @@ use super::{
     shards::{OwnInputs, is_first},
     values::Values,
 };
+use hushwire_block::Wiped;
 use hushwire_compute::{Type, Value};
 use hushwire_fault::code;
 use hushwire_session::{
@@ -17,7 +18,6 @@ use hushwire_session::{
 };
 use std::{collections::BTreeMap, sync::Arc};
 #[cfg(any(feature = "nn", feature = "sql"))]
-use zeroize::Zeroizing;
 
 /// The step of opening inputs, as errors name it.
 const READING: &str = "reading inputs";
@@ -159,7 +159,7 @@ impl ComputePart {
     pub(crate) fn of(
         task: &ComputeTask,
         config: &MemberConfig,
-        mut records: BTreeMap<String, Zeroizing<Vec<u8>>>,
+        mut records: BTreeMap<String, Wiped<Vec<u8>>>,
     ) -> Result<Self, Fault> {
         let me = &config.me;
         let brought = Brought::at(
@@ -195,11 +195,11 @@ impl ComputePart {
     pub(crate) fn bring(
         &mut self,
         me: &Member,
-        mut whole: BTreeMap<String, Zeroizing<Vec<u8>>>,
-        mut rows: BTreeMap<String, Zeroizing<Vec<u8>>>,
+        mut whole: BTreeMap<String, Wiped<Vec<u8>>>,
+        mut rows: BTreeMap<String, Wiped<Vec<u8>>>,
     ) -> Result<(), Fault> {
         for (_, name, ty) in self.task.inputs_of(me) {
-            let values = |records: Zeroizing<Vec<u8>>, lengths| {
+            let values = |records: Wiped<Vec<u8>>, lengths| {
                 let values = Values { scalar: ty.scalar, lengths, records, remark: None };
                 self.task.promised(name, &values)?;
                 Ok::<_, Fault>((name.to_owned(), values))

@@ -3,6 +3,7 @@
 
 use super::file::unfit;
 use super::values::Values;
+use hushwire_block::Wiped;
 use hushwire_compute::{Computation, Tensor, Type, Visibility};
 use hushwire_fault::code;
 use hushwire_session::{Fault, InputPlace, as_text, input_place, resolve, suggest, toml_file::TomlValue};
@@ -12,7 +13,6 @@ use std::{
     path::{Component, Path, PathBuf},
     sync::Arc,
 };
-use zeroize::Zeroizing;
 
 /// The place of a value that all members know.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,12 +25,12 @@ pub enum PublicPlace {
     /// Elements as text, with commas between them.
     Values(String),
     /// Lengths of its axes, and its records.
-    Memory(Vec<usize>, #[serde(with = "as_text::bytes")] Arc<Zeroizing<Vec<u8>>>),
+    Memory(Vec<usize>, #[serde(with = "as_text::bytes")] Arc<Wiped<Vec<u8>>>),
 }
 
 impl From<&Tensor> for PublicPlace {
     fn from(tensor: &Tensor) -> Self {
-        Self::Memory(tensor.lengths().to_vec(), Arc::new(Zeroizing::new(tensor.records())))
+        Self::Memory(tensor.lengths().to_vec(), Arc::new(Wiped::new(tensor.records())))
     }
 }
 
@@ -78,7 +78,7 @@ impl PublicPlace {
             Self::Csv(path, columns) => {
                 InputPlace::Csv(Box::new(InputPlace::File(path.clone())), columns.clone())
             }
-            Self::Values(text) => InputPlace::Values(Zeroizing::new(text.clone())),
+            Self::Values(text) => InputPlace::Values(Wiped::new(text.clone())),
             Self::Memory(lengths, records) => return Values::new(name, ty, lengths.clone(), records),
         };
         Values::read(name, ty, &place, symbols)
@@ -161,7 +161,7 @@ impl Values {
                 "bring elements of that type",
             ));
         }
-        let records = Zeroizing::new(records.to_vec());
+        let records = Wiped::new(records.to_vec());
         Self { scalar: ty.scalar, lengths, records, remark: None }.checked(name, ty)
     }
 

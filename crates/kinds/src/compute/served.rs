@@ -23,6 +23,7 @@ use super::{
     three::{KeptShares, Three},
     values::Values,
 };
+use hushwire_block::Wiped;
 use hushwire_compute::Tensor;
 use hushwire_fault::code;
 use hushwire_machine::Channel;
@@ -32,7 +33,6 @@ use hushwire_session::{
     threads::COMPUTE,
 };
 use std::{collections::BTreeMap, sync::Arc};
-use zeroize::Zeroizing;
 
 /// The step in which a client asks, as errors name it.
 pub(crate) const ASK: &str = "asking for an answer";
@@ -131,7 +131,7 @@ impl ServedComputation {
     pub(crate) fn records(&self, tensors: &BTreeMap<String, Tensor>) -> Result<Vec<Records>, Fault> {
         let value = |name: &str, _: &_, _: &_| {
             let tensor = tensors.get(name)?;
-            let records = Zeroizing::new(tensor.records());
+            let records = Wiped::new(tensor.records());
             let (scalar, lengths) = (tensor.scalar(), tensor.lengths().to_vec());
             Some(Ok(Values { scalar, lengths, records, remark: None }))
         };
@@ -193,9 +193,9 @@ pub(crate) fn keep(
     let (bound, owner) = (&served.bound, &served.owner);
     if let Member::Party(index) = served.me {
         let mut party = Three::open(member, index, served.task.threads(), |who| who == owner)?;
-        let mut brought = Zeroizing::new(vec![]);
-        let mine = bound.inputs_of(&served.me).filter(|_| served.me == *owner).zip(&own);
-        mine.for_each(|((_, extent), records)| brought.extend_from_slice(&extent.whole(records)));
+        let mine = || bound.inputs_of(&served.me).filter(|_| served.me == *owner);
+        let mut brought = Wiped::new(Vec::with_capacity(mine().map(|(_, extent)| extent.bytes()).sum()));
+        mine().zip(&own).for_each(|((_, extent), records)| extent.append(records, &mut brought));
         let kept = party.keep((bound, &*served.form), owner, &brought);
         let kept = kept.map_err(|e| e.explain(&member.agreement).during(KEEP))?;
         return Ok((Box::new(party).into_links(), OwnerInputs::Shared(Arc::new(kept))));

@@ -9,6 +9,7 @@ use super::{
     threads as cut,
     values::Values,
 };
+use hushwire_block::Wiped;
 use hushwire_compute::{Computation, Scalar, Tensor, Visibility};
 use hushwire_fault::code;
 use hushwire_machine::{PartyId, Process, Reason};
@@ -18,7 +19,6 @@ use hushwire_session::{
     run::{ADMISSION, COMPUTING, MemberSession},
 };
 use std::{collections::BTreeMap, sync::Arc};
-use zeroize::Zeroizing;
 
 /// AGREEMENT: the bytes that sessions send besides computations.
 const VERSION: u32 = 4;
@@ -91,7 +91,7 @@ impl Value {
             Value::Tensor(tensor) => Ok(Values {
                 scalar: ty.scalar,
                 lengths: tensor.lengths().to_vec(),
-                records: Zeroizing::new(tensor.records()),
+                records: Wiped::new(tensor.records()),
                 remark: None,
             }),
             Value::Records(records) => {
@@ -106,12 +106,12 @@ impl Value {
                 Ok(Values {
                     scalar: ty.scalar,
                     lengths: vec![records.len() / record],
-                    records: Zeroizing::new(records.clone()),
+                    records: Wiped::new(records.clone()),
                     remark: None,
                 })
             }
             Value::Numbers(numbers) => {
-                let mut records = Zeroizing::new(vec![0; numbers.len() * ty.scalar.record()]);
+                let mut records = Wiped::new(vec![0; numbers.len() * ty.scalar.record()]);
                 for (i, (number, record)) in
                     numbers.iter().zip(records.chunks_exact_mut(ty.scalar.record())).enumerate()
                 {
@@ -382,7 +382,7 @@ impl ComputeSession {
         let own = OwnInputs { whole: brought.inputs, ..OwnInputs::default() };
         let ran = run::run(&mut *self.engine, &self.member, &task, ready, own, None, &mut hears)?;
         let learns = task.outputs_of(&me).zip(ran.learnt);
-        let tensor = |(j, records): (usize, Zeroizing<Vec<u8>>)| {
+        let tensor = |(j, records): (usize, Wiped<Vec<u8>>)| {
             let extent = &ran.bound.outputs[j];
             let tensor = Tensor::from_records(extent.scalar, &extent.lengths, &records);
             (task.computation().outputs()[j].name.clone(), tensor)

@@ -17,12 +17,12 @@ use super::{
     threads::within_shards,
     values::Values,
 };
+use hushwire_block::Wiped;
 use hushwire_compute::Value;
 use hushwire_fault::code;
 use hushwire_session::{Chosen, Fault, Member, MemberConfig, Protocol, Shards, shards::range};
 use hushwire_three::{Cut, ThreeError};
 use std::{collections::BTreeMap, time::Duration};
-use zeroize::Zeroizing;
 
 const PLANNING: &str = "planning the job";
 
@@ -176,7 +176,7 @@ fn give(shards: &Shards, extents: &[&Extent], whole: Option<Vec<Records>>) -> Re
             .collect()
     };
     let parts = whole.map(|whole| (0..of).map(|shard| part(shard, &whole)).collect());
-    let own = Zeroizing::new(shards.scatter(parts)?);
+    let own = Wiped::new(shards.scatter(parts)?);
     let sizes = extents.iter().map(|extent| extent.bytes_of_shard(shards.shard(), of).len());
     if own.len() != sizes.clone().sum::<usize>() {
         return Err(Fault::internal("taking rows", "shard 0 gave another number of rows"));
@@ -184,7 +184,7 @@ fn give(shards: &Shards, extents: &[&Extent], whole: Option<Vec<Records>>) -> Re
     let mut at = 0;
     let take = |size: usize| {
         at += size;
-        Zeroizing::new(own[at - size..at].to_vec())
+        Wiped::new(own[at - size..at].to_vec())
     };
     Ok(sizes.map(take).collect())
 }
@@ -196,11 +196,11 @@ pub(super) fn take(shards: &Shards, extents: &[&Extent], own: &[Records]) -> Res
     let Some(parts) = shards.gather(own.iter().flat_map(|records| records.iter().copied()).collect())? else {
         return Ok(extents.iter().map(|_| Records::default()).collect());
     };
-    let parts: Vec<Records> = parts.into_iter().map(Zeroizing::new).collect();
+    let parts: Vec<Records> = parts.into_iter().map(Wiped::new).collect();
     let mut at = vec![0; of];
     let mut all = vec![];
     for extent in extents {
-        let mut whole = Zeroizing::new(Vec::with_capacity(extent.rows * extent.scalar.record()));
+        let mut whole = Wiped::new(Vec::with_capacity(extent.rows * extent.scalar.record()));
         for (shard, part) in parts.iter().enumerate() {
             let end = at[shard] + extent.bytes_of_shard(shard, of).len();
             let wrong =

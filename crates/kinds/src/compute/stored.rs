@@ -1,12 +1,12 @@
 //! A computation's inputs as columns of data sets.
 
 use super::values::Values;
+use hushwire_block::Wiped;
 use hushwire_circuit::Planes;
 use hushwire_compute::{Scalar, Type};
 use hushwire_rep3::stored::{StoredColumn, parts};
 use hushwire_session::{Fault, InputPlace};
 use std::collections::BTreeMap;
-use zeroize::Zeroizing;
 
 /// The name of the column that an input is: with its scalar, so that no data set serves for
 /// elements of another type.
@@ -15,7 +15,7 @@ pub(super) fn column_name(input: &str, scalar: Scalar) -> String {
 }
 
 /// A column of a data set, and its bit planes part by part.
-pub type ColumnInParts = (StoredColumn, Vec<Zeroizing<Vec<u8>>>);
+pub type ColumnInParts = (StoredColumn, Vec<Wiped<Vec<u8>>>);
 
 /// Reads an input as a column of a data set: the column, and its bit planes part by part. Symbols
 /// in its shape are bound by what is there.
@@ -35,7 +35,7 @@ pub(crate) fn column(name: &str, scalar: Scalar, lengths: &[usize], records: &[u
         lengths: lengths.iter().map(|n| *n as u64).collect(),
     };
     let planes = Planes::pack(records, scalar.bits(), lengths.iter().product());
-    let planes: Zeroizing<Vec<u8>> = planes.into();
+    let planes: Wiped<Vec<u8>> = planes.into();
     let all = parts(std::slice::from_ref(&column));
     let cut = (0..all).map(|part| column.part_of(&planes, part)).collect();
     (column, cut)

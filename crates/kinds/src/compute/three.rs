@@ -8,6 +8,7 @@ use super::{
     lengths::{Lengths, Told},
     threads::{within, within_shards},
 };
+use hushwire_block::Wiped;
 use hushwire_circuit::planes::plane_bytes;
 use hushwire_fault::code;
 use hushwire_machine::{Channel, drive::Driver};
@@ -24,7 +25,6 @@ use hushwire_session::{
 };
 use hushwire_three::{Cut, KeptInputs, ThreeError, run_kept, run_sharded};
 use std::sync::Arc;
-use zeroize::Zeroizing;
 
 /// A party's links.
 pub(super) struct Three {
@@ -175,7 +175,7 @@ impl Three {
         form: &RunForm,
         own: &[u8],
         go_on: GoOn<'_>,
-    ) -> Result<Zeroizing<Vec<u8>>, Failed> {
+    ) -> Result<Wiped<Vec<u8>>, Failed> {
         let kept = self.kept.clone();
         let is_kept = |who: &Member| kept.as_ref().is_some_and(|kept| kept.owner == *who);
         let stored = if kept.is_some() { vec![] } else { self.stored(bound)? };
@@ -253,7 +253,7 @@ impl Three {
         &mut self,
         bound: &BoundComputation,
         absent: &[Member],
-        shares: &[Zeroizing<Vec<u8>>],
+        shares: &[Wiped<Vec<u8>>],
     ) -> Result<Vec<(String, SealedShare)>, Failed> {
         let mut sealed = vec![];
         for (member, share) in absent.iter().zip(shares) {
@@ -316,9 +316,10 @@ impl Engine for Three {
         own: Vec<Records>,
         go_on: GoOn<'_>,
     ) -> Result<Vec<Records>, Fault> {
-        let mut brought = Zeroizing::new(vec![]);
+        let bytes = bound.inputs_of(&self.me).map(|(_, extent)| extent.bytes()).sum();
+        let mut brought = Wiped::new(Vec::with_capacity(bytes));
         let mine = bound.inputs_of(&self.me).zip(&own);
-        mine.for_each(|((_, extent), records)| brought.extend_from_slice(&extent.whole(records)));
+        mine.for_each(|((_, extent), records)| extent.append(records, &mut brought));
         drop(own);
         let learnt = self.shares(bound, form, &brought, go_on);
         let learnt = learnt.map_err(|e| e.explain(&member.agreement).during(COMPUTE))?;

@@ -1,6 +1,7 @@
 //! Inputs from where members have them: CSV columns, records of bytes, text.
 
 use crate::psi;
+use hushwire_block::Wiped;
 use hushwire_compute::{Dim, Scalar, Tensor, Type};
 use hushwire_fault::code;
 use hushwire_files::{
@@ -16,13 +17,12 @@ use std::{
     path::{Path, PathBuf},
     sync::Arc,
 };
-use zeroize::Zeroizing;
 
 /// An input's elements as records, one after the other ([`Scalar::record`]).
 pub(crate) struct Values {
     pub(crate) scalar: Scalar,
     pub(crate) lengths: Vec<usize>,
-    pub(crate) records: Zeroizing<Vec<u8>>,
+    pub(crate) records: Wiped<Vec<u8>>,
     /// A remark for their owner: some were rounded.
     pub(crate) remark: Option<String>,
 }
@@ -78,7 +78,7 @@ impl Values {
         place: &InputPlace,
         symbols: &BTreeMap<String, u64>,
     ) -> Result<Self, Fault> {
-        let whole = |bytes: Zeroizing<Vec<u8>>, path: &Path| {
+        let whole = |bytes: Wiped<Vec<u8>>, path: &Path| {
             if npy::is_array(&bytes) {
                 return Self::of_array(name, ty, &bytes, path);
             }
@@ -112,7 +112,7 @@ impl Values {
     pub(super) fn taken(
         name: &str,
         ty: &Type,
-        bytes: Arc<Zeroizing<Vec<u8>>>,
+        bytes: Arc<Wiped<Vec<u8>>>,
         symbols: &BTreeMap<String, u64>,
     ) -> Result<Self, Fault> {
         let records = Arc::unwrap_or_clone(bytes);
@@ -143,7 +143,7 @@ impl Values {
             return Err(Fault::new(code::PLACES, format!("reading input {name}"), cause, remedy));
         }
         let places = rows.select(columns.iter().map(String::as_str)).map_err(psi::of_file)?;
-        let (scalar, mut records, mut n) = (ty.scalar, Zeroizing::new(vec![]), 0);
+        let (scalar, mut records, mut n) = (ty.scalar, Wiped::new(vec![]), 0);
         let mut rounded = Rounded::default();
         while rows.read().map_err(psi::of_file)?.is_some() {
             n += 1;
@@ -182,7 +182,7 @@ impl Values {
 
     /// Elements as text, with commas between them.
     fn of_text(name: &str, ty: &Type, text: &str, symbols: &BTreeMap<String, u64>) -> Result<Self, Fault> {
-        let (scalar, mut records) = (ty.scalar, Zeroizing::new(vec![]));
+        let (scalar, mut records) = (ty.scalar, Wiped::new(vec![]));
         let mut rounded = Rounded::default();
         // A list may be between brackets, as outputs are.
         let text = text.trim();
@@ -219,8 +219,8 @@ impl Values {
             return Err(Fault::file("use", path, cause, remedy));
         }
         let (scalar, mut rounded) = (ty.scalar, Rounded::default());
-        let mut records = Zeroizing::new(vec![0; array.len() * scalar.record()]);
-        let mut text = Zeroizing::new(String::new());
+        let mut records = Wiped::new(vec![0; array.len() * scalar.record()]);
+        let mut text = Wiped::new(String::new());
         for (i, record) in records.chunks_exact_mut(scalar.record()).enumerate() {
             let Some(number) = array.number(i) else {
                 let error = array.no_number();
@@ -244,7 +244,7 @@ impl Values {
     fn of_records(
         name: &str,
         ty: &Type,
-        records: Zeroizing<Vec<u8>>,
+        records: Wiped<Vec<u8>>,
         path: &Path,
         symbols: &BTreeMap<String, u64>,
     ) -> Result<Self, Fault> {
@@ -291,8 +291,8 @@ pub fn is_table(path: &Path) -> bool {
     ["csv", "tsv", "tab", "txt", "parquet", "arrow", "arrows", "feather", "ipc"].contains(&end)
 }
 
-fn all_of(mut file: impl Read) -> std::io::Result<Zeroizing<Vec<u8>>> {
-    let mut bytes = Zeroizing::new(vec![]);
+fn all_of(mut file: impl Read) -> std::io::Result<Wiped<Vec<u8>>> {
+    let mut bytes = Wiped::new(vec![]);
     file.read_to_end(&mut bytes).map(|_| bytes)
 }
 
@@ -354,7 +354,7 @@ mod tests {
         let ty = Type::new(Scalar::unsigned(8), Shape::vector(Dim::Known(3)), Visibility::Secret);
         let of_text = |text: &str| Values::of_text("x", &ty, text, &BTreeMap::new()).err();
         let long =
-            Values { scalar: ty.scalar, lengths: vec![4], records: Zeroizing::new(vec![0; 4]), remark: None };
+            Values { scalar: ty.scalar, lengths: vec![4], records: Wiped::new(vec![0; 4]), remark: None };
         for (error, words) in [
             (of_text("1,2"), "it has 2 elements"),
             (of_text("1,2,256"), "element 3"),

@@ -1,11 +1,12 @@
 //! Keys as the user gives them.
 
 use hushwire_aes::{Aes128, Aes192, Aes256, Backend};
+use hushwire_block::Wiped;
 use hushwire_files::mark;
 use hushwire_rep3::KeySize;
 use hushwire_session::Fault;
 use std::{fs::File, io::Read, path::Path};
-use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
+use zeroize::{Zeroize, ZeroizeOnDrop};
 
 /// LOCAL: no file with a key is longer.
 const LONGEST: u64 = 128;
@@ -38,7 +39,7 @@ impl AesKey {
     /// They are something else. The error does not repeat them.
     pub fn from_hex(digits: &str) -> Result<Self, String> {
         let digits = digits.trim();
-        let bytes = hex::decode(digits).ok().map(Zeroizing::new);
+        let bytes = hex::decode(digits).ok().map(Wiped::new);
         bytes.and_then(|bytes| Self::from_bytes(&bytes)).ok_or_else(|| {
             format!("a key is 32, 48 or 64 hexadecimal digits, and these {} characters are not", digits.len())
         })
@@ -60,7 +61,7 @@ impl AesKey {
     /// The same.
     pub fn from_reader(from: impl Read, path: &Path) -> Result<Self, Fault> {
         // With room for all that is taken, so that no copy stays behind.
-        let mut bytes = Zeroizing::new(Vec::with_capacity(LONGEST as usize));
+        let mut bytes = Wiped::new(Vec::with_capacity(LONGEST as usize));
         let read = from.take(LONGEST).read_to_end(&mut bytes);
         read.map_err(|e| Fault::io("read the key file", path, &e))?;
         let digits = std::str::from_utf8(mark::strip(&bytes)).ok().map(str::trim_end);
@@ -103,9 +104,9 @@ impl AesKey {
 
     /// Its round keys, one after the other.
     #[must_use]
-    pub fn expanded(&self, backend: Backend) -> Zeroizing<Vec<u8>> {
-        fn keys<const R: usize>(key: &hushwire_aes::RoundKeys<R>) -> Zeroizing<Vec<u8>> {
-            Zeroizing::new(key.round_keys().concat())
+    pub fn expanded(&self, backend: Backend) -> Wiped<Vec<u8>> {
+        fn keys<const R: usize>(key: &hushwire_aes::RoundKeys<R>) -> Wiped<Vec<u8>> {
+            Wiped::new(key.round_keys().concat())
         }
         match &self.0 {
             Bytes::Aes128(key) => keys(&Aes128::on(backend, key)),

@@ -2,6 +2,7 @@
 //! in software, or a device.
 
 use super::cut::AesCtrTerms;
+use hushwire_block::Wiped;
 use hushwire_circuit::{Layered, Planes, Program, named, planes};
 use hushwire_hdl::{Device, HdlBatch, Microcode};
 use hushwire_machine::Cost;
@@ -12,7 +13,6 @@ use hushwire_rep3::{
 };
 use hushwire_session::Fault;
 use std::sync::Arc;
-use zeroize::Zeroizing;
 
 /// Bits of a block.
 const BLOCK: usize = 128;
@@ -171,7 +171,7 @@ fn counters(role: Role, first: u128, blocks: usize) -> Shares {
 fn add_planes(data: &mut [u8], planes: &[u8]) {
     let planes =
         Planes::new(BLOCK, 8 * planes.len() / BLOCK, planes.to_vec()).expect("whole bytes of blocks");
-    let mut blocks = Zeroizing::new(planes.unpack());
+    let mut blocks = Wiped::new(planes.unpack());
     blocks.as_chunks_mut::<16>().0.iter_mut().for_each(|block| block.reverse());
     xor_into(data, &blocks[..data.len()]);
 }

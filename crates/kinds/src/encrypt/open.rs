@@ -9,6 +9,7 @@ use super::{
     party::nothing_else,
     spec::{AesCtrJob, KeySource},
 };
+use hushwire_block::Wiped;
 use hushwire_fault::code;
 use hushwire_session::{Fault, InputPlace, Iv, MemberConfig, NewFile, OutputPlace, Said, draw, resolve};
 use std::{
@@ -17,7 +18,6 @@ use std::{
     path::{Path, PathBuf},
     sync::Arc,
 };
-use zeroize::Zeroizing;
 
 const STEP: &str = "taking part";
 
@@ -105,7 +105,7 @@ struct Data {
 }
 
 /// Bytes in memory that are read as a file is.
-struct Shared(Arc<Zeroizing<Vec<u8>>>);
+struct Shared(Arc<Wiped<Vec<u8>>>);
 
 impl AsRef<[u8]> for Shared {
     fn as_ref(&self) -> &[u8] {

@@ -10,6 +10,7 @@ use super::{
     wire::{self, HELD, HELD_STEP, KEPT_STEP, TERMS_STEP, plain_share},
 };
 use hushwire_aes::Backend;
+use hushwire_block::Wiped;
 use hushwire_fault::code;
 use hushwire_machine::{Channel, NetError, PartyId, Reason, Watch};
 use hushwire_prg::{Prg, Seed};
@@ -23,7 +24,6 @@ use std::{
     path::PathBuf,
     thread,
 };
-use zeroize::Zeroizing;
 
 const KEY: &str = "key set-up";
 const SEND: &str = "sharing the file";
@@ -231,7 +231,7 @@ impl Owner {
         backend: Backend,
         terms: &AesCtrTerms,
         seeds: &[Seed; 3],
-    ) -> Result<[Zeroizing<Vec<u8>>; 3], Fault> {
+    ) -> Result<[Wiped<Vec<u8>>; 3], Fault> {
         let wrong = || Fault::internal(KEY, "the terms cannot be encoded");
         let shares: Option<[Shares; 3]> = match (self.job.key.is_the_owners(), self.files.key.take()) {
             (true, Some(key)) => {
@@ -348,8 +348,8 @@ struct Sending<'a> {
 impl Sending<'_> {
     /// Sends each chunk's explicit share: the data plus what the other two parties expand.
     fn run(&mut self, to: &mut Channels) -> Result<(), Fault> {
-        let mut data = Zeroizing::new(vec![]);
-        let mut mask = Zeroizing::new(vec![]);
+        let mut data = Wiped::new(vec![]);
+        let mut mask = Wiped::new(vec![]);
         for c in 0..self.terms.chunks() {
             let bytes = self.terms.bytes_of(c);
             data.resize(bytes, 0);

@@ -10,6 +10,7 @@ use super::{
     stream::{Shared, Stream},
     wire::{self, HELD_STEP, KEPT_STEP, Secrets, TERMS_STEP},
 };
+use hushwire_block::Wiped;
 use hushwire_fault::code;
 use hushwire_hdl::{Device, Statistics};
 use hushwire_machine::{Channel, PartyId, Reason, drive::Lane};
@@ -24,7 +25,6 @@ use hushwire_session::{
 };
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use zeroize::Zeroizing;
 
 /// Everything before the first chunk, as errors name it.
 const KEY: &str = "key set-up";
@@ -179,7 +179,7 @@ impl AesCtrParty {
     ) -> Result<(AesCtrTerms, Secrets), Fault> {
         let held = wire::encode_held(self.key_id());
         desk.owner.send(HELD_STEP, &held).map_err(|e| desk.failed(e))?;
-        let mut message = Zeroizing::new(vec![0; wire::terms_len(&self.job)]);
+        let mut message = Wiped::new(vec![0; wire::terms_len(&self.job)]);
         desk.owner.recv(TERMS_STEP, &mut message).map_err(|e| desk.failed(e))?;
         let client = Member::Client(self.job.owner.clone());
         let deviates = |what: String| {

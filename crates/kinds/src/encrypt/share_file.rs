@@ -5,11 +5,11 @@ mod codec;
 mod fed;
 
 use codec::{decode, encode, len, size_of};
+use hushwire_block::Wiped;
 use hushwire_fault::code;
 use hushwire_rep3::{KeySize, Role, Shares};
 use hushwire_session::{Fault, NewFile};
 use std::{fs::File, io::Read, os::unix::fs::PermissionsExt, path::Path};
-use zeroize::Zeroizing;
 
 pub use codec::KeyId;
 pub use hushwire_session::share_path as path;
@@ -41,7 +41,7 @@ pub fn read(path: &Path, role: Role) -> Result<(KeyId, Shares), Fault> {
         return Err(Fault::file("use the share", path, cause, remedy).coded(code::SHARE));
     }
     let most = len(KeySize::Aes256) + 1;
-    let mut bytes = Zeroizing::new(Vec::with_capacity(most));
+    let mut bytes = Wiped::new(Vec::with_capacity(most));
     file.take(most as u64).read_to_end(&mut bytes).map_err(io)?;
     decode(role, &bytes).map_err(|cause| {
         let remedy = "restore this party's own file from its backup; no other file can stand in for it";

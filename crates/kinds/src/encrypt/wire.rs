@@ -15,10 +15,10 @@ use super::{
     spec::{AesCtrJob, KeySource},
 };
 use hushwire_aes::Backend;
+use hushwire_block::Wiped;
 use hushwire_prg::{Prg, Seed};
 use hushwire_rep3::Shares;
 use hushwire_session::Iv;
-use zeroize::Zeroizing;
 
 /// Steps, as errors name them.
 pub(super) const HELD_STEP: &str = "keys that are kept";
@@ -71,11 +71,11 @@ pub(super) fn encode_terms(
     terms: &AesCtrTerms,
     seed: &Seed,
     expanded: Option<&Shares>,
-) -> Option<Zeroizing<Vec<u8>>> {
+) -> Option<Wiped<Vec<u8>>> {
     let expanded = expanded.map(Shares::to_bytes);
     let len = TERMS + SEED + expanded.as_ref().map_or(0, |bytes| bytes.len());
     // With room for all of it, so that no copy stays behind.
-    let mut message = Zeroizing::new(Vec::with_capacity(len));
+    let mut message = Wiped::new(Vec::with_capacity(len));
     message.extend_from_slice(&public(terms)?);
     message.extend_from_slice(seed.expose());
     if let Some(bytes) = expanded {
@@ -132,7 +132,7 @@ pub(super) fn decode_terms(
         return Err(format!("it wants {bytes} bytes encrypted, more than can be counted in such chunks"));
     }
     let (seed, expanded) = rest.split_at(SEED);
-    let mut own = Zeroizing::new([0; SEED]);
+    let mut own = Wiped::new([0; SEED]);
     own.copy_from_slice(seed);
     let expanded = match job.key.is_the_owners() {
         true => Some(Shares::from_bytes(expanded, job.size().expanded_bytes()).map_err(|e| e.to_string())?),

@@ -139,12 +139,12 @@ struct Asking<'s> {
     ahead: u64,
     requests: &'s mut dyn Requests,
     /// A request that waits for another session.
-    next: Option<Vec<zeroize::Zeroizing<Vec<u8>>>>,
+    next: Option<Vec<hushwire_block::Wiped<Vec<u8>>>>,
 }
 
 impl Asking<'_> {
     /// The records of the next request.
-    fn next(&mut self) -> Result<Option<Vec<zeroize::Zeroizing<Vec<u8>>>>, Fault> {
+    fn next(&mut self) -> Result<Option<Vec<hushwire_block::Wiped<Vec<u8>>>>, Fault> {
         if let Some(records) = self.next.take() {
             return Ok(Some(records));
         }

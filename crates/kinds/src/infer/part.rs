@@ -5,6 +5,7 @@ use crate::{
     ComputePart,
     compute::{ColumnInParts, column},
 };
+use hushwire_block::Wiped;
 use hushwire_compute::Tensor;
 use hushwire_fault::code;
 use hushwire_nn::{
@@ -21,7 +22,6 @@ use std::{
     io::{Read, Write},
     path::Path,
 };
-use zeroize::Zeroizing;
 
 /// The names of files that members have.
 const MODEL: &str = "model";
@@ -54,9 +54,9 @@ impl Inferred {
 }
 
 /// The bytes of a file of a model or an array.
-fn bytes(name: &str, place: &InputPlace) -> Result<Zeroizing<Vec<u8>>, Fault> {
+fn bytes(name: &str, place: &InputPlace) -> Result<Wiped<Vec<u8>>, Fault> {
     let read = |mut from: &mut dyn Read, path: &Path| {
-        let mut bytes = Zeroizing::new(vec![]);
+        let mut bytes = Wiped::new(vec![]);
         let io = |e: std::io::Error| Fault::io("read", path, &e);
         Read::take(&mut from, LARGEST + 1).read_to_end(&mut bytes).map_err(io)?;
         if bytes.len() as u64 > LARGEST {
@@ -67,7 +67,7 @@ fn bytes(name: &str, place: &InputPlace) -> Result<Zeroizing<Vec<u8>>, Fault> {
     match place {
         InputPlace::File(path) => read(&mut open_input(path).map_err(|e| Fault::io("read", path, &e))?, path),
         InputPlace::Open(file, path) => read(&mut &**file, path),
-        InputPlace::Memory(all) => Ok(Zeroizing::new(all.to_vec())),
+        InputPlace::Memory(all) => Ok(Wiped::new(all.to_vec())),
         _ => {
             let remedy = format!("write {name} = {{ file = \"…\" }}");
             Err(Fault::new(code::MODEL, format!("reading {name}"), "it is no file", remedy))
@@ -337,7 +337,7 @@ pub fn stored_inference(
         return Err(Fault::new(code::MODEL, "reading inputs", format!("{me} brings nothing"), remedy));
     };
     let column = |(name, tensor): (&String, &Tensor)| {
-        let records = Zeroizing::new(tensor.records());
+        let records = Wiped::new(tensor.records());
         column(name, tensor.scalar(), tensor.lengths(), &records)
     };
     Ok(tensors.iter().map(column).collect())
@@ -357,7 +357,7 @@ impl InferPart {
             inputs.extend(client_tensors(task, &me, &config.inputs)?);
         }
         config.protect_inputs();
-        let records = |tensor: Tensor| Zeroizing::new(tensor.records());
+        let records = |tensor: Tensor| Wiped::new(tensor.records());
         let inputs = inputs.into_iter().map(|(name, tensor)| (name, records(tensor))).collect();
 
         let outputs: Vec<&str> = match learns {

@@ -328,7 +328,7 @@ pub(super) fn silent() -> Observer {
 /// A member's part of sharing the owner's inputs.
 struct KeepPart<'s> {
     served: &'s ServedComputation,
-    own: Vec<zeroize::Zeroizing<Vec<u8>>>,
+    own: Vec<hushwire_block::Wiped<Vec<u8>>>,
     kept: OwnerInputs,
 }
 

@@ -7,6 +7,7 @@
 //! ```
 
 use super::{PsiMethod, PsiSecurity, PsiTask};
+use hushwire_block::Wiped;
 use hushwire_files::MoreColumns;
 use hushwire_machine::{
     Channel,
@@ -18,7 +19,6 @@ use hushwire_psi::{
     Beside, Carried, Found, Most, Outcome, PsiError, PsiSide, PsiTerms, Set, TableKeys, circuit, intersect,
     plain::{Digester, ItemDigest, Opened, Parameters, Payloads, Receiver, Sender, cost},
 };
-use zeroize::Zeroizing;
 
 /// The end of a party's half.
 pub(super) struct Ended {
@@ -150,7 +150,7 @@ impl Find<'_> {
         let store = self.task.store().unwrap_or_default();
         let terms = circuit::Parameters { receiver_items, sender_items, reveal, store };
         // All rows of a key count.
-        let mut numbers = Zeroizing::new(vec![0u64; set.count()]);
+        let mut numbers = Wiped::new(vec![0u64; set.count()]);
         for (item, amount) in set.by_row().zip(amounts) {
             if let Some(item) = item {
                 numbers[item] = numbers[item].wrapping_add(*amount as u64);
@@ -244,7 +244,7 @@ impl Find<'_> {
         terms: &PsiTerms,
     ) -> Result<Kept, PsiError> {
         // Digests find equal keys here, and are seen by nobody.
-        let mut secret = Zeroizing::new([0; 32]);
+        let mut secret = Wiped::new([0; 32]);
         getrandom::fill(&mut secret[..]).map_err(|e| PsiError::Random(e.to_string()))?;
         let set = Set::of(&keys, |key| *blake3::keyed_hash(&secret, key).as_bytes());
         let first = first(&set);

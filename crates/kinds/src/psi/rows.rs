@@ -1,6 +1,7 @@
 //! A party's rows: read once for their keys, and again for the result, so that they are never held.
 
 use super::{CSV, PsiReveal};
+use hushwire_block::Wiped;
 use hushwire_files::{
     FileError, FileState, Rows, check_result, write_columns, write_flags, write_parquet,
     write_parquet_columns, write_rows,
@@ -13,7 +14,6 @@ use std::{
     path::{Path, PathBuf},
     sync::Arc,
 };
-use zeroize::Zeroizing;
 
 /// The rows, and their name in messages.
 pub(super) struct Table {
@@ -33,7 +33,7 @@ pub(super) enum Refused {
 
 enum KeyOrigin {
     Files(Vec<(PathBuf, Stamp)>),
-    Memory(Arc<Zeroizing<Vec<u8>>>),
+    Memory(Arc<Wiped<Vec<u8>>>),
 }
 
 /// The state of a file that is read for its keys, and again for the result: another if it has

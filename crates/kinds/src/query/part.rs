@@ -1,6 +1,5 @@
 //! One member's part of a query.
 
-#[cfg(feature = "parquet")]
 use super::shards::{PartOnShards, ReadOnShards};
 use super::{
     Answer, QueryTask, RESULT,
@@ -9,6 +8,8 @@ use super::{
     source::{check_output, is_parquet},
 };
 use crate::{ComputePart, compute::is_first};
+#[cfg(feature = "parquet")]
+use hushwire_block::Wiped;
 use hushwire_compute::Tensor;
 use hushwire_fault::code;
 use hushwire_session::{
@@ -18,7 +19,6 @@ use hushwire_session::{
 };
 use hushwire_tables::plain::Row;
 use std::{collections::BTreeMap, io::Write};
-use zeroize::Zeroizing;
 
 /// A result's rows: fields as text, NULLs as none.
 type Fields = Vec<Vec<Option<String>>>;
@@ -30,7 +30,7 @@ pub struct QueryPart {
     me: Member,
     /// On several shards: the inputs that the first of them has read, and what shards read together
     /// once they have met.
-    whole: BTreeMap<String, Zeroizing<Vec<u8>>>,
+    whole: BTreeMap<String, Wiped<Vec<u8>>>,
     #[cfg(feature = "parquet")]
     parts: Vec<PartOnShards>,
     /// Remarks for the owner on how its files are read.
@@ -111,7 +111,7 @@ impl QueryPart {
             inputs.extend(incoming.finish().map_err(taken)?);
         }
         let inputs: BTreeMap<_, _> =
-            inputs.into_iter().map(|(name, records)| (name, Zeroizing::new(records))).collect();
+            inputs.into_iter().map(|(name, records)| (name, Wiped::new(records))).collect();
 
         let place = config.outputs.remove(RESULT).filter(|_| learns);
         if let Some(odd) = config.outputs.keys().next() {

@@ -277,15 +277,15 @@ fn unwritable(cause: String, remedy: impl std::fmt::Display) -> Fault {
 mod tests {
     use super::*;
     use crate::query::infer;
+    use hushwire_block::Wiped;
     use hushwire_tables::algebra::TablePart;
     use std::{fmt::Write, sync::Arc};
-    use zeroize::Zeroizing;
 
     /// Rows of a CSV file with a number and a text each, and the lengths of the pieces that came.
     fn pieces(numbers: impl Iterator<Item = usize>) -> Result<(Vec<Row>, Vec<usize>), Fault> {
         let mut text = "x,y\n".to_owned();
         let rows = numbers.map(|n| writeln!(text, "{n},t{}", n % 3)).count();
-        let place = InputPlace::Memory(Arc::new(Zeroizing::new(text.into_bytes())));
+        let place = InputPlace::Memory(Arc::new(Wiped::new(text.into_bytes())));
         let schema =
             Schema(vec![Column::new("y", ColumnType::Varchar(2)), Column::new("x", ColumnType::Integer)]);
         let parts = vec![TablePart { owner: "a".into(), rows: rows as u64 }];
@@ -314,8 +314,7 @@ mod tests {
 
     #[test]
     fn strings_that_are_cut_by_bytes_are_ascii() {
-        let place =
-            InputPlace::Memory(Arc::new(Zeroizing::new("a,b\n\u{fc},u\nu,\u{fc}\n".as_bytes().to_vec())));
+        let place = InputPlace::Memory(Arc::new(Wiped::new("a,b\n\u{fc},u\nu,\u{fc}\n".as_bytes().to_vec())));
         let schema = Schema(["a", "b"].map(|name| Column::new(name, ColumnType::Varchar(4))).to_vec());
         let parts = vec![TablePart { owner: "a".into(), rows: 2 }];
         let table = Table { name: "t".into(), schema, parts, padded: false, unique: vec![] };
@@ -336,7 +335,7 @@ mod tests {
     }
 
     fn in_memory(text: &str) -> InputPlace {
-        InputPlace::Memory(Arc::new(Zeroizing::new(text.as_bytes().to_vec())))
+        InputPlace::Memory(Arc::new(Wiped::new(text.as_bytes().to_vec())))
     }
 
     /// Numbers that no type holds are named by line and column, and never become text.

@@ -19,6 +19,7 @@ use super::{
     source::{TableFile, row_step},
 };
 use crate::psi;
+use hushwire_block::Wiped;
 use hushwire_fault::{Excuse, code};
 use hushwire_files::parquet::Footers;
 use hushwire_session::{Dialect, Fault, InputPlace, MemberConfig, Shards};
@@ -29,13 +30,12 @@ use std::{
     ops::Range,
     path::{Path, PathBuf},
 };
-use zeroize::Zeroizing;
 
 /// The step in which shards compare what they read, as errors name it.
 const READING: &str = "reading tables";
 
 /// Records of inputs, by their names.
-type Records = BTreeMap<String, Zeroizing<Vec<u8>>>;
+type Records = BTreeMap<String, Wiped<Vec<u8>>>;
 
 /// The digest of a row's key, and the row among all rows of the table's part.
 type KeyOfRow = ([u8; 16], u64);
@@ -217,7 +217,7 @@ impl PartOnShards {
 }
 
 fn wiped(records: BTreeMap<String, Vec<u8>>) -> Records {
-    records.into_iter().map(|(name, records)| (name, Zeroizing::new(records))).collect()
+    records.into_iter().map(|(name, records)| (name, Wiped::new(records))).collect()
 }
 
 /// An error of a shard, as all shards of the member report it.

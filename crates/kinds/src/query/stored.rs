@@ -5,6 +5,7 @@
 //! `null of days`, and the validity of padded rows `valid rows`.
 
 use super::{QueryJob, rows::read};
+use hushwire_block::Wiped;
 use hushwire_circuit::Planes;
 use hushwire_fault::code;
 use hushwire_rep3::stored::{PART, StoredColumn, parts};
@@ -16,10 +17,9 @@ use hushwire_tables::{
     plain::Row,
 };
 use std::collections::BTreeMap;
-use zeroize::Zeroizing;
 
 /// Takes the planes of every column in a part, in the order of the layout.
-pub(super) type TakePart<'a> = &'a mut dyn FnMut(u32, Vec<Zeroizing<Vec<u8>>>) -> Result<(), Fault>;
+pub(super) type TakePart<'a> = &'a mut dyn FnMut(u32, Vec<Wiped<Vec<u8>>>) -> Result<(), Fault>;
 
 /// The name of a column at rest.
 fn column_name(table: &Table, input: TableInput) -> String {
@@ -164,7 +164,7 @@ impl Reading<'_> {
         let mut planes = vec![];
         for (_, name, bits) in TableInput::all(&table, 0, 0) {
             let missing = || Fault::internal(STORED, format!("input {name} was not made"));
-            let records = Zeroizing::new(records.remove(&name).ok_or_else(missing)?);
+            let records = Wiped::new(records.remove(&name).ok_or_else(missing)?);
             let packed = Planes::pack(&records, bits, rows as usize);
             planes.push(packed.into());
         }

@@ -2,6 +2,7 @@
 //! thread.
 
 use crate::n_party::{Kept, copied};
+use hushwire_block::Wiped;
 use hushwire_compute::Computation;
 use hushwire_kinds::{
     ComputationSource, ComputeJob, ComputeSession, ComputeTask, Computed, PublicPlace, Value,
@@ -11,7 +12,6 @@ use hushwire_session::{
     Protocol, Task, run,
 };
 use std::{collections::BTreeMap, fs, path::PathBuf, thread};
-use zeroize::Zeroizing;
 
 const ALL: [usize; 3] = [0, 1, 2];
 const TEXT: &str = "computation scores\nmembers a, b, c\nsymbols n\ninput x: u32[n] from a\ninput y: u32[n] from b\n\
@@ -47,7 +47,7 @@ fn ends(
 ) -> Vec<Result<Outcome<Computed>, Fault>> {
     let furnish = |p: usize, config: &mut MemberConfig| {
         if let (Some(name), Some(rows)) = (["x", "y"].get(p), rows.get(p)) {
-            let values = InputPlace::Values(Zeroizing::new((*rows).to_owned()));
+            let values = InputPlace::Values(Wiped::new((*rows).to_owned()));
             config.inputs.insert((*name).to_owned(), values);
         }
         let learns = if p == 2 { &["total", "high"][..] } else { &["total"] };

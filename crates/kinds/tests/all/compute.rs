@@ -2,6 +2,7 @@
 //! depends on it is opened.
 
 use hushwire_aes::Backend;
+use hushwire_block::Wiped;
 use hushwire_kinds::{ComputationSource, ComputeJob, ComputeTask};
 use hushwire_machine::PartyId;
 use hushwire_rep3::{Addition, Owner, Role};
@@ -10,7 +11,6 @@ use hushwire_session::{
 };
 use hushwire_wire::{Identity, Listener, PeerConfig, SessionConfig, TransportKind, connect};
 use std::{collections::BTreeMap, sync::Arc, thread};
-use zeroize::Zeroizing;
 
 const TEXT: &str = "computation c\nmembers mallory, party1\nsymbols n\ninput x: u8[n] from mallory\ninput k: u8 from party1\n\
     output z = x * k to party1\n";
@@ -50,11 +50,11 @@ fn mallory(task: &ComputeTask, config: &MemberConfig, lie: Lie) {
     let mut from =
         [0, 1, 2].map(|p| net.channel(0, None, Some(PartyId(p))).unwrap_or_else(|e| panic!("{e}")));
     let owner = Owner::new(Backend::best());
-    let mut messages = [0; 3].map(|_| Zeroizing::new(vec![]));
+    let mut messages = [0; 3].map(|_| Wiped::new(vec![]));
     owner.share(0, 0, vec![1, 2, 3].into(), Addition::Words(1), &mut messages);
     if let Lie::Share(p) = lie {
         // Whoever has an explicit share has it whole.
-        let holds = |message: &Zeroizing<Vec<u8>>| !message.is_empty();
+        let holds = |message: &Wiped<Vec<u8>>| !message.is_empty();
         let p = (p..p + 3).map(|p| p % 3).find(|p| holds(&messages[*p])).unwrap_or_default();
         messages[p][0] ^= 1;
     }
@@ -107,7 +107,7 @@ fn ends_of(job: &ComputeJob, lie: Lie) -> Vec<Result<Vec<u8>, Fault>> {
         });
         config.peers = others.cloned().collect();
     }
-    configs[1].inputs.insert("k".into(), InputPlace::Values(Zeroizing::new("5".into())));
+    configs[1].inputs.insert("k".into(), InputPlace::Values(Wiped::new("5".into())));
     configs[1].outputs.insert("z".into(), OutputPlace::Memory);
     let cheat = configs.pop().unwrap_or_else(|| panic!("a client"));
     thread::scope(|scope| {

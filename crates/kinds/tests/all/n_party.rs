@@ -2,6 +2,7 @@
 //! judged by the plain evaluator.
 
 use crate::common::{World, check};
+use hushwire_block::Wiped;
 use hushwire_kinds::{ComputationSource, ComputeJob, ComputeTask, Outputs};
 use hushwire_session::{
     Event, Fault, FromDisk, InputPlace, Member, MemberConfig, Observer, Outcome, OutputPlace, Peer, Phase,
@@ -14,7 +15,6 @@ use std::{
     sync::{Arc, Mutex},
     thread,
 };
-use zeroize::Zeroizing;
 
 fn among(n: usize) -> String {
     format!("protocol = \"authgarble\"\nparties = {n}")
@@ -91,7 +91,7 @@ fn five_salaries() {
     for (i, config) in configs.iter_mut().enumerate() {
         config.peers = peers.iter().filter(|peer| peer.member != config.me).cloned().collect();
         let name = ["ada", "bob", "cleo", "dan", "eve"][i];
-        let pay = InputPlace::Values(Zeroizing::new((1000 * (i + 1)).to_string()));
+        let pay = InputPlace::Values(Wiped::new((1000 * (i + 1)).to_string()));
         config.inputs.insert(format!("{name}_pay"), pay);
         for output in ["sum".to_owned(), format!("{name}_below")] {
             config.outputs.insert(output, OutputPlace::Memory);

@@ -1,5 +1,6 @@
 //! Computations between two parties on numbers, over real links, judged by arithmetic.
 
+use hushwire_block::Wiped;
 use hushwire_kinds::{ComputationSource, ComputeJob, ComputeTask, Computed};
 use hushwire_ot::Protocol as Extension;
 use hushwire_session::{
@@ -7,7 +8,6 @@ use hushwire_session::{
 };
 use hushwire_wire::{Identity, Listener, TransportKind};
 use std::{collections::BTreeMap, sync::Arc, thread};
-use zeroize::Zeroizing;
 
 /// The salaries of three people, of whom two are one party.
 const SALARIES: &str = include_str!("../../../../examples/compute/salaries.hwc");
@@ -62,7 +62,7 @@ fn salaries_between_two() {
     }
     let task = ComputeTask::new(&job).unwrap_or_else(|e| panic!("{e}"));
     assert!(task.agreement().fields.iter().any(|field| field.text.starts_with("two, ot softspoken4")));
-    let pay = |pay: u64| InputPlace::Values(Zeroizing::new(pay.to_string()));
+    let pay = |pay: u64| InputPlace::Values(Wiped::new(pay.to_string()));
     let inputs = [vec![("ada_pay", pay(4_100)), ("cleo_pay", pay(4_700))], vec![("bob_pay", pay(5_300))]];
     let outputs: [&[&str]; 2] =
         [&["ada_below", "cleo_below", "sum", "mean_pay"], &["bob_below", "sum", "mean_pay"]];

@@ -1,10 +1,10 @@
 //! The ranges that an owner declares of columns: they are public, in the manifest, and hold for
 //! every row that is put.
 
+use hushwire_block::Wiped;
 use hushwire_fault::{Fault, code};
 use hushwire_seal::{SchemaColumn, StoredColumn};
 use hushwire_session::suggest;
-use zeroize::Zeroizing;
 
 /// A declared range, `COLUMN=LEAST..GREATEST`, both included.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,7 +77,7 @@ pub(super) fn declare(
 
 impl CheckedRange {
     /// Looks at the planes of a part.
-    pub(super) fn check(&self, rows: u64, planes: &[Zeroizing<Vec<u8>>]) -> Result<(), Fault> {
+    pub(super) fn check(&self, rows: u64, planes: &[Wiped<Vec<u8>>]) -> Result<(), Fault> {
         let bit = |plane: &[u8], row: usize| plane[row / 8] >> (row % 8) & 1 == 1;
         let length = rows.div_ceil(8) as usize;
         for row in 0..rows as usize {
@@ -125,9 +125,8 @@ mod tests {
         let ranges = [range(text)?];
         let ranges = declare(&ranges, &mut schema, &inputs).map_err(|e| e.to_string())?;
         assert_eq!((schema[1].min, schema[1].max), (Some(ranges[0].of.least), Some(ranges[0].of.greatest)));
-        let mut check = |_, planes: Vec<Zeroizing<Vec<u8>>>| {
-            ranges.iter().try_for_each(|range| range.check(rows, &planes))
-        };
+        let mut check =
+            |_, planes: Vec<Wiped<Vec<u8>>>| ranges.iter().try_for_each(|range| range.check(rows, &planes));
         let read = table.read(&InputPlace::memory(csv.to_owned()), rows, &mut check);
         read.map(drop).map_err(|e| e.to_string())
     }

@@ -20,10 +20,10 @@ pub use preparation::{Phase, Preparable, Preparation, PreparationPart};
 
 use crate::{Chosen, Fault, Member, MemberConfig, Seats, material::key_of};
 use hushwire_authgarble::{Form, Need, Shelf, ShelfError, Task};
+use hushwire_block::Wiped;
 use hushwire_circuit::Program;
 use hushwire_prg::Seed;
 use std::path::Path;
-use zeroize::Zeroizing;
 
 /// The step, as errors name it.
 const STEP: &str = "preprocessing";
@@ -139,7 +139,7 @@ fn among(config: &MemberConfig, n: u8) -> String {
 /// A party's shelf. Its stocks are sealed under a key that comes from its private key.
 fn shelf(dir: &Path, config: &MemberConfig) -> Result<Shelf, Fault> {
     let key = match &config.shelf_owner {
-        Some(owner) => Zeroizing::new(*owner.key()),
+        Some(owner) => Wiped::new(*owner.key()),
         None => key_of(&config.identity)?,
     };
     Shelf::open(dir, Seed::from_bytes(*key)).map_err(|e| refused(&e))

@@ -7,8 +7,8 @@
 //!
 //! A key has k = 16, 24 or 32 bytes; the length of the file says which.
 
+use hushwire_block::Wiped;
 use hushwire_rep3::{KeySize, Role, Shares};
-use zeroize::Zeroizing;
 
 const MAGIC: &[u8; 8] = b"HWSHARE1";
 /// The offset of the shares, in bytes.
@@ -30,8 +30,8 @@ pub(crate) fn size_of(bytes: u64) -> Option<KeySize> {
 }
 
 /// A share file's bytes.
-pub(crate) fn encode(role: Role, id: &KeyId, key: &Shares) -> Zeroizing<Vec<u8>> {
-    let mut bytes = Zeroizing::new(Vec::with_capacity(len(KeySize::Aes256)));
+pub(crate) fn encode(role: Role, id: &KeyId, key: &Shares) -> Wiped<Vec<u8>> {
+    let mut bytes = Wiped::new(Vec::with_capacity(len(KeySize::Aes256)));
     bytes.extend_from_slice(MAGIC);
     bytes.extend_from_slice(&[role.index() as u8, 0, 0, 0, 0, 0, 0, 0]);
     bytes.extend_from_slice(id);

@@ -1,6 +1,7 @@
 //! Models and inputs at rest, with the plain network as oracle.
 
 use super::*;
+use hushwire_block::Wiped;
 use hushwire_kinds::{InferJob, RunValues, stored_inference};
 use hushwire_nn::{Floats, Members, Network, Numbers, Secure, npy, zoo};
 
@@ -42,8 +43,7 @@ fn a_model_and_an_input_are_data_sets() {
         let (columns, planes): (Vec<_>, Vec<_>) = columns.into_iter().unzip();
         let mut at_rest = AtRest::new(columns);
         for part in 0..parts(&at_rest.columns) {
-            let of =
-                |planes: &Vec<Zeroizing<Vec<u8>>>| planes.get(part as usize).cloned().unwrap_or_default();
+            let of = |planes: &Vec<Wiped<Vec<u8>>>| planes.get(part as usize).cloned().unwrap_or_default();
             at_rest.put(planes.iter().map(of).collect());
         }
         (name.to_owned(), at_rest)

@@ -8,6 +8,7 @@ mod queries;
 
 use super::common::{World, noise};
 use hushwire_aes::Backend;
+use hushwire_block::Wiped;
 use hushwire_compute::{Tensor, evaluate};
 use hushwire_fault::code;
 use hushwire_kinds::{ComputationSource, ComputeJob, ComputeTask, Job, Runs, stored_input};
@@ -27,10 +28,9 @@ use std::{
     thread,
     time::{Duration, Instant},
 };
-use zeroize::Zeroizing;
 
 /// Each party's parts of a data set.
-type Kept = [Vec<Zeroizing<Vec<u8>>>; 3];
+type Kept = [Vec<Wiped<Vec<u8>>>; 3];
 
 /// A data set at rest.
 struct AtRest {
@@ -45,7 +45,7 @@ impl AtRest {
     }
 
     /// Shares the next part.
-    fn put(&mut self, planes: Vec<Zeroizing<Vec<u8>>>) {
+    fn put(&mut self, planes: Vec<Wiped<Vec<u8>>>) {
         let part = self.kept[0].len() as u32;
         let made = self.dealer.part(&self.columns, part, planes).unwrap_or_else(|e| panic!("{e}"));
         self.kept.iter_mut().zip(made).for_each(|(kept, made)| kept.push(made));
@@ -57,15 +57,14 @@ impl AtRest {
         let mut all = vec![];
         for (i, (name, ty)) in task.computation().inputs().enumerate() {
             if task.owner(i) == Some(&owner) {
-                let place = InputPlace::Values(Zeroizing::new(values[name].clone()));
+                let place = InputPlace::Values(Wiped::new(values[name].clone()));
                 all.push(stored_input(name, ty, &place).unwrap_or_else(|e| panic!("{e}")));
             }
         }
         let (columns, planes): (Vec<_>, Vec<_>) = all.into_iter().unzip();
         let mut at_rest = Self::new(columns);
         for part in 0..parts(&at_rest.columns) {
-            let of =
-                |planes: &Vec<Zeroizing<Vec<u8>>>| planes.get(part as usize).cloned().unwrap_or_default();
+            let of = |planes: &Vec<Wiped<Vec<u8>>>| planes.get(part as usize).cloned().unwrap_or_default();
             at_rest.put(planes.iter().map(of).collect());
         }
         at_rest
@@ -164,7 +163,7 @@ fn compute(text: &str, members: &[(&str, &str)]) -> ComputeTask {
 /// The evaluator's output.
 fn evaluated(task: &ComputeTask, values: &BTreeMap<&str, String>, output: &str) -> Tensor {
     let inputs = task.computation().inputs().map(|(name, ty)| {
-        let place = InputPlace::Values(Zeroizing::new(values[name].clone()));
+        let place = InputPlace::Values(Wiped::new(values[name].clone()));
         let tensor = hushwire_kinds::read_input(name, ty, &place, &BTreeMap::new());
         (name.to_owned(), tensor.unwrap_or_else(|e| panic!("{e}")).0)
     });
