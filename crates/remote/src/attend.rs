@@ -245,6 +245,11 @@ fn met(parties: &[PartyClient], attempt: u32, meetings: Vec<MeetingAnswer>) -> R
         })?;
         peers.push(Peer { member: Member::Party(at as u8), address: Some(address), pin });
     }
+    if let Some(other) = meetings.iter().position(|meeting| meeting.label != meetings[0].label) {
+        let cause = "it was told other things about the attempt than party 0";
+        let remedy = "take part in nothing until the operators of both have found out why";
+        return Err(Fault::new(code::UNSAFE, STEP, cause, remedy).by(by(other)));
+    }
     let first = meetings.into_iter().next();
     let first = first.ok_or_else(|| Fault::internal(STEP, "the group has no party"))?;
     Ok(Met { attempt, label: first.label, greeting: first.greeting, peers })
