@@ -483,7 +483,7 @@ pub(crate) async fn start(
     let asked = party.asked(id, k).ok_or_else(late)?;
     let digest = promise::of_start(&asked, &named, on_kept);
     party.takes(id, k, Promise { digest, word })?;
-    // Workers whose parties were told other things are in other sessions, and refuse each other.
+    // Workers whose parties were told other things are in other sessions, and never meet.
     let session = format!("{} {digest}", label(&party.config.group, id, k));
     let mut all: Vec<Peer> = named.into_iter().map(|worker| worker.peer).collect();
     for peer in &mut all {
