@@ -245,7 +245,42 @@ fn met(parties: &[PartyClient], attempt: u32, meetings: Vec<MeetingAnswer>) -> R
         })?;
         peers.push(Peer { member: Member::Party(at as u8), address: Some(address), pin });
     }
+    if let Some(other) = meetings.iter().position(|meeting| meeting.label != meetings[0].label) {
+        let cause = format!("party 0 and party {other} say different things about the attempt");
+        let remedy = "take part in nothing until the operators of all parties have found out why";
+        return Err(Fault::new(code::UNSAFE, STEP, cause, remedy));
+    }
     let first = meetings.into_iter().next();
     let first = first.ok_or_else(|| Fault::internal(STEP, "the group has no party"))?;
     Ok(Met { attempt, label: first.label, greeting: first.greeting, peers })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A client would otherwise bring its inputs to workers that do not meet each other.
+    #[test]
+    fn a_client_goes_to_no_attempt_about_which_parties_differ() {
+        let answer = |label: &str, pin_of_2: u8| {
+            let parties = (0..3u8).map(|party| MeetingParty {
+                party,
+                address: Some("127.0.0.1:1".to_owned()),
+                pin: Pin([if party == 2 { pin_of_2 } else { party }; 32]).to_string(),
+            });
+            let (label, greeting) = (label.to_owned(), "g".to_owned());
+            MeetingAnswer { attempt: Some(1), label, greeting, parties: parties.collect() }
+        };
+        let says = |meetings| met(&[], 1, meetings).map(|met| met.label).map_err(|e| e.to_string());
+        let alike = || vec![answer("a", 2), answer("a", 2), answer("a", 2)];
+        assert_eq!(says(alike()), Ok("a".to_owned()));
+        let mut labels = alike();
+        labels[2] = answer("b", 2);
+        let e = says(labels).expect_err("they differ");
+        assert!(e.contains("party 0 and party 2 say different things"), "{e}");
+        let mut pins = alike();
+        pins[1] = answer("a", 9);
+        let e = says(pins).expect_err("they differ");
+        assert!(e.contains("party 1") && e.contains("another worker of party 2"), "{e}");
+    }
 }

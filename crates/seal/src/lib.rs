@@ -10,7 +10,7 @@
 //! result    seal, open         a party's share of an output, sealed to its recipient
 //! challenge challenge, answer  the proof that whoever fetches a result has its key
 //! statement SignedStatement    what a party says of itself, signed
-//! vouch     vouch, check       a party's word for the worker that it runs
+//! vouch     vouch, promise     a party's word for the worker that it runs, and party 0's words
 //! audit     Log, verify        a chain of entries
 //! ```
 //!
@@ -57,4 +57,8 @@ pub mod domain {
     pub const GROUP: &str = "hushwire group v1";
     /// A party's word for its worker.
     pub const WORKER: &str = "hushwire worker v1";
+    /// Party 0's decision on an attempt.
+    pub const DECISION: &str = "hushwire decision v1";
+    /// Party 0's word about the start of an attempt.
+    pub const ATTEMPT: &str = "hushwire attempt v1";
 }

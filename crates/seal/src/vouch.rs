@@ -7,11 +7,16 @@
 //!
 //! Party 0 hands the pins of workers on. Without a party's own word for its worker, party 0 could
 //! name a worker of its own in that party's place, and hear what another party tells it there.
+//!
+//! Party 0's own word about an attempt, by [`promise`], is the same with a digest in the pin's
+//! place and another domain: whoever has two of them for one place shows that party 0 told two
+//! parties two things.
 
 use crate::{SealError, SignKey, Signature, VerifyKey, domain, envelope::place};
 
 /// Its name in errors.
 const WHAT: &str = "a party's word for its worker";
+const PROMISE: &str = "party 0's word about an attempt";
 
 /// A worker: the attempt that it serves, and the party that runs it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,16 +32,16 @@ pub struct WorkerPlace<'a> {
 }
 
 impl WorkerPlace<'_> {
-    fn message(&self, pin: &[u8; 32]) -> Vec<u8> {
+    fn message(&self, domain: &str, pin: &[u8; 32]) -> Vec<u8> {
         let numbers = [&self.attempt.to_le_bytes()[..], &[self.party]].concat();
-        place(domain::WORKER, &[self.group.as_bytes(), self.job.as_bytes(), &numbers, pin])
+        place(domain, &[self.group.as_bytes(), self.job.as_bytes(), &numbers, pin])
     }
 }
 
 /// Says that the worker there has a certificate of this pin.
 #[must_use]
 pub fn vouch(key: &SignKey, at: &WorkerPlace<'_>, pin: &[u8; 32]) -> Signature {
-    key.sign(domain::WORKER, &at.message(pin))
+    key.sign(domain::WORKER, &at.message(domain::WORKER, pin))
 }
 
 /// Checks that the holder of a key has given this word.
@@ -49,7 +54,28 @@ pub fn check(
     pin: &[u8; 32],
     signature: &Signature,
 ) -> Result<(), SealError> {
-    key.verify(WHAT, domain::WORKER, &at.message(pin), signature)
+    key.verify(WHAT, domain::WORKER, &at.message(domain::WORKER, pin), signature)
+}
+
+/// Says, as party 0, that this digest is of what it tells all parties about the attempt: of its
+/// start or its decision, as the domain `of` has it.
+#[must_use]
+pub fn promise(key: &SignKey, of: &str, at: &WorkerPlace<'_>, digest: &[u8; 32]) -> Signature {
+    key.sign(of, &at.message(of, digest))
+}
+
+/// Checks that the holder of a key has promised this.
+///
+/// # Errors
+/// It has not: of this place, or of this digest.
+pub fn promised(
+    key: &VerifyKey,
+    of: &str,
+    at: &WorkerPlace<'_>,
+    digest: &[u8; 32],
+    signature: &Signature,
+) -> Result<(), SealError> {
+    key.verify(PROMISE, of, &at.message(of, digest), signature)
 }
 
 #[cfg(test)]
@@ -74,7 +100,15 @@ mod tests {
         assert!(check(&key.public(), &at, &[8; 32], &word).is_err());
         assert!(check(&other.public(), &at, &[7; 32], &word).is_err());
         // Nor does the key's signature of another use do.
-        let of_group = key.sign(domain::GROUP, &at.message(&[7; 32]));
+        let of_group = key.sign(domain::GROUP, &at.message(domain::GROUP, &[7; 32]));
         assert!(check(&key.public(), &at, &[7; 32], &of_group).is_err());
+        // A promise is no word for a worker, nor the other way round.
+        let (start, decision) = (domain::ATTEMPT, domain::DECISION);
+        let promise = promise(&key, start, &at, &[7; 32]);
+        assert_eq!(promised(&key.public(), start, &at, &[7; 32], &promise), Ok(()));
+        assert!(promised(&key.public(), start, &at, &[8; 32], &promise).is_err());
+        assert!(promised(&key.public(), decision, &at, &[7; 32], &promise).is_err());
+        assert!(check(&key.public(), &at, &[7; 32], &promise).is_err());
+        assert!(promised(&key.public(), start, &at, &[7; 32], &word).is_err());
     }
 }

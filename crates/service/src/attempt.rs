@@ -3,14 +3,16 @@
 use crate::{
     audit,
     blobs::Blobs,
+    calls::Status,
     clock,
     order::{
         AttemptOrder, FromWorker, Made, MadePlace, MemoryLimit, OrderedData, OrderedShelf, Prepared,
         ToWorker, WorkerOrder,
     },
-    party::Party,
+    party::{Meeting, Party},
     peers,
     pool::{Parked, WorkerScope},
+    promise::{self, Promise, Reserve, VouchedWorker},
     records::{
         admission,
         attempts::{self, AttemptRow, Decision, Measured},
@@ -60,20 +62,6 @@ const ASK: [Duration; 4] =
 pub(crate) const LARGER: &str =
     "make the job smaller, or ask this party's operator for a policy with a higher limit";
 
-/// Party 0's request that a party takes part in an attempt.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Reserve {
-    /// The number of the attempt.
-    pub(crate) k: u32,
-    /// The hash of the job's body, which all parties have alike.
-    pub(crate) body_hash: String,
-    /// The ends of the audit logs that party 0 knows; none while it has not reserved itself.
-    pub(crate) heads: Option<serde_json::Value>,
-    /// The team of workers of which party 0's waits for this attempt.
-    #[serde(default)]
-    pub(crate) team: Option<String>,
-}
-
 /// A party's answer.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -86,15 +74,6 @@ pub(crate) enum Reserved {
     Busy,
     /// It does not take part.
     No(Fault),
-}
-
-/// A worker, by the word of the party that runs it.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct VouchedWorker {
-    /// How the others know it.
-    pub(crate) peer: Peer,
-    /// The party's signature.
-    pub(crate) word: Signature,
 }
 
 /// Takes part in an attempt: the run is counted, and a worker is ready.
@@ -114,7 +93,7 @@ async fn try_reserve(
 ) -> Result<Option<(VouchedWorker, bool)>, Fault> {
     let Some(booked) = book(party, id, asked).await? else { return Ok(None) };
     let parked = party.pool.take(&WorkerScope::of(&booked.job), asked.team.as_deref());
-    begin(party, booked, parked, asked.team.as_deref()).await.map(Some)
+    begin(party, booked, parked, asked).await.map(Some)
 }
 
 /// An attempt that is reserved in the store, and has no worker yet.
@@ -157,17 +136,18 @@ pub(crate) async fn book(party: &Arc<Party>, id: &str, asked: &Reserve) -> Resul
 /// The ends of the audit logs that party 0 knows, its own included.
 fn heads(c: &Connection) -> Stored<serde_json::Value> {
     let mut heads = records_of_peers::heads(c)?;
-    heads.insert("0".to_owned(), audit::head(c)?.to_string());
-    Ok(serde_json::json!(heads))
+    heads.insert(0, audit::head(c)?);
+    let heads = heads.into_iter().map(|(party, head)| (party.to_string(), head.to_string().into()));
+    Ok(serde_json::Value::Object(heads.collect()))
 }
 
 /// Starts the worker of a reserved attempt, or has one that waits serve it. Gives how the others
-/// know it, and whether it is of `team` with its links.
+/// know it, and whether it is of the team that is asked for, with its links.
 pub(crate) async fn begin(
     party: &Arc<Party>,
     booked: Booked,
     parked: Option<Parked>,
-    team: Option<&str>,
+    asked: &Reserve,
 ) -> Result<(VouchedWorker, bool), Fault> {
     let Booked { job, k, limits, slot, heads: _ } = booked;
     let most = limits.seconds.map(Duration::from_secs);
@@ -186,7 +166,7 @@ pub(crate) async fn begin(
         let hand = worker.hand.clone();
         party.reception.route(&greeting, move |stream, first| hand.give(&stream, &first));
         let (peer, kept) = worker.ready().await?;
-        let warm = kept && team == Some(&worker.team);
+        let warm = kept && asked.team.as_ref() == Some(&worker.team);
         Ok::<_, Fault>((worker, peer, warm))
     };
     let (worker, peer, warm) = match begun.await {
@@ -202,7 +182,7 @@ pub(crate) async fn begin(
     let at = WorkerPlace { group, job: of_job, attempt: k, party: party.config.party };
     let vouched = VouchedWorker { word: party.keys.vouch(&at, peer.pin), peer };
     let (orders, hears) = mpsc::channel(8);
-    party.runs(&job.id, k, orders, slot);
+    party.runs(&job.id, asked.clone(), orders, slot);
     let of = Attended { scope: WorkerScope::of(&job), job: job.id, k, dir, most, limit };
     tokio::spawn(attend(party.clone(), of, worker, hears));
     Ok((vouched, warm))
@@ -344,7 +324,7 @@ async fn attend(party: Arc<Party>, of: Attended, mut worker: Worker, mut orders:
                 Some(ToWorker::Bye | ToWorker::Cancel) | None => break,
                 Some(order) => {
                     met = true;
-                    if matches!(order, ToWorker::Meet(_, false)) {
+                    if matches!(order, ToWorker::Meet(.., false)) {
                         worker.team = label(&party.config.group, &job, k);
                     }
                     until = most.map(|most| tokio::time::Instant::now() + most);
@@ -399,7 +379,8 @@ async fn attend(party: Arc<Party>, of: Attended, mut worker: Worker, mut orders:
                         worker.peak_memory = prepared.peak_memory;
                         keep(&party, &job, k, &dir, *prepared).await
                     }
-                    Ok(FromWorker::Failed(e)) | Err(e) => Err(e),
+                    Ok(FromWorker::Failed(e)) => Err(party.explained(&job, k, e).await),
+                    Err(e) => Err(e),
                 };
                 report(&party, &job, k, ended.map_err(|e| e.by(party.me())));
                 // Until the decision, which comes by `follow`.
@@ -491,8 +472,19 @@ pub(crate) async fn start(
     k: u32,
     named: Vec<VouchedWorker>,
     on_kept: bool,
+    word: Signature,
 ) -> Result<(), Fault> {
+    const STEP: &str = "starting an attempt";
+    let late = || {
+        let cause = "it is not reserved here any more";
+        Fault::new(code::WORKER, STEP, cause, "it is tried again by itself")
+    };
     party.knows_workers(id, k, &named)?;
+    let asked = party.asked(id, k).ok_or_else(late)?;
+    let digest = promise::of_start(&asked, &named, on_kept);
+    party.takes(id, k, Promise { digest, word })?;
+    // Workers whose parties were told other things are in other sessions, and never meet.
+    let session = format!("{} {digest}", label(&party.config.group, id, k));
     let mut all: Vec<Peer> = named.into_iter().map(|worker| worker.peer).collect();
     for peer in &mut all {
         let of = party.config.peers.iter().find(|of| peer.member == Member::Party(of.party));
@@ -505,17 +497,16 @@ pub(crate) async fn start(
     });
     let (started, clients) = started.await?;
     for (name, pin) in clients {
-        let pin = pin.parse().map_err(|e| Fault::internal("starting an attempt", e))?;
+        let pin = pin.parse().map_err(|e| Fault::internal(STEP, e))?;
         all.push(Peer { member: Member::Client(name), address: None, pin });
     }
-    party.meets(id, k, &all);
+    let meeting = Meeting { k, label: session, all };
+    party.meets(id, &meeting);
     let worker = party.worker(id, k).filter(|_| started);
-    let late = || {
-        let cause = "it is not reserved here any more";
-        Fault::new(code::WORKER, "starting an attempt", cause, "it is tried again by itself")
-    };
     let worker = worker.ok_or_else(late)?;
-    worker.send(ToWorker::Meet(all, on_kept)).await.map_err(|_| late())
+    worker.send(ToWorker::Meet(meeting.all, meeting.label, on_kept)).await.map_err(|_| late())?;
+    party.compares_start(id, k);
+    Ok(())
 }
 
 /// A party's report to the decider.
@@ -570,6 +561,7 @@ pub(crate) async fn settle(party: &Arc<Party>, job: &str, k: u32, report: Option
 
 /// Follows a decision: outputs become visible, or are gone.
 pub(crate) async fn follow(party: &Arc<Party>, job: &str, k: u32, decision: &Decision) -> Result<(), Fault> {
+    party.believes(job, k, decision)?;
     let (name, followed) = (job.to_owned(), decision.clone());
     let point = if decision.commit { "committed" } else { "aborted" };
     // After a power cut the party asks party 0 again, so that nobody waits for the disk here.
@@ -619,17 +611,6 @@ pub(crate) async fn reconcile(party: &Arc<Party>) -> Result<(), Fault> {
         }
     }
     Ok(())
-}
-
-/// How a party sees a job, for another.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Status {
-    /// Its state; none where it is not known.
-    pub(crate) state: Option<String>,
-    /// The hash of its body.
-    pub(crate) body_hash: Option<String>,
-    /// Why this party does not take part, or why the job ended.
-    pub(crate) cause: Option<Fault>,
 }
 
 /// Ends a job that has no attempt under way, as party 0 says.

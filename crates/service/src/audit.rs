@@ -30,6 +30,12 @@ pub(crate) fn head(c: &Connection) -> Stored<AuditHead> {
     Ok(last.optional()?.unwrap_or(AuditHead::EMPTY))
 }
 
+/// Whether there is an entry of this action about this object.
+pub(crate) fn has(c: &Connection, action: &str, object: &str) -> Stored<bool> {
+    let sql = "SELECT count(*) > 0 FROM audit WHERE action = ?1 AND object = ?2";
+    Ok(c.prepare_cached(sql)?.query_row([action, object], |row| row.get(0))?)
+}
+
 /// Appends an entry.
 pub(crate) fn append(c: &Connection, actor: &str, action: &str, object: &str, detail: Value) -> Stored<()> {
     let detail = match detail {

@@ -161,7 +161,12 @@ impl Request {
 
     /// The body as JSON. Unknown fields are errors, of the types that are read.
     pub(crate) async fn json<T: DeserializeOwned>(&mut self) -> Result<T, Fault> {
-        let bytes = self.bytes(JSON).await?;
+        self.json_within(JSON).await
+    }
+
+    /// The same of a body that has `most` bytes at most.
+    pub(crate) async fn json_within<T: DeserializeOwned>(&mut self, most: u64) -> Result<T, Fault> {
+        let bytes = self.bytes(most).await?;
         serde_json::from_slice(&bytes).map_err(|e| {
             let cause = format!("the body is not the JSON that is wanted: {e}");
             Fault::usage("reading the request", cause, "see GET /v1/openapi.json")

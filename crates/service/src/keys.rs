@@ -11,9 +11,10 @@ use crate::{
 use hushwire_block::Wiped;
 use hushwire_fault::Fault;
 use hushwire_seal::{
-    KeyId, Manifest, MasterKey, OpenKey, SealTo, SignKey, Signature, SignedStatement, Statement, VerifyKey,
+    BlakeName, KeyId, Manifest, MasterKey, OpenKey, SealTo, SignKey, Signature, SignedStatement, Statement,
+    VerifyKey,
     dataset::OpenedData,
-    vouch::{WorkerPlace, vouch},
+    vouch::{WorkerPlace, promise, vouch},
 };
 use hushwire_wire::Pin;
 use rusqlite::{Connection, params};
@@ -200,6 +201,11 @@ impl PartyKeys {
     /// This party's word for a worker of its own.
     pub(crate) fn vouch(&self, at: &WorkerPlace<'_>, pin: Pin) -> Signature {
         vouch(&self.sign, at, &pin.0)
+    }
+
+    /// This party's word about an attempt, as party 0.
+    pub(crate) fn promise(&self, of: &str, at: &WorkerPlace<'_>, digest: BlakeName) -> Signature {
+        promise(&self.sign, of, at, &digest.0)
     }
 
     /// The key that checks what this party signs.

@@ -8,7 +8,9 @@ mod api;
 mod attempt;
 mod audit;
 mod blobs;
+mod calls;
 mod clock;
+mod compare;
 mod config;
 mod failpoint;
 mod http;
@@ -24,6 +26,7 @@ mod peers;
 mod policy;
 mod policy_dir;
 mod pool;
+mod promise;
 mod records;
 #[cfg(test)]
 mod releases;

@@ -25,9 +25,9 @@ pub(crate) enum ToWorker {
     Order(Box<WorkerOrder>),
     /// After an attempt that was committed: another one of the same job and data.
     Again(AttemptOrder),
-    /// Then: where all parties' workers are, and whether they meet on the links of the attempt
-    /// before.
-    Meet(Vec<Peer>, bool),
+    /// Then: where all parties' workers are, the label of their session, and whether they meet on
+    /// the links of the attempt before.
+    Meet(Vec<Peer>, String, bool),
     /// A file of preprocessing may be used, or why not.
     Used(Option<Fault>),
     /// The attempt ends.
@@ -65,7 +65,7 @@ pub(crate) struct WorkerOrder {
 /// The parts of an order that are of one attempt alone.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct AttemptOrder {
-    /// The label of the session.
+    /// The group, the job and the attempt, for people.
     pub(crate) label: String,
     /// The name in the greetings of the session, by which the party ports tell it from others.
     pub(crate) greeting: String,

@@ -2,8 +2,8 @@
 
 use crate::{
     access::Callers,
-    attempt::{Status, VouchedWorker},
     blobs::Blobs,
+    calls::{Calls, Status},
     clock,
     config::Config,
     keys::PartyKeys,
@@ -11,6 +11,7 @@ use crate::{
     order::ToWorker,
     peers::Peers,
     pool::WorkerPool,
+    promise::{Promises, Reserve, VouchedWorker},
     records::{
         self, admission, attempts,
         jobs::{self, JobRow, Progress},
@@ -39,13 +40,6 @@ use std::{
 };
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc};
 
-/// LOCAL: how soon party 0 asks again for a job that is on its way to the others.
-const ASK_OTHERS: Duration = Duration::from_millis(200);
-/// LOCAL: how long party 0 believes a party's call about a job. Each party decides when it
-/// reserves.
-const RECENT: Duration = Duration::from_secs(2);
-/// LOCAL: jobs on their way that are remembered before old ones are forgotten.
-const MOST_ON_THEIR_WAY: usize = 1024;
 /// LOCAL: how often listeners hear of the progress of a job.
 const TELLS: Duration = Duration::from_millis(100);
 
@@ -70,6 +64,8 @@ pub(crate) struct Party {
     challenges: Wiped<[u8; 32]>,
     /// Attempts that run here.
     live: Mutex<HashMap<String, Live>>,
+    /// Party 0's words about the attempts that started here.
+    promises: Mutex<Promises>,
     /// At party 0: what is heard of the attempts that it decides on.
     heard: Mutex<HashMap<(String, u32), Heard>>,
     /// When clients of jobs asked last where to go, at party 0.
@@ -82,9 +78,7 @@ pub(crate) struct Party {
     pub(crate) listeners: Listeners,
     /// Holders of tokens that were shown a moment ago.
     pub(crate) callers: Callers,
-    /// At party 0: new jobs that some parties may not have yet, or about which the others are
-    /// asked.
-    on_their_way: Mutex<HashMap<String, OnItsWay>>,
+    calls: Mutex<Calls>,
     /// Something is due for the scheduler.
     pub(crate) due: Notify,
     draining: AtomicBool,
@@ -102,26 +96,28 @@ pub(crate) struct Meter {
     pub(crate) crowded: AtomicU64,
 }
 
+/// An attempt whose workers meet.
+#[derive(Clone)]
+pub(crate) struct Meeting {
+    pub(crate) k: u32,
+    /// The label of their session.
+    pub(crate) label: String,
+    /// Everybody's worker and clients.
+    pub(crate) all: Vec<Peer>,
+}
+
 /// An attempt that runs here.
 struct Live {
-    k: u32,
-    /// Everybody's worker and clients, once they may meet.
-    meets: Option<Vec<Peer>>,
+    /// Party 0's request.
+    asked: Reserve,
+    /// The meeting, once there is one.
+    meets: Option<Meeting>,
     progress: Progress,
     /// When listeners heard of its progress last.
     told: Instant,
     orders: mpsc::Sender<ToWorker>,
     /// Its room.
     slot: OwnedSemaphorePermit,
-}
-
-/// A job that may not be at all parties yet.
-#[derive(Default)]
-struct OnItsWay {
-    /// When the others are asked about it, if they do not call before; none while they are asked.
-    again: Option<Instant>,
-    /// The parties that have called, with what they answer about the job, and when.
-    called: BTreeMap<u8, (Status, Instant)>,
 }
 
 /// The reports about an attempt that party 0 has heard.
@@ -215,13 +211,14 @@ impl Party {
             suspects: Mutex::default(),
             challenges,
             live: Mutex::default(),
+            promises: Mutex::default(),
             heard: Mutex::default(),
             present: Mutex::default(),
             slots,
             pool: WorkerPool::new(config.warm as usize),
             listeners: Listeners::default(),
             callers: Callers::default(),
-            on_their_way: Mutex::default(),
+            calls: Mutex::default(),
             due: Notify::new(),
             draining: AtomicBool::new(false),
             meter: Meter::default(),
@@ -262,28 +259,38 @@ impl Party {
     }
 
     /// An attempt runs here.
-    pub(crate) fn runs(&self, job: &str, k: u32, orders: mpsc::Sender<ToWorker>, slot: OwnedSemaphorePermit) {
-        let live = Live { k, meets: None, progress: Progress::default(), told: Instant::now(), orders, slot };
+    pub(crate) fn runs(
+        &self,
+        job: &str,
+        asked: Reserve,
+        orders: mpsc::Sender<ToWorker>,
+        slot: OwnedSemaphorePermit,
+    ) {
+        let live =
+            Live { asked, meets: None, progress: Progress::default(), told: Instant::now(), orders, slot };
         lock(&self.live).insert(job.to_owned(), live);
     }
 
     /// The way to the worker of an attempt.
     pub(crate) fn worker(&self, job: &str, k: u32) -> Option<mpsc::Sender<ToWorker>> {
-        lock(&self.live).get(job).filter(|live| live.k == k).map(|live| live.orders.clone())
+        lock(&self.live).get(job).filter(|live| live.asked.k == k).map(|live| live.orders.clone())
+    }
+
+    /// Party 0's request about an attempt that runs here.
+    pub(crate) fn asked(&self, job: &str, k: u32) -> Option<Reserve> {
+        lock(&self.live).get(job).filter(|live| live.asked.k == k).map(|live| live.asked.clone())
     }
 
     /// The workers of an attempt may meet.
-    pub(crate) fn meets(&self, job: &str, k: u32, all: &[Peer]) {
-        if let Some(live) = lock(&self.live).get_mut(job).filter(|live| live.k == k) {
-            live.meets = Some(all.to_vec());
+    pub(crate) fn meets(&self, job: &str, meeting: &Meeting) {
+        if let Some(live) = lock(&self.live).get_mut(job).filter(|live| live.asked.k == meeting.k) {
+            live.meets = Some(meeting.clone());
         }
     }
 
-    /// The attempt of a job whose workers meet, and everybody who does.
-    pub(crate) fn meeting(&self, job: &str) -> Option<(u32, Vec<Peer>)> {
-        let live = lock(&self.live);
-        let live = live.get(job)?;
-        Some((live.k, live.meets.clone()?))
+    /// The attempt of a job whose workers meet.
+    pub(crate) fn meeting(&self, job: &str) -> Option<Meeting> {
+        lock(&self.live).get(job)?.meets.clone()
     }
 
     /// A client of a job is there.
@@ -311,7 +318,7 @@ impl Party {
     /// The attempt does not run here any more. Gives the way to its worker, and its room.
     pub(crate) fn done(&self, job: &str, k: u32) -> Option<(mpsc::Sender<ToWorker>, OwnedSemaphorePermit)> {
         let mut live = lock(&self.live);
-        let here = live.get(job).is_some_and(|live| live.k == k);
+        let here = live.get(job).is_some_and(|live| live.asked.k == k);
         here.then(|| live.remove(job)).flatten().map(|live| (live.orders, live.slot))
     }
 
@@ -337,57 +344,19 @@ impl Party {
         }
     }
 
-    /// The reports of the others on a job when it came to them, if that was a moment ago.
-    pub(crate) fn called(&self, job: &str) -> BTreeMap<u8, Status> {
-        let mut all = lock(&self.on_their_way);
-        let called = all.get_mut(job).map(|way| std::mem::take(&mut way.called)).unwrap_or_default();
-        let recent = called.into_iter().filter(|(_, (_, at))| at.elapsed() < RECENT);
-        recent.map(|(party, (status, _))| (party, status)).collect()
-    }
-
-    /// Party 0 asks the others whether they have a new job.
-    pub(crate) fn asks_others(&self, job: &str) {
-        lock(&self.on_their_way).entry(job.to_owned()).or_default().again = None;
-    }
-
-    /// Some parties lack a job: they are asked again in a moment, or when one of them calls. The
-    /// parties in `known` have it.
-    pub(crate) fn others_lack(&self, job: &str, known: BTreeMap<u8, Status>) {
-        let now = Instant::now();
-        let mut all = lock(&self.on_their_way);
-        let way = all.entry(job.to_owned()).or_default();
-        for (party, status) in known {
-            way.called.entry(party).or_insert((status, now));
-        }
-        // The last one may have called meanwhile.
-        let all_called = way.called.len() == self.config.peers.len();
-        way.again = (!all_called).then(|| now + ASK_OTHERS);
-    }
-
-    /// A job is not waited for any more.
-    pub(crate) fn others_have(&self, job: &str) {
-        lock(&self.on_their_way).remove(job);
+    /// Jobs that some parties may not have yet.
+    pub(crate) fn calls(&self) -> MutexGuard<'_, Calls> {
+        lock(&self.calls)
     }
 
     /// Another party has a new job.
     pub(crate) async fn came(&self, job: &str, from: u8, status: Status) -> Result<(), Fault> {
-        let waited = {
-            let mut all = lock(&self.on_their_way);
-            if all.len() >= MOST_ON_THEIR_WAY {
-                all.retain(|_, way| {
-                    way.again.is_some() || way.called.values().any(|(_, at)| at.elapsed() < RECENT)
-                });
-            }
-            let waited = all.contains_key(job);
-            let way = all.entry(job.to_owned()).or_default();
-            way.called.insert(from, (status, Instant::now()));
-            // Others that lack the job will call, too. It is tried once the last one has called.
-            let all_called = way.called.len() == self.config.peers.len();
-            if all_called {
-                way.again = None;
-            }
-            waited && !all_called
-        };
+        let name = job.to_owned();
+        let (known, open) = self.store.read(move |c| jobs::is_open(c, &name)).await?;
+        if known && !open {
+            return Ok(());
+        }
+        let waited = self.calls().take(job, from, status, known, self.config.peers.len());
         if waited {
             return Ok(());
         }
@@ -398,12 +367,6 @@ impl Party {
         }
         self.due.notify_one();
         Ok(())
-    }
-
-    /// Whether the others lacked a job a moment ago.
-    pub(crate) fn waits_for_others(&self, job: &str) -> bool {
-        let again = lock(&self.on_their_way).get(job).and_then(|way| way.again);
-        again.is_some_and(|again| Instant::now() < again)
     }
 
     /// Party 0 begins to listen for what becomes of an attempt.
@@ -476,6 +439,19 @@ impl Party {
         lock(&self.said).clone()
     }
 
+    /// The key with which a party signs.
+    pub(crate) fn signer(&self, party: u8) -> Option<VerifyKey> {
+        if party == self.config.party {
+            return Some(self.keys.signs());
+        }
+        lock(&self.said).get(&party).map(|said| said.statement().sign)
+    }
+
+    /// Party 0's words about attempts.
+    pub(crate) fn promised(&self) -> MutexGuard<'_, Promises> {
+        lock(&self.promises)
+    }
+
     /// Checks that workers of an attempt, which party 0 names, are those that their parties run:
     /// one of each party, by the word of that party. Party 0 could otherwise name its own in
     /// another party's place.
@@ -483,19 +459,14 @@ impl Party {
         const STEP: &str = "starting an attempt";
         const REMEDY: &str = "ask the operators of both parties; party 0 alone names workers to the others";
         let wrong = |cause: String| Err(Fault::new(code::UNSAFE, STEP, cause, REMEDY).by(PartyId(0)));
-        let said = lock(&self.said);
         for (n, party) in (0..self.config.parties()).enumerate() {
             let worker = all.get(n).filter(|worker| worker.peer.member == Member::Party(party));
             let Some(VouchedWorker { peer, word }) = worker else {
                 return wrong(format!("the workers that it names have none of party {party} in its place"));
             };
-            let key = match said.get(&party) {
-                _ if party == self.config.party => self.keys.signs(),
-                Some(said) => said.statement().sign,
-                None => {
-                    let cause = format!("this party has not met party {party} yet");
-                    return Err(Fault::new(code::WORKER, STEP, cause, "it is tried again by itself"));
-                }
+            let Some(key) = self.signer(party) else {
+                let cause = format!("this party has not met party {party} yet");
+                return Err(Fault::new(code::WORKER, STEP, cause, "it is tried again by itself"));
             };
             let at = WorkerPlace { group: &self.config.group, job, attempt, party };
             if check(&key, &at, &peer.pin.0, word).is_err() {

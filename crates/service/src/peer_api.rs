@@ -2,22 +2,28 @@
 
 use crate::{
     access,
-    attempt::{self, Report, Reserve, Status, VouchedWorker},
-    audit, clock,
+    attempt::{self, Report},
+    audit,
+    calls::Status,
+    clock,
     http::{Problem, Reply, Request, status as status_of},
     party::Party,
+    promise::{Promise, Promised, Reserve, VouchedWorker},
     records::{
         attempts::{self, Decision},
-        jobs,
+        jobs, peers,
     },
     scheduler,
 };
 use hushwire_fault::{Fault, PartyId, code};
-use hushwire_seal::{SignedStatement, audit::AuditHead};
+use hushwire_seal::{Signature, SignedStatement, audit::AuditHead};
 use hyper::Method;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::sync::Arc;
+
+/// LOCAL: bytes of a party's call about a new job, which party 0 keeps for a moment.
+const STATUS: u64 = 16 << 10;
 
 /// The first message between two daemons, which they repeat now and then.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -131,10 +137,19 @@ async fn dispatch(party: &Arc<Party>, from: u8, mut request: Request) -> Result<
         }
         (["", "peer", "v1", "jobs", id, "start"], true) => {
             decider(from)?;
-            let (k, all, on_kept): (u32, Vec<VouchedWorker>, bool) = request.json().await?;
-            attempt::start(party, id, k, all, on_kept).await?;
+            let (k, all, on_kept, word): (u32, Vec<VouchedWorker>, bool, Signature) = request.json().await?;
+            attempt::start(party, id, k, all, on_kept, word).await?;
             Ok(Reply::ok(&()))
         }
+        (["", "peer", "v1", "jobs", id, "told"], true) => {
+            let (k, shown): (u32, Promise) = request.json().await?;
+            Ok(Reply::ok(&party.shown(id, k, from, &shown).await))
+        }
+        (["", "peer", "v1", "decisions"], true) => {
+            let theirs: Vec<Promised> = request.json().await?;
+            Ok(Reply::ok(&party.compare_decisions(from, theirs).await?))
+        }
+        (["", "peer", "v1", "heads"], false) => Ok(Reply::ok(&party.store.read(peers::heads).await?)),
         (["", "peer", "v1", "jobs", id, "decision"], true) => {
             decider(from)?;
             let (k, decision): (u32, Decision) = request.json().await?;
@@ -147,8 +162,8 @@ async fn dispatch(party: &Arc<Party>, from: u8, mut request: Request) -> Result<
             attempt::end(party, id, &status).await?;
             Ok(Reply::ok(&()))
         }
-        (["", "peer", "v1", "jobs", id, "came"], true) if party.decides() => {
-            party.came(id, from, request.json().await?).await?;
+        (["", "peer", "v1", "jobs", id, "came"], true) if party.decides() && id.len() == jobs::ID => {
+            party.came(id, from, request.json_within(STATUS).await?).await?;
             Ok(Reply::ok(&()))
         }
         (["", "peer", "v1", "jobs", id, "report"], true) if party.decides() => {
@@ -201,13 +216,9 @@ async fn decided(party: &Arc<Party>, from: u8, id: &str, report: Report) -> Resu
         // Party 0's store knows nothing of it: it was never decided, and never will be.
         let cause = "party 0 does not know the attempt";
         let fault = Fault::new(code::CONFLICT, "deciding", cause, "submit the job again").by(PartyId(0));
-        return Ok(Some(Decision {
-            commit: false,
-            go: true,
-            end: Some("failed".to_owned()),
-            cause: Some(fault),
-            next_try: 0,
-        }));
+        let end = Some("failed".to_owned());
+        let unknown = Decision { commit: false, go: true, end, cause: Some(fault), next_try: 0, word: None };
+        return Ok(Some(party.signed(id, k, unknown)));
     };
-    Ok(row.decision)
+    Ok(row.decision.map(|decision| party.signed(id, k, decision)))
 }

@@ -2,10 +2,12 @@
 //! on each attempt. It has no power over what is allowed: each party checks its own policies.
 
 use crate::{
-    attempt::{self, Booked, Reserve, Reserved, Status},
+    attempt::{self, Booked, Reserved},
+    calls::Status,
     clock,
     party::{Outlook, Party},
     pool::{Parked, WorkerScope},
+    promise::{self, Reserve},
     records::{
         attempts::{self, AttemptRow, Decision},
         jobs::{self, JobRow},
@@ -51,7 +53,7 @@ pub(crate) async fn run(party: Arc<Party>) {
                 let due = store.read(move |c| {
                     let taken = taken.lock().unwrap_or_else(PoisonError::into_inner).clone();
                     let room = room.min((party.config.slots as usize).saturating_sub(taken.len()));
-                    let free = |id: &str| !taken.contains(id) && !party.waits_for_others(id);
+                    let free = |id: &str| !taken.contains(id) && !party.calls().waits(id);
                     jobs::due(c, clock::now(), room, free)
                 });
                 due.await
@@ -163,15 +165,15 @@ async fn is_ready(party: &Arc<Party>, job: &JobRow) -> Result<bool, Fault> {
     // Party 0 decides whether it takes part itself when it reserves. The others told so when the
     // job came to them; a party that has not called by then is asked.
     let waited = clock::now() - job.created;
-    let called = party.called(&job.id);
+    let called = party.calls().recent(&job.id);
     if called.len() < party.config.peers.len() && job.attempt == 0 && (0..SOON).contains(&waited) {
-        party.others_lack(&job.id, called);
+        party.calls().lack(&job.id, called, party.config.peers.len());
         return Ok(false);
     }
     let mut absent = None;
     let mut said = called.clone();
     said.retain(|_, status| status.state.is_some() && status.cause.is_none());
-    party.asks_others(&job.id);
+    party.calls().ask(&job.id);
     for (peer, status) in ask_after(party, job, called).await {
         match status {
             Ok(Status { state: None, .. }) => {
@@ -198,10 +200,10 @@ async fn is_ready(party: &Arc<Party>, job: &JobRow) -> Result<bool, Fault> {
     }
     if absent.is_some() && (0..PATIENCE).contains(&waited) {
         // It is on its way to the others, who call once they have it: nothing is written for that.
-        party.others_lack(&job.id, said);
+        party.calls().lack(&job.id, said, party.config.peers.len());
         return Ok(false);
     }
-    party.others_have(&job.id);
+    party.calls().end(&job.id);
     if let Some(waits) = absent.or(waits) {
         // The longer it waits, the more seldom it is asked for.
         let waited = waited.clamp(400, 60_000);
@@ -234,7 +236,7 @@ async fn ask_after(
 
 /// Ends a job that has no attempt under way, at all parties.
 pub(crate) async fn end_everywhere(party: &Arc<Party>, job: &str, status: &Status) -> Result<(), Fault> {
-    party.others_have(job);
+    party.calls().end(job);
     attempt::end(party, job, status).await?;
     let (path, status) = (format!("/peer/v1/jobs/{job}/end"), status.clone());
     let told = all(party, move |party, peer| {
@@ -264,8 +266,7 @@ async fn tried(
         async move { party.peers.post::<Reserved>(peer, &path, &body).await }
     });
     // All parties' workers start at the same time.
-    let team = asked.team.as_deref();
-    let (own, answers) = tokio::join!(attempt::begin(party, booked, parked, team), answers);
+    let (own, answers) = tokio::join!(attempt::begin(party, booked, parked, asked), answers);
     let (own, mut on_kept) = own.map_err(|e| e.by(party.me()))?;
     let mut workers = vec![own];
     for (peer, answer) in answers {
@@ -284,11 +285,12 @@ async fn tried(
         }
     }
     // From here on something may be learnt: the run stays counted.
-    attempt::start(party, &job.id, asked.k, workers.clone(), on_kept).await?;
-    let path = format!("/peer/v1/jobs/{}/start", job.id);
     let k = asked.k;
+    let word = party.promises(&job.id, k, promise::of_start(asked, &workers, on_kept)).word;
+    attempt::start(party, &job.id, k, workers.clone(), on_kept, word).await?;
+    let path = format!("/peer/v1/jobs/{}/start", job.id);
     let started = all(party, move |party, peer| {
-        let (path, body) = (path.clone(), (k, workers.clone(), on_kept));
+        let (path, body) = (path.clone(), (k, workers.clone(), on_kept, word));
         async move { party.peers.post::<Option<()>>(peer, &path, &body).await }
     });
     for (_, started) in started.await {
@@ -421,7 +423,7 @@ pub(crate) async fn cancel(party: &Arc<Party>, job: &str) -> Result<(), Fault> {
 /// Takes the decision on an attempt.
 async fn decide(party: &Arc<Party>, job: &str, k: u32, ended: Result<(), Fault>) -> Result<Decision, Fault> {
     let decision = match ended {
-        Ok(()) => Decision { commit: true, go: true, end: None, cause: None, next_try: 0 },
+        Ok(()) => Decision { commit: true, go: true, end: None, cause: None, next_try: 0, word: None },
         Err(e) => abort(party, job, k, e).await?,
     };
     let taken = loop {
@@ -440,7 +442,7 @@ async fn decide(party: &Arc<Party>, job: &str, k: u32, ended: Result<(), Fault>)
 
 /// Tells all other parties of a decision.
 async fn tell(party: &Arc<Party>, job: &str, k: u32, taken: Decision) {
-    let (path, body) = (format!("/peer/v1/jobs/{job}/decision"), (k, taken));
+    let (path, body) = (format!("/peer/v1/jobs/{job}/decision"), (k, party.signed(job, k, taken)));
     let told = all(party, move |party, peer| {
         let (path, body) = (path.clone(), body.clone());
         async move { party.peers.post::<Option<()>>(peer, &path, &body).await }
@@ -472,6 +474,7 @@ async fn abort(party: &Arc<Party>, job: &str, k: u32, e: Fault) -> Result<Decisi
         end: end.map(str::to_owned),
         cause: Some(e),
         next_try: clock::now() + i64::from(wait.min(60_000)),
+        word: None,
     })
 }
 

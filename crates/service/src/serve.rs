@@ -129,7 +129,8 @@ async fn closed(attended: bool) {
 
 /// Greets a peer, now and then.
 async fn greet(party: Arc<Party>, peer: u8) {
-    let mut told = String::new();
+    // Decisions up to this entry of the own log were compared with the peer's.
+    let (mut told, mut compared) = (String::new(), None);
     loop {
         let met = async {
             let hello = peer_api::hello(&party).await?;
@@ -139,7 +140,11 @@ async fn greet(party: Arc<Party>, peer: u8) {
             let head = answer.head;
             peer_api::met(&party, peer, answer).await?;
             party.announced(peer, &told).await?;
-            party.compare_log(peer, head).await
+            party.compare_log(peer, head).await?;
+            if !party.decides() && peer != 0 {
+                compared = party.show_decisions(peer, compared).await?;
+            }
+            party.compare_heads(peer).await
         };
         let pause = match met.await {
             Ok(()) => {

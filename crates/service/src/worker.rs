@@ -243,7 +243,6 @@ fn attempt<T: Words>(
     let identity = identity.map_err(|e| Fault::internal("reading the key of an attempt", e.cause()))?;
     let pin = identity.pin();
     let mut config = MemberConfig::new(me.clone(), identity, Some(standing.listener.clone()));
-    config.session = session_of(&of.label);
     config.server_name = Some(of.greeting.clone());
     config.inputs = order.inputs.clone();
     config.keys = order.keys.clone();
@@ -267,7 +266,8 @@ fn attempt<T: Words>(
     let part = open(task, &mut config)?;
     // Each daemon knows the address of the others' ports.
     tell(&FromWorker::Ready(Peer { member: me.clone(), address: None, pin }, standing.kept.are_there()));
-    let Some(ToWorker::Meet(all, on_kept)) = next(orders) else { return Err(unexpected()) };
+    let Some(ToWorker::Meet(all, label, on_kept)) = next(orders) else { return Err(unexpected()) };
+    config.session = session_of(&label);
     if !on_kept {
         standing.kept.close();
     }

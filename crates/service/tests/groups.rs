@@ -305,6 +305,20 @@ fn clients_take_part_while_a_job_runs() {
         assert!(std::time::Instant::now() < until, "{}", logs(rig.dir.path()));
         std::thread::sleep(Duration::from_millis(50));
     }
+    // The label of the session has the digest of what party 0 told: workers that were told other
+    // things never meet.
+    let label = |party: usize| {
+        let of = ["alice", "bob"].map(|client| {
+            let path = format!("/v1/jobs/{job}/meeting?client={client}");
+            rig.ask(party, "GET", &path, &rig.token("analyst"), &Value::Null).json()
+        });
+        of[1]["label"].as_str().expect("text").to_owned()
+    };
+    while label(0).is_empty() || label(1).is_empty() || label(2).is_empty() {
+        assert!(std::time::Instant::now() < until, "{}", logs(rig.dir.path()));
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert!(label(0) == label(1) && label(1) == label(2) && label(0).contains(" blake3:"), "{}", label(0));
     let both = [attends(&rig, &job, "alice.toml"), attends(&rig, &job, "bob.toml")];
     let ends = both.map(|child| child.wait_with_output().expect("it ends"));
     for end in &ends {

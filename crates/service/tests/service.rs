@@ -251,6 +251,13 @@ fn odd_requests_are_refused_with_a_cause() {
         let cause = refused(400, &rig.submit_to(0, &Rig::fresh_key(), &body).expect("an answer"));
         assert!(cause.contains(says), "{cause}");
     }
+    // A data set that is not there is refused at once, with those that are.
+    let mut body = rig.job();
+    body["data"]["stays"] = json!("00".repeat(32));
+    let answer = rig.submit_to(0, &Rig::fresh_key(), &body).expect("an answer");
+    refused(404, &answer);
+    let there = rig.up["sample"]["data"].as_str().expect("a name");
+    assert!(answer.json()["remedy"].as_str().is_some_and(|remedy| remedy.contains(there)));
     refused(400, &rig.submit_to(0, "a key with blanks", &rig.job()).expect("an answer"));
     assert_eq!(rig.ask(0, "GET", "/healthz", "", &Value::Null).status.as_u16(), 200);
 }

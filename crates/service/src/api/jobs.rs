@@ -1,10 +1,10 @@
 //! Endpoints of jobs and results.
 
 use crate::{
-    access,
-    attempt::{self, Status},
+    access, attempt,
+    calls::Status,
     http::{Reply, Request},
-    party::Party,
+    party::{Meeting, Party},
     records::{
         admission,
         jobs::{self, JobView, Submitted},
@@ -168,7 +168,7 @@ pub(super) async fn meeting(party: Arc<Party>, request: Request) -> Result<Reply
         party.is_here(&job.id, client);
     }
     let group = &party.config.group;
-    let Some((k, all)) = party.meeting(&job.id) else {
+    let Some(Meeting { k, label, all }) = party.meeting(&job.id) else {
         let none = String::new();
         return Ok(Reply::ok(&JobMeeting {
             attempt: None,
@@ -183,7 +183,7 @@ pub(super) async fn meeting(party: Arc<Party>, request: Request) -> Result<Reply
     });
     Ok(Reply::ok(&JobMeeting {
         attempt: Some(k),
-        label: attempt::label(group, &job.id, k),
+        label,
         greeting: attempt::greeting(group, &job.id, k),
         parties: parties.collect(),
     }))

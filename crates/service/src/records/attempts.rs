@@ -7,6 +7,7 @@ use super::{
 };
 use crate::{audit, clock, http::Problem, store::Stored};
 use hushwire_fault::{Fault, PartyId, code};
+use hushwire_seal::Signature;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -57,6 +58,9 @@ pub(crate) struct Decision {
     pub(crate) cause: Option<Fault>,
     /// When the job may be tried again.
     pub(crate) next_try: i64,
+    /// Party 0's signature under it, as the others heard it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) word: Option<Signature>,
 }
 
 /// A row of an attempt.
@@ -94,6 +98,29 @@ pub(crate) fn open(c: &Connection) -> Stored<Vec<AttemptRow>> {
     let mut statement = c.prepare_cached(&sql)?;
     let rows = statement.query_map([], of)?;
     Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// LOCAL: entries of the audit log that are looked through for attempts at a time.
+const AT_A_TIME: i64 = 512;
+
+/// A job's attempt, and its decision.
+type EndedAttempt = (String, u32, Decision);
+
+/// The attempts, with their decisions, that ended by the entries of the audit log after `after`, or
+/// by its last ones; before them, the last entry that was looked at.
+pub(crate) fn ended_after(c: &Connection, after: Option<i64>) -> Stored<(i64, Vec<EndedAttempt>)> {
+    let end = audit::head(c)?.seq as i64;
+    let after = after.unwrap_or(end - AT_A_TIME);
+    let last = end.min(after + AT_A_TIME);
+    let mut statement = c.prepare_cached(
+        "SELECT attempts.job, attempts.k, attempts.decision FROM audit
+         JOIN attempts ON attempts.job = audit.object AND attempts.k = json_extract(audit.detail, '$.attempt')
+         WHERE seq > ?1 AND seq <= ?2 AND action IN ('commit', 'abort') AND attempts.decision IS NOT NULL",
+    )?;
+    let rows = statement.query_map([after, last], |row| {
+        Ok((row.get(0)?, row.get(1)?, unpacked(&row.get::<_, String>(2)?)?))
+    })?;
+    Ok((last, rows.collect::<Result<_, _>>()?))
 }
 
 /// All attempts of a job.
@@ -324,7 +351,8 @@ mod tests {
     /// The first decision holds, and the other one is named.
     #[test]
     fn a_decider_that_contradicts_itself_is_refused_and_changes_nothing() {
-        let decision = |commit| Decision { commit, go: true, end: None, cause: None, next_try: 0 };
+        let decision =
+            |commit| Decision { commit, go: true, end: None, cause: None, next_try: 0, word: None };
         for first in [true, false] {
             let c = with_attempt("prepared", true);
             for again in [first, first] {
@@ -341,7 +369,7 @@ mod tests {
     /// peers have computed, and have none of the runs counted.
     #[test]
     fn a_decider_cannot_take_back_a_run_that_started_here() {
-        let abort = Decision { commit: false, go: false, end: None, cause: None, next_try: 0 };
+        let abort = Decision { commit: false, go: false, end: None, cause: None, next_try: 0, word: None };
         for (state, go, counted) in [("reserved", false, 0), ("started", true, 1), ("prepared", true, 1)] {
             let c = with_attempt(state, go);
             finish(&c, "j", 1, &abort).unwrap_or_else(|_| panic!("{state}"));

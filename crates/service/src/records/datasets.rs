@@ -379,6 +379,18 @@ pub(crate) fn view(c: &Connection, row: DatasetRow) -> Stored<Dataset> {
     })
 }
 
+/// Ids and names of whole data sets that jobs of a tenant with these terms may use, newest first.
+pub(crate) fn of_tenant(c: &Connection, tenant: &str, digest: &str) -> Stored<Vec<(String, String)>> {
+    let mut statement = c.prepare_cached(
+        "SELECT id, name FROM datasets WHERE state = 'usable' AND (tenant = ?1 OR id IN
+           (SELECT dataset FROM grants WHERE whom IN (?1, ?2) AND (expires IS NULL OR expires > ?3)))
+         ORDER BY created DESC",
+    )?;
+    let rows =
+        statement.query_map(params![tenant, digest, clock::now()], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
 /// Data sets that the caller sees, newest first.
 pub(crate) fn list(c: &Connection, caller: &Caller, most: i64) -> Stored<Vec<Dataset>> {
     let sql = format!(

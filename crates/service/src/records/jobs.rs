@@ -2,7 +2,7 @@
 
 use super::{
     attempts::{self, Attempt},
-    packed, proposals, recipients,
+    datasets, packed, proposals, recipients,
     results::{self, OutputView},
     unpacked,
 };
@@ -137,10 +137,13 @@ pub(crate) struct Progress {
     pub(crate) received: u64,
 }
 
+/// The digits of a job's name.
+pub(crate) const ID: usize = 32;
+
 /// The name of a job: it follows from its tenant and its key, so that all parties have the same.
 pub(crate) fn id(tenant: &str, key: &str) -> String {
     let text = format!("{tenant}\0{key}");
-    hex::encode(&blake3::derive_key("hushwire service job v1", text.as_bytes())[..16])
+    hex::encode(&blake3::derive_key("hushwire service job v1", text.as_bytes())[..ID / 2])
 }
 
 /// The columns of a job. Each wait is written there, but for the one for a decision on an attempt
@@ -218,6 +221,9 @@ pub(crate) fn submit(c: &Connection, caller: &Caller, key: &str, body: &Submitte
             "give each job an Idempotency-Key of its own, and repeat the same body under the same key alone";
         return Err(Fault::new(code::CONFLICT, step, cause, remedy).into());
     }
+    for id in body.data.values() {
+        has_data(c, id, &caller.tenant, &proposal.digest)?;
+    }
     let mut statement = c.prepare_cached(
         "SELECT count(*) FROM jobs WHERE tenant = ?1 AND state IN ('submitted', 'ready', 'running')",
     )?;
@@ -253,6 +259,28 @@ pub(crate) fn submit(c: &Connection, caller: &Caller, key: &str, body: &Submitte
     audit::append(c, &caller.to_string(), "submit", &id, detail)?;
     let row = get(c, &id)?.ok_or_else(|| Fault::internal(step, "the job is not there"))?;
     Ok((row, true))
+}
+
+/// LOCAL: names of data sets that an error lists.
+const LISTED: usize = 10;
+
+/// A job is submitted with data sets that are whole here, and that its tenant may use.
+fn has_data(c: &Connection, id: &str, tenant: &str, digest: &str) -> Stored<()> {
+    if let Some(row) = datasets::get(c, id)?.filter(|row| row.state == "usable")
+        && (row.tenant == tenant || datasets::granted(c, &row.id, tenant, digest)?)
+    {
+        return Ok(());
+    }
+    let there = datasets::of_tenant(c, tenant, digest)?;
+    let mut names: Vec<_> = there.iter().take(LISTED).map(|(id, name)| format!("{name} ({id})")).collect();
+    if there.len() > LISTED {
+        names.push(format!("{} more", there.len() - LISTED));
+    }
+    let remedy = match &names[..] {
+        [] => "put one first: there is none here".to_owned(),
+        names => format!("name one of these: {}", names.join(", ")),
+    };
+    Err(access::absent("data set", id).during("submitting a job").remedied(remedy).into())
 }
 
 /// A job is submitted with what its proposal needs, and with no more.
@@ -380,6 +408,12 @@ pub(crate) fn postpone(c: &Connection, id: &str, until: i64, waits: &str) -> Sto
         params![id, until, waits],
     )?;
     Ok(())
+}
+
+/// Whether a job is there, and whether it has not ended.
+pub(crate) fn is_open(c: &Connection, id: &str) -> Stored<(bool, bool)> {
+    let sql = "SELECT count(*), coalesce(sum(state IN ('submitted', 'ready', 'running')), 0) FROM jobs WHERE id = ?1";
+    Ok(c.prepare_cached(sql)?.query_row([id], |row| Ok((row.get(0)?, row.get(1)?)))?)
 }
 
 /// Whether a job was postponed.

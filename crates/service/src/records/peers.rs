@@ -56,11 +56,11 @@ pub(crate) fn heard(c: &Connection) -> Stored<BTreeMap<u8, SealTo>> {
 }
 
 /// The ends of the others' audit logs, as they told them, by party.
-pub(crate) fn heads(c: &Connection) -> Stored<BTreeMap<String, String>> {
+pub(crate) fn heads(c: &Connection) -> Stored<BTreeMap<u8, AuditHead>> {
     let mut statement = c.prepare_cached("SELECT party, audit_seq, audit_hash FROM peers")?;
     let rows = statement.query_map([], |row| {
-        let (party, seq, hash): (u8, i64, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
-        Ok((party.to_string(), format!("{seq}:{hash}")))
+        let hash = audit::name(&row.get::<_, String>(2)?)?;
+        Ok((row.get(0)?, AuditHead { seq: row.get::<_, i64>(1)?.unsigned_abs(), hash }))
     })?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
