@@ -125,7 +125,7 @@ impl Lockstep {
                 post.messages.resize_with(party.slots(), Message::default);
             }
         }
-        let declared: Vec<Option<Cost>> = parties.iter().map(|party| party.cost()).collect();
+        let declared: Vec<Option<Cost>> = parties.iter().map(Machine::cost).collect();
         let (mut spent, mut rounds) = (vec![Cost::default(); n], 0);
         for round in 0.. {
             let (sent, out) = (&self.sent, &mut self.out);

@@ -8,6 +8,7 @@ use super::{
     shards::{OwnInputs, is_first},
     values::Values,
 };
+#[cfg(any(feature = "nn", feature = "sql"))]
 use hushwire_block::Wiped;
 use hushwire_compute::{Type, Value};
 use hushwire_fault::code;
@@ -17,7 +18,6 @@ use hushwire_session::{
     suggest,
 };
 use std::{collections::BTreeMap, sync::Arc};
-#[cfg(any(feature = "nn", feature = "sql"))]
 
 /// The step of opening inputs, as errors name it.
 const READING: &str = "reading inputs";

@@ -44,6 +44,7 @@ mod source;
 mod stored;
 #[cfg(feature = "sql")]
 mod survey;
+#[cfg(feature = "sql")]
 mod trials;
 #[cfg(feature = "sql")]
 mod values;

@@ -1,5 +1,6 @@
 //! One member's part of a query.
 
+#[cfg(feature = "parquet")]
 use super::shards::{PartOnShards, ReadOnShards};
 use super::{
     Answer, QueryTask, RESULT,
@@ -8,7 +9,6 @@ use super::{
     source::{check_output, is_parquet},
 };
 use crate::{ComputePart, compute::is_first};
-#[cfg(feature = "parquet")]
 use hushwire_block::Wiped;
 use hushwire_compute::Tensor;
 use hushwire_fault::code;
