@@ -377,8 +377,8 @@ mod tests {
         let path = Path::new("x.npy");
         let fixed = Scalar::Fixed { bits: 16, frac: 8 };
         let whole = |bytes: &[&[u8]]| bytes.concat();
-        type Case<'a> = (&'a str, &'a [usize], Vec<u8>, Scalar, Result<&'a str, &'a str>);
-        let cases: [Case<'_>; 12] = [
+        type NumpyCase<'a> = (&'a str, &'a [usize], Vec<u8>, Scalar, Result<&'a str, &'a str>);
+        let cases: [NumpyCase<'_>; 12] = [
             ("|u1", &[3], vec![1, 2, 255], Scalar::unsigned(8), Ok("1 2 255")),
             ("<i4", &[1], (-7i32).to_le_bytes().to_vec(), Scalar::signed(64), Ok("-7")),
             (">i2", &[2], vec![0, 1, 255, 254], Scalar::signed(16), Ok("1 -2")),
