@@ -469,14 +469,27 @@ mod tests {
         tried.unwrap_or_else(|e| panic!("{e}"));
     }
 
+    /// Brings everything that was written from the log into the store's file. The store's threads
+    /// close it some time after the last handle is gone.
+    fn settled(path: &Path) {
+        let until = std::time::Instant::now() + std::time::Duration::from_secs(30);
+        let busy = || {
+            let connection = rusqlite::Connection::open(path).ok()?;
+            connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0)).ok()
+        };
+        while busy() != Some(0) {
+            assert!(std::time::Instant::now() < until, "{} is still in use", path.display());
+            thread::sleep(std::time::Duration::from_millis(5));
+        }
+    }
+
     /// A page that is damaged while the service runs is found by the daily check.
     #[test]
     fn a_store_that_is_damaged_later_is_found_by_the_check() {
         let dir = tempfile::tempdir().expect("a directory");
         let path = dir.path().join("store.db");
         drop(Store::open(&path, Upgrade::Newest).unwrap_or_else(|e| panic!("{e}")));
-        // The thread closes the file after the last handle is gone.
-        thread::sleep(std::time::Duration::from_millis(200));
+        settled(&path);
         let store = Store::open(&path, Upgrade::Newest).unwrap_or_else(|e| panic!("{e}"));
         runtime().block_on(async {
             store.check().await.unwrap_or_else(|e| panic!("{e}"));
@@ -492,8 +505,7 @@ mod tests {
         let dir = tempfile::tempdir().expect("a directory");
         let path = dir.path().join("store.db");
         drop(Store::open(&path, Upgrade::Newest).unwrap_or_else(|e| panic!("{e}")));
-        // The thread closes the file after the last handle is gone; what is written then is damage.
-        thread::sleep(std::time::Duration::from_millis(200));
+        settled(&path);
         let mut bytes = std::fs::read(&path).expect("a file");
         assert!(bytes.len() > 3 * 4096);
         bytes[4096..3 * 4096].fill(0x5a);
