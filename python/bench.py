@@ -7,6 +7,7 @@
 |---|---|
 | import | seconds of processor time that `import hushwire` takes in a fresh interpreter |
 | arrow | bytes from a column of Arrow to the records that a session takes, in a second of processor time |
+| shared | the same, until an owner outside three parties has the share that it sends in full |
 | query | a query from a data frame beside the same in the library, fed with the same columns |
 | result | a result of all rows as a frame, beside the run that makes it |
 | job | milliseconds of a small job, and of a run on an open session |
@@ -64,8 +65,8 @@ def imported() -> float:
     return statistics.median(taken)
 
 
-def conversion(rows: int, times: int) -> dict[str, float]:
-    """Bytes of a column that become a query's inputs in a second."""
+def conversion(rows: int, times: int, share: bool) -> dict[str, float]:
+    """Bytes of a column that become a query's inputs, or shares of them, in a second."""
     found = {}
     with hw.local() as s:
         for name, make in COLUMNS.items():
@@ -74,7 +75,7 @@ def conversion(rows: int, times: int) -> dict[str, float]:
             table = hw.of("t", pa.table({"n": column}), columns=types)
             query = s.query("SELECT COUNT(n) AS s FROM t", t=table)
             width = column.type.bit_width // 8
-            taken = [processor(lambda: query._native.convert(query._tables)) for _ in range(times)]
+            taken = [processor(lambda: query._native.convert(query._tables, share)) for _ in range(times)]
             found[name] = width * rows / statistics.median(taken)
     return found
 
@@ -159,7 +160,8 @@ def main() -> None:
         "hushwire": hw.__version__,
         "rows": rows,
         "import_processor_seconds": imported(),
-        "arrow_bytes_per_processor_second": conversion(rows, 3 * times),
+        "arrow_bytes_per_processor_second": conversion(rows, 3 * times, share=False),
+        "shared_bytes_per_processor_second": conversion(rows, 3 * times, share=True),
         "query": query(rows, times),
         "result": result(rows, times),
         "job": jobs(times),

@@ -15,6 +15,7 @@ use hushwire::{
         Dialect, Member, Parameter, QueryJob, QueryPartOf, QueryTable, QueryTask, RunValues, Task,
         Value as Input,
     },
+    rep3::{Addition, Owner},
     simd::Tier,
     sql::cell,
     tables::{
@@ -178,12 +179,24 @@ impl Query {
         Ok(QueryResult { columns, learns, made: made.unwrap_or_default(), arrow: OnceLock::new() })
     }
 
-    /// Converts tables to what a session takes, and gives its bytes: for measurements.
-    fn convert(&self, py: Python<'_>, tables: Vec<Brought<'_>>) -> PyResult<usize> {
+    /// Converts tables to what a session takes, and gives its bytes: for measurements. With `share`
+    /// it also makes what an owner sends of each input, as a client of three parties does.
+    #[pyo3(signature = (tables, share = false))]
+    fn convert(&self, py: Python<'_>, tables: Vec<Brought<'_>>, share: bool) -> PyResult<usize> {
         let (task, tables) = (self.0.clone(), brought(tables));
-        let inputs = aside(py, move || inputs(&task, &tables))?;
-        let bytes = |value: &Input| if let Input::Records(records) = value { records.len() } else { 0 };
-        Ok(inputs.values().map(bytes).sum())
+        aside(py, move || {
+            let owner = Owner::new(Backend::best());
+            let inputs = inputs(&task, &tables)?.into_values().enumerate();
+            let bytes = inputs.map(|(i, value)| match value {
+                Input::Records(records) if share => {
+                    let word = if records.len().is_multiple_of(8) { 8 } else { 1 };
+                    owner.full(0, i, records.into(), Addition::Words(word)).0.len()
+                }
+                Input::Records(records) => records.len(),
+                _ => 0,
+            });
+            Ok(bytes.sum())
+        })
     }
 
     /// Asks it, and gives the seconds that the library took: for measurements.

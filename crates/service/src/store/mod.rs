@@ -474,7 +474,7 @@ mod tests {
     fn settled(path: &Path) {
         let until = std::time::Instant::now() + std::time::Duration::from_secs(30);
         let busy = || {
-            let connection = rusqlite::Connection::open(path).ok()?;
+            let connection = Connection::open(path).ok()?;
             connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0)).ok()
         };
         while busy() != Some(0) {
