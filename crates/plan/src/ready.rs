@@ -12,7 +12,7 @@ pub(crate) struct ReadySteps {
     /// The values that each step reads and that are not there.
     missing: Vec<usize>,
     talks: Vec<bool>,
-    /// Those that need no message, and those that talk.
+    /// The ready steps: those that need no message, and those that talk.
     ready: [BTreeSet<Slot>; 2],
     done: usize,
 }
@@ -42,9 +42,9 @@ impl ReadySteps {
         self.done
     }
 
-    /// The first step that is ready, needs no message, and is one that runs.
-    pub(crate) fn local(&self, runs: impl Fn(Slot) -> bool) -> Option<Slot> {
-        self.ready[0].iter().copied().find(|at| runs(*at))
+    /// The first step that is ready, needs no message, and is one that runs, as `runs` gives it.
+    pub(crate) fn local<T>(&self, runs: impl Fn(Slot) -> Option<T>) -> Option<T> {
+        self.ready[0].iter().find_map(|at| runs(*at))
     }
 
     /// All steps that are ready and talk, in order.

@@ -19,7 +19,7 @@ pub struct LiveValues<'p, B: Primitives> {
     ready: ReadySteps,
 }
 
-/// What all runs of a plan have in common: the values that follow, without a message, from inputs
+/// The values that all runs of a plan have in common: they follow, without a message, from inputs
 /// that stay. Those that other steps read are kept.
 ///
 /// SECURITY: a local step takes no randomness, so that nothing in here masks anything.
@@ -110,9 +110,11 @@ impl<'p, B: Primitives> LiveValues<'p, B> {
         mut make: impl FnMut(&'p PlanStep<B>, &'p Local<B>, &[StepValue<B>]) -> Result<StepValue<B>, E>,
     ) -> Result<(), E> {
         let steps = self.steps;
-        let is_one = |at: Slot| matches!(&steps[at].prim, Prim::Local(local) if runs(local));
-        while let Some(at) = self.ready.local(is_one) {
-            let Prim::Local(local) = &steps[at].prim else { unreachable!("a step without messages") };
+        let next = |at: Slot| match &steps[at].prim {
+            Prim::Local(local) if runs(local) => Some((at, local)),
+            Prim::Local(_) | Prim::Talk(_) => None,
+        };
+        while let Some((at, local)) = self.ready.local(next) {
             let reads = self.take(at);
             let form = make(&steps[at], local, &reads)?;
             drop(reads);

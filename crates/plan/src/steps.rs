@@ -167,7 +167,7 @@ impl<B: Primitives> PlanSteps<B> {
             ready.ran(at);
         };
         loop {
-            while let Some(at) = ready.local(|_| true) {
+            while let Some(at) = ready.local(Some) {
                 watch.local(at);
                 end(&mut ready, at, watch);
             }

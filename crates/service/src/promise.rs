@@ -1,4 +1,4 @@
-//! What party 0 tells all parties alike, and signs: each attempt as it starts, and its decision.
+//! Party 0 signs each attempt as it starts, and its decision, and tells all parties the same.
 //! The digest of a start is in the name of the workers' session, so that workers that were told
 //! other things never meet, and nothing is computed.
 
@@ -10,6 +10,7 @@ use std::collections::VecDeque;
 
 /// LOCAL: promises that are kept, of the last attempts.
 const KEPT: usize = 256;
+
 /// Party 0's request that a party takes part in an attempt.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Reserve {
@@ -33,14 +34,14 @@ pub(crate) struct VouchedWorker {
     pub(crate) word: Signature,
 }
 
-/// What party 0 told about an attempt, as a digest, and party 0's signature under it.
+/// The digest of everything that party 0 told about an attempt, and party 0's signature under it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Promise {
     pub(crate) digest: BlakeName,
     pub(crate) word: Signature,
 }
 
-/// What party 0 told about an attempt of a job.
+/// A job, the number of its attempt, and party 0's promise about it.
 pub(crate) type Promised = (String, u32, Promise);
 
 /// The promises about attempts that started here, the oldest first.

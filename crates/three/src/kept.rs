@@ -1,6 +1,6 @@
 //! Inputs whose shares stay while a plan runs again and again, such as a served model's weights.
 //!
-//! What is kept follows from the shares of these inputs without a message and without randomness.
+//! Kept values follow from the shares of these inputs without a message and without randomness.
 //! It is one sharing, of which a party sees the same part in every run, and it masks nothing.
 
 use crate::{Cut, Plan, ThreeError, form::StepValue, prim::Three, run::came, runtime::Own};
@@ -29,7 +29,7 @@ impl KeptInputs {
         Ok(KeptInputs { inputs, values: Default::default() })
     }
 
-    /// What follows from them, computed once for near parties and once for far ones. It takes a
+    /// The values that follow from them, computed once for near parties and once for far ones. It takes a
     /// batch either way: which session comes first differs from party to party.
     pub(crate) fn values(
         &self,

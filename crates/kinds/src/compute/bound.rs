@@ -168,7 +168,7 @@ impl Extent {
     pub(crate) fn opened(&self, value: &[u8]) -> Wiped<Vec<u8>> {
         let Addition::Words(bytes) = self.addition else { return self.records(value) };
         let (record, bits) = (self.scalar.record(), self.scalar.bits());
-        // What is above the width are carries of shares.
+        // Bits above the width are carries of shares.
         let above = 8 * record - bits;
         if above == 0 && self.is_as_records() {
             return Wiped::new(value.to_vec());

@@ -134,7 +134,7 @@ fn asked(
 struct Asking<'s> {
     task: &'s InferTask,
     served: &'s ServedComputation,
-    /// What follows from the owner's inputs, of which it has none.
+    /// The values that stay between requests. The client has none of the owner's inputs.
     kept: OwnerInputs,
     ahead: u64,
     requests: &'s mut dyn Requests,

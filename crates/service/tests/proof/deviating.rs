@@ -113,7 +113,7 @@ fn submitted(rig: &Rig) -> (String, Value) {
     (job, seen["body_hash"].clone())
 }
 
-/// What a party has written about contradictions of a job.
+/// The contradictions of a job that a party has written into its log.
 fn contradictions(rig: &Rig, party: usize, job: &str) -> Vec<String> {
     let store = rig.store(party);
     let sql = "SELECT detail FROM audit WHERE action = 'contradiction' AND instr(object, ?1) > 0";
@@ -215,7 +215,7 @@ fn two_decisions_on_one_attempt_are_found_and_nothing_opens() {
     assert!(rig.proof(2, &job, "anna.keys").is_err(), "and this one is gone");
 }
 
-/// What party 1 knows of party 2's log differs from what party 0 knows: party 0 hears of it, too.
+/// Party 1 knows another end of party 2's log than party 0 does: party 0 hears of it, too.
 #[test]
 fn a_log_that_another_party_was_told_otherwise_is_found() {
     let mut rig = Rig::up().apart();

@@ -20,7 +20,7 @@ use sqlparser::{
 /// LOCAL: the most rows that a series makes.
 const MOST: usize = 1 << 14;
 
-/// What is added to an element for the next one.
+/// The step from an element to the next one.
 enum SeriesStep {
     Number(Expr),
     Time(Interval),
