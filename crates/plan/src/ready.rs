@@ -62,3 +62,22 @@ impl ReadySteps {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Step 2 reads step 0 twice and step 1; step 3, which talks, reads step 2.
+    #[test]
+    fn a_step_is_ready_once_all_that_it_reads_has_run() {
+        let reads: [(&[Slot], bool); 4] = [(&[], false), (&[], false), (&[0, 0, 1], false), (&[2], true)];
+        let mut steps = ReadySteps::new(reads.into_iter());
+        assert_eq!(steps.local(|at| (at > 0).then_some(at)), Some(1), "the first that runs");
+        for (ran, local, talking) in [(0, Some(1), vec![]), (1, Some(2), vec![]), (2, None, vec![3])] {
+            steps.ran(ran);
+            assert_eq!((steps.local(Some), steps.talking()), (local, talking), "after step {ran}");
+        }
+        steps.ran(3);
+        assert_eq!((steps.done(), steps.talking()), (4, vec![]));
+    }
+}

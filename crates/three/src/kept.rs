@@ -29,8 +29,8 @@ impl KeptInputs {
         Ok(KeptInputs { inputs, values: Default::default() })
     }
 
-    /// The values that follow from them, computed once for near parties and once for far ones. It takes a
-    /// batch either way: which session comes first differs from party to party.
+    /// The values that follow from them, computed once for near parties and once for far ones. It
+    /// takes a batch either way: which session comes first differs from party to party.
     pub(crate) fn values(
         &self,
         party: &mut Rep3Party,

@@ -93,7 +93,8 @@ fn kept_weights_are_transformed_once_and_nothing_else_is_kept() {
     }
 }
 
-/// Inputs that a layer has no room for are refused when they are kept; other inputs are refused as in any run.
+/// Inputs that a layer has no room for are refused when they are kept; other inputs are refused as
+/// in any run.
 #[test]
 fn inputs_that_do_not_fit_are_not_kept() {
     let c = text(
