@@ -117,6 +117,21 @@ fn records_matrices_and_values_on_the_command_line() {
     assert_eq!(empty.out, "z=[[], []]\ntwice=[0.0, 0.0]\n");
 }
 
+/// Options of text files, as tables of queries have them.
+#[test]
+fn decimals_with_commas_are_read_by_options() {
+    let place = Place::new();
+    let text = "computation c\nmembers a\nsymbols n\ninput x: fixed(32, 2)[n] from a\noutput z = sum(x) to a\n";
+    place.put("c.hwc", text.as_bytes());
+    place.put("x.csv", b"name;x\nA;1.234,50\nB;-0,25\n");
+    let options = "--decimal , --thousands .";
+    for (command, input) in [("compute eval c.hwc", "x"), ("local compute c.hwc --transport unix", "a/x")] {
+        let run = format!("{command} --in {input}=x.csv:x");
+        assert_eq!(good(&place, &format!("{run} {options}")).out, "z=1234.25\n");
+        bad(&place, &run, 4, &["x.csv", "1.234,50"]);
+    }
+}
+
 #[test]
 fn bad_numbers_are_named_with_row_column_and_value() {
     let place = bill();

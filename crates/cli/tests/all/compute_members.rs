@@ -180,3 +180,23 @@ fn a_job_file_runs_with_everybody_here() {
     assert_eq!(ran.code, Some(4), "{}", ran.err);
     assert!(ran.err.contains("its n is 2, the agreed one is 5"), "{}", ran.err);
 }
+
+/// A job's memory is a size in words or a number of bytes, and binds the run.
+#[test]
+fn memory_may_have_a_unit() {
+    let values =
+        "--in shop/price=r/price.csv --in ann/amount=r/amount.csv --value most=7000000000 --transport unix";
+    for (memory, code, word) in [
+        ("\"4GiB\"", 0, "computed"),
+        ("4294967296", 0, "computed"),
+        ("\"1 KiB\"", 2, "memory"),
+        ("1024", 2, "memory"),
+        ("\"4 bananas\"", 4, "\"4GiB\""),
+    ] {
+        let world = three(&[]);
+        world.edit("job.toml", |text| format!("{text}\n[parameters]\nmemory = {memory}\n"));
+        let ran = world.place.ran(&format!("local compute job.toml {values}"));
+        assert_eq!(ran.code, Some(code), "{memory}: {}", ran.err);
+        assert!(ran.err.contains(word), "{memory}: {}", ran.err);
+    }
+}
