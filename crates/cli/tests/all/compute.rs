@@ -121,7 +121,8 @@ fn records_matrices_and_values_on_the_command_line() {
 #[test]
 fn decimals_with_commas_are_read_by_options() {
     let place = Place::new();
-    let text = "computation c\nmembers a\nsymbols n\ninput x: fixed(32, 2)[n] from a\noutput z = sum(x) to a\n";
+    let text =
+        "computation c\nmembers a\nsymbols n\ninput x: fixed(32, 2)[n] from a\noutput z = sum(x) to a\n";
     place.put("c.hwc", text.as_bytes());
     place.put("x.csv", b"name;x\nA;1.234,50\nB;-0,25\n");
     let options = "--decimal , --thousands .";

@@ -43,12 +43,20 @@ pub(super) fn text(computation: &Computation) -> String {
         let _ = writeln!(out, "input {name}: {ty} {promised}{from}");
     }
     out.push('\n');
-    let circuits = computation.circuits();
+    let uses = uses(c);
+    let is_shown = |circuit: &&Netlist| {
+        let mut of_text = (0..)
+            .zip(c.nodes())
+            .filter(|(at, _)| uses[*at as usize] > 0 && !c.forms.contains_key(&Value(*at)));
+        of_text.any(|(_, node)| matches!(&node.op, Op::Circuit(of) if of == *circuit))
+    };
+    // Circuits within forms that are called by name are hidden with them.
+    let circuits: Vec<&Netlist> = c.circuits().into_iter().filter(is_shown).collect();
     for (k, circuit) in circuits.iter().enumerate() {
         let _ = writeln!(out, "circuit c{} [\n{}]\n", k + 1, circuit.text());
     }
     let circuits = circuits.into_iter().zip(1..).collect();
-    let formatter = Formatter { computation, names: lines(computation), circuits };
+    let formatter = Formatter { computation, names: lines(computation, &uses), circuits };
     for (at, node) in c.nodes().iter().enumerate() {
         let value = Value(at as u32);
         if let (Some(name), false) = (formatter.names.get(&value), matches!(node.op, Op::Input(_))) {
@@ -74,19 +82,23 @@ fn member_name(computation: &Computation, member: Member) -> &str {
     &computation.members()[usize::from(member.0)]
 }
 
-/// The values with a line of their own: those with a name, those with several readers, and those
-/// that would nest too deep.
-fn lines(computation: &Computation) -> BTreeMap<Value, String> {
-    let nodes = computation.nodes();
-    // Only values that the text shows count: a form called by name shows its operands and hides its
-    // expansion.
-    let mut uses = vec![0usize; nodes.len()];
+/// The number of times that the text shows each value: a form called by name shows its operands and
+/// hides its expansion.
+fn uses(computation: &Computation) -> Vec<usize> {
+    let mut uses = vec![0usize; computation.nodes().len()];
     computation.outputs().iter().for_each(|output| uses[output.value.0 as usize] += 1);
-    for at in (0..nodes.len()).rev() {
+    for at in (0..uses.len()).rev() {
         if uses[at] > 0 {
             operands(computation, Value(at as u32)).iter().for_each(|v| uses[v.0 as usize] += 1);
         }
     }
+    uses
+}
+
+/// The values with a line of their own: those with a name, those with several readers, and those
+/// that would nest too deep.
+fn lines(computation: &Computation, uses: &[usize]) -> BTreeMap<Value, String> {
+    let nodes = computation.nodes();
     // Names of hidden values disappear when the text is read again.
     let shown = |v: &Value| uses[v.0 as usize] > 0 || matches!(computation.node(*v).op, Op::Input(_));
     let taken: BTreeSet<&str> =

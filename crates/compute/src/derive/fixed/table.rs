@@ -1,0 +1,121 @@
+//! The coefficients of a number's piece, chosen by one circuit.
+//!
+//! ```text
+//! x ──► sign, |x| − sign ──► upper bits: the piece, as "at least k" for each k ──► coefficients
+//!                       └──► lower bits + sign: the place within the piece
+//! ```
+//!
+//! A bit of a coefficient is the XOR of "at least k" for all k at which it changes, so that only
+//! the piece takes ANDs: as many as there are pieces, at a depth of their number's bits. An odd
+//! function is negated by an XOR of its coefficients with the sign, which is a bit too little for
+//! each of them.
+
+use super::series::{Curve, Pieces, Precision};
+use crate::Netlist;
+use hushwire_circuit::{Bit, Builder, words};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+/// How a function of numbers from 0 on extends to those below.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Sides {
+    /// Numbers have no sign.
+    Right,
+    /// f(−x) = f(x)
+    Even,
+    /// f(−x) = −f(x)
+    Odd,
+}
+
+/// The arguments of a table.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Lookup {
+    pub(super) curve: Curve,
+    pub(super) sides: Sides,
+    /// The bits of the number.
+    pub(super) bits: u16,
+    pub(super) precision: Precision,
+}
+
+/// A circuit from a number to the coefficients of its piece, the lowest first, and its place
+/// within the piece.
+pub(super) struct Table {
+    pub(super) circuit: Netlist,
+    /// The bits of each coefficient, which has a sign.
+    pub(super) widths: Vec<u8>,
+    /// The bits of a piece. A place is from 0 to 2^`below`.
+    pub(super) below: u8,
+}
+
+impl Table {
+    /// The table of a function. A process makes each once: a network asks for one many times.
+    pub(super) fn of(lookup: Lookup) -> Arc<Table> {
+        static MADE: Mutex<BTreeMap<Lookup, Arc<Table>>> = Mutex::new(BTreeMap::new());
+        let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+        made.entry(lookup).or_insert_with(|| Arc::new(Table::new(lookup))).clone()
+    }
+
+    fn new(lookup: Lookup) -> Table {
+        let Pieces { half, rows } = Pieces::new(lookup.curve, lookup.precision);
+        let below = lookup.precision.of + 1 - half as u8;
+        let mut c = Builder::new();
+        let x = c.input(lookup.bits.into());
+        let (size, sign) = match (lookup.sides, x.split_last()) {
+            (Sides::Even | Sides::Odd, Some((sign, size))) => (size, *sign),
+            _ => (&*x, Bit::ZERO),
+        };
+        let size: Vec<Bit> = size.iter().map(|bit| c.xor(*bit, sign)).collect();
+        let (low, high) = size.split_at(below.into());
+        let (mut place, carry) = words::add(&mut c, low, &vec![Bit::ZERO; low.len()], sign);
+        place.push(carry);
+        let passed = passed(&mut c, high, rows.len() - 1);
+        let negated = if lookup.sides == Sides::Odd { sign } else { Bit::ZERO };
+        let column = |n: usize| rows.iter().map(move |row| row[n]);
+        let widths: Vec<u8> = (0..rows[0].len()).map(|n| width(column(n))).collect();
+        let mut out = vec![];
+        for (n, width) in widths.iter().enumerate() {
+            let bits = (0..*width).map(|bit| {
+                let values: Vec<bool> = column(n).map(|value| value >> bit & 1 == 1).collect();
+                let first = c.xor(Bit::constant(values[0]), negated);
+                let changes = values.windows(2).zip(&passed).filter(|(two, _)| two[0] != two[1]);
+                changes.fold(first, |sum, (_, passed)| c.xor(sum, *passed))
+            });
+            out.push(bits.collect::<Vec<Bit>>());
+        }
+        out.push(place);
+        let circuit = Netlist::new(c.finish(&out)).expect("numbers and coefficients have few bits");
+        Table { circuit, widths, below }
+    }
+}
+
+/// Whether a number is at least k, for each k from 1 to `most`.
+fn passed(c: &mut Builder, number: &[Bit], most: usize) -> Vec<Bit> {
+    let (low, high) = number.split_at(number.len().min(most.ilog2() as usize + 1));
+    // Numbers of more bits are as the greatest of these.
+    let beyond = words::any(c, high);
+    let mut passed: Vec<Bit> = vec![];
+    for bit in low {
+        let bit = or(c, *bit, beyond);
+        let both: Vec<Bit> = passed.iter().map(|at_least| c.and(bit, *at_least)).collect();
+        for (at_least, both) in passed.iter_mut().zip(&both) {
+            let differ = c.xor(*at_least, bit);
+            *at_least = c.xor(differ, *both);
+        }
+        passed.push(bit);
+        passed.extend(both);
+    }
+    passed.truncate(most);
+    passed
+}
+
+fn or(c: &mut Builder, x: Bit, y: Bit) -> Bit {
+    let (both, differ) = (c.and(x, y), c.xor(x, y));
+    c.xor(both, differ)
+}
+
+/// The bits of numbers with a sign.
+fn width(numbers: impl Iterator<Item = i128>) -> u8 {
+    numbers.map(|n| 129 - (if n < 0 { !n } else { n }).leading_zeros() as u8).max().unwrap_or(1)
+}
