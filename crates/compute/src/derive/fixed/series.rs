@@ -77,8 +77,8 @@ struct Equation {
     start: [i128; 2],
     /// The next coefficient of g, times its index, from all before it.
     next: fn(&Known<'_>) -> i128,
-    /// The value far from 0. Pieces end where the function, or that integral, is within a step's
-    /// 2^-`guard` of it.
+    /// The value far from 0, which has no error of its own. Pieces end where the function, or that
+    /// integral, is within a step's 2^-`guard` of it: the curve is then within half a 2^-`to`.
     end: i128,
     guard: u32,
     /// The curve is `shift` + `times` · the function.
@@ -94,13 +94,13 @@ impl Curve {
             start: [1 << (Q - 1); 2],
             next: |g| g.scaled(g.square() - g.last(), 1, 0),
             end: 0,
-            guard: 2,
+            guard: 1,
             shift: 0,
             times: 1,
         };
         match self {
             Curve::Sigmoid => Equation { shift: 1 << (Q - 1), times: -1, ..logistic },
-            Curve::TanhOfHalf => Equation { guard: 3, shift: 1 << Q, times: -2, ..logistic },
+            Curve::TanhOfHalf => Equation { guard: 2, shift: 1 << Q, times: -2, ..logistic },
             // The derivative 2/√π e^(−x²) has the derivative −2 x times itself.
             Curve::Erf => Equation {
                 relation: Relation::Integral,
@@ -118,7 +118,7 @@ impl Curve {
             },
             // The derivative is the negative.
             Curve::Decline => {
-                Equation { start: [1 << Q; 2], next: |g| -g.scaled(g.last(), 1, 0), guard: 12, ..logistic }
+                Equation { start: [1 << Q; 2], next: |g| -g.scaled(g.last(), 1, 0), guard: 9, ..logistic }
             }
             // Φ is the integral of the normal density, whose derivative is −x times itself. Where Φ
             // ends, x is less than 8.
@@ -126,7 +126,7 @@ impl Curve {
                 relation: Relation::TimesIntegral,
                 start: [1 << (Q - 1), -density()],
                 next: |g| -g.scaled(g.middle * g.last() + g.before(), 2, 0),
-                guard: 5,
+                guard: 4,
                 ..logistic
             },
             // The derivative g has the derivative −2 x g².

@@ -119,3 +119,43 @@ fn or(c: &mut Builder, x: Bit, y: Bit) -> Bit {
 fn width(numbers: impl Iterator<Item = i128>) -> u8 {
     numbers.map(|n| 129 - (if n < 0 { !n } else { n }).leading_zeros() as u8).max().unwrap_or(1)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Scalar, Tensor};
+
+    /// Every number of 14 bits has the coefficients of its piece, by a search for it.
+    #[test]
+    fn each_number_has_the_coefficients_of_its_piece() {
+        let precision = Precision { of: 6, step: 6, p: 14, to: 6 };
+        for sides in [Sides::Right, Sides::Even, Sides::Odd] {
+            for curve in [Curve::Sigmoid, Curve::Tail, Curve::Arc] {
+                let Pieces { half, rows } = Pieces::new(curve, precision);
+                let table = Table::new(Lookup { curve, sides, bits: 14, precision });
+                assert_eq!(u32::from(table.below), 7 - half);
+                let numbers = 0..1u128 << 14;
+                let x = Tensor::from_words(Scalar::Bits(14), &[1 << 14], numbers.clone());
+                let width: usize = table.circuit.output_bits();
+                let made = table.circuit.run(&[x], Scalar::Bits(width as u16), &[1 << 14]);
+                for x in numbers {
+                    let made = made.get(x as usize);
+                    let is_below = sides != Sides::Right && x >> 13 == 1;
+                    let size = if is_below { (1 << 14) - x } else { x };
+                    // The end of a piece below 0 counts as its last place, and not as the next one's first.
+                    let piece = ((size - u128::from(is_below)) >> table.below) as usize;
+                    let row = &rows[piece.min(rows.len() - 1)];
+                    let mut at = 0;
+                    for (c, width) in row.iter().zip(&table.widths) {
+                        let expected = if is_below && sides == Sides::Odd { !c } else { *c };
+                        let mask = (1u128 << width) - 1;
+                        assert_eq!(made >> at & mask, expected.cast_unsigned() & mask, "{x}");
+                        at += width;
+                    }
+                    let place = size - ((size - u128::from(is_below)) >> table.below << table.below);
+                    assert_eq!(made >> at, place, "{x}");
+                }
+            }
+        }
+    }
+}
