@@ -52,6 +52,7 @@ impl<B: Backend> PlanLowering<'_, B> {
                 self.words(args[0], ring)?
             }
             op if !B::on_words(self, op, args) => return Ok(None),
+            Op::ShiftRight(_) | Op::Rescale(_) if self.is_read_as_bits() => return Ok(None),
             Op::Add | Op::Sub => {
                 let reads = self.aligned(args, ring, to)?;
                 self.step(Local::Sum { minus: node.op == Op::Sub }, reads)
@@ -117,6 +118,19 @@ impl<B: Backend> PlanLowering<'_, B> {
         let size = self.size(slot);
         let zero = self.zeros(size.ring(), size.rows());
         self.step(Local::Sum { minus: true }, vec![zero, slot])
+    }
+
+    /// Whether the only reader of this node takes its bits: dropping some of them is then free.
+    fn is_read_as_bits(&self) -> bool {
+        let mut at = self.now;
+        while let Some(reader) = self.rectifiers.only_reader(at) {
+            match self.computation.nodes()[reader].op {
+                Op::Cast(Scalar::Bits(_)) => return true,
+                Op::Reshape(_) | Op::Wrapping => at = reader,
+                _ => return false,
+            }
+        }
+        false
     }
 
     fn shifted(&mut self, at: usize, by: u32, ring: u32) -> Lowered<Slot> {

@@ -3,6 +3,7 @@
 use super::{check, given, text};
 use crate::{Cut, Door, Plan};
 use hushwire_machine::Cost;
+use hushwire_plan::Talk;
 use hushwire_rep3::Addition;
 
 #[test]
@@ -25,6 +26,22 @@ fn inputs_come_as_numbers_where_nobody_asks_for_their_bits() {
     assert_eq!(forms("output s = x + 1 < y to m").0, [false; 2]);
     assert_eq!(forms("output s = permute(x, order(y)) * x to m").0, [true, false]);
     assert_eq!(forms("output s = x to m\noutput t = y to m").0, [false; 2]);
+}
+
+/// Bits of a product become those of a shorter number by leaving some out.
+#[test]
+fn a_shift_whose_bits_alone_are_read_costs_nothing() {
+    let shifts = |lines: &str| {
+        let inputs = "input a: fixed(32, 10)[9] from m\ninput b: fixed(32, 10)[9] from m";
+        let c = text(&format!("{inputs}\nw = rescale(a * b, 10)\n{lines}"));
+        check(&c, &given(&c, 8), Plan::new).unwrap();
+        let plan = Plan::new(&c).unwrap();
+        plan.steps.iter().filter(|s| matches!(s.talk(), Some(Talk::Truncate { by: 10, .. }))).count()
+    };
+    assert_eq!(shifts("output z = sigmoid(w) to m"), 0);
+    assert_eq!(shifts("output z = tanh(reshape(w, [3, 3])) to m"), 0);
+    assert_eq!(shifts("output z = w * w to m"), 1);
+    assert_eq!(shifts("output z = sigmoid(w) to m\noutput v = w * w to m"), 1);
 }
 
 #[test]
@@ -94,8 +111,7 @@ fn summands_of_products_come_as_numbers() {
     let plan = Plan::new(&c).unwrap();
     let bytes: Vec<usize> = plan.inputs().iter().map(Door::bytes).collect();
     assert_eq!(bytes, [4 * 128, 4 * 8, 4 * 4]);
-    let converts =
-        |step: &hushwire_plan::PlanStep<_>| matches!(step.talk(), Some(hushwire_plan::Talk::ToWords(_)));
+    let converts = |step: &hushwire_plan::PlanStep<_>| matches!(step.talk(), Some(Talk::ToWords(_)));
     assert!(!plan.steps.iter().any(converts));
     assert!(check(&c, &given(&c, 0), Plan::new).is_some());
 }
