@@ -55,21 +55,21 @@ impl Listener {
         bound.map_err(|source| NetError::Listen { address: addr.to_owned(), source })
     }
 
-    /// Takes the connections that another process accepts and hands over with
+    /// Takes connections that another process accepts and hands over with
     /// [`HandOver`](crate::HandOver), whose other end is `from`. Peers dial `address`.
     ///
     /// # Errors
-    /// `from` is no such socket.
+    /// `from` is not such a socket.
     #[cfg(target_os = "linux")]
     pub fn handed(from: std::os::fd::OwnedFd, address: &str) -> io::Result<Self> {
         let socket = Socket::Handed(crate::handed::Handed::new(from)?);
         Ok(Self { socket, address: address.to_owned(), port: None })
     }
 
-    /// Lets many sessions with one key and transport join at the same time. Hellos tell them apart:
-    /// member, session, job and parameters. A hello that fits none of them is not answered, since
-    /// its session may begin here later. Therefore a peer with another job waits in vain, while
-    /// without sharing both sides would name the difference.
+    /// Lets many sessions with one key and transport join at the same time. Hellos tell them apart
+    /// by member, session, job and parameters. A hello that fits no session is not answered, since
+    /// its session may begin here later. A peer with another job therefore waits in vain. Without
+    /// sharing, both ends would name the difference.
     #[must_use]
     pub fn shared(self) -> Self {
         Self { port: Some(Port::default()), ..self }
@@ -100,7 +100,7 @@ impl Listener {
         }
     }
 
-    /// Refuses a `transport` that this listener cannot serve, before anybody waits for it.
+    /// Refuses a `transport` that this listener cannot serve, before any peer waits for it.
     pub(crate) fn check(&self, transport: TransportKind) -> Result<(), NetError> {
         if self.address.starts_with(UNIX_PREFIX) == transport.is_local() {
             return Ok(());
@@ -120,7 +120,7 @@ impl Listener {
         }
     }
 
-    /// Accepts a connection that waits; `None` if there is none.
+    /// Accepts a waiting connection; `None` if there is none.
     pub(crate) fn take(&self, socket_buffer: Option<usize>) -> io::Result<Option<Accepted>> {
         loop {
             let fresh = |stream: HostStream| (stream, Vec::new());
@@ -157,7 +157,7 @@ impl Listener {
     }
 }
 
-/// A connection, and the bytes that were read of it already.
+/// A connection, and the bytes that were already read from it.
 pub(crate) type Accepted = (HostStream, Vec<u8>);
 
 #[cfg(unix)]
