@@ -31,9 +31,9 @@ impl Party {
         Self::connect_with(config, Chosen::new(Protocol::Rep3, None, None)?, None, &silent)
     }
 
-    /// As [`connect`](Self::connect), with any protocol, and with a number of compute threads that
-    /// all parties share (`None`: a default). `observer` is told which members are missing, and
-    /// gets the progress of each run.
+    /// As [`connect`](Self::connect), with any protocol, and with this number of compute threads,
+    /// which must be the same at all parties (`None`: a default). `observer` is told which members
+    /// are missing, and gets the progress of each run.
     ///
     /// # Errors
     /// The errors of [`Party::connect`].
@@ -107,6 +107,7 @@ macro_rules! members {
             /// inputs, which are the same at all members. It returns by name the outputs that this
             /// member learns.
             ///
+            /// # Errors
             /// An input is missing or does not match its type, members run different computations
             /// or bring different lengths, the run was cancelled, or a member failed. The session
             /// cannot be used after an error.
