@@ -1,4 +1,6 @@
 //! Stable codes of errors.
+//!
+//! A [`Code`] names a line of the table. Its [`Kind`] determines the exit code of a command.
 
 use crate::table::TABLE;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,8 @@
 //! A failure: which member failed, during which step, why, and what the remedy is.
+//!
+//! A [`Fault`] has a code, whose texts are those of the table with placeholders filled in. Its
+//! methods add the member that failed, the step, and the member to blame. Its text is `party 1
+//! failed during STEP: CAUSE; REMEDY`.
 
 use crate::{Code, Excuse, IntoText, Kind, PartyId, Text, TextPlace, Who, code};
 use serde::{Deserialize, Serialize};

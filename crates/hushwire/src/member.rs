@@ -1,4 +1,7 @@
 //! One member of a job: from its configuration to its end.
+//!
+//! A [`Member`] is made from a party file, a client file or a configuration. It opens its files
+//! before it connects to the others, so that unusable files are reported first.
 
 use crate::job::{
     Agreement, Cancel, ClientFile, Decider, Fault, InputPlace, Member as Name, MemberConfig, MemberFile,

@@ -1,4 +1,7 @@
 //! Sessions for computations: one member of a run across processes.
+//!
+//! A [`Party`] or a [`Client`] connects once. Computations and queries then run on the session, and
+//! all members must call the same ones in the same order.
 
 use crate::job::{
     Cancel, Chosen, ComputeSession, Fault, Member, MemberConfig, Observer, Protocol, Stats, TermsDigest,

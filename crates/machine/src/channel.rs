@@ -1,4 +1,9 @@
 //! Exact-length messages over half links.
+//!
+//! A [`Channel`] sends messages to one peer and receives messages from another one, or from the
+//! same, on one lane. Lengths are agreed and never announced. One limit bounds the time without a
+//! moving byte, and another bounds the time of a whole message. A channel that fails closes both of
+//! its links.
 
 use std::{
     io,

@@ -1,4 +1,9 @@
 //! Drivers, which move a machine's messages over channels, and the buffers of these messages.
+//!
+//! A [`Driver`] runs machines one after the other on borrowed channels. A [`Lane`] has channels of
+//! its own and one machine in flight. [`pipeline`] keeps several lanes of a thread in flight, which
+//! hides the latency of rounds. The lengths of all messages are those that the machine's rounds
+//! declare.
 
 use crate::{
     Channel, NetError,

@@ -1,4 +1,7 @@
 //! Errors between two parties. Every message names the party, the step, the cause and a remedy.
+//!
+//! The codes and texts are those of the table in `hushwire-fault`. A [`NetError`] also determines
+//! the [`Reason`] that other members are told.
 
 use core::fmt;
 use std::{io, sync::Arc, time::Duration};

@@ -1,5 +1,9 @@
 //! Half links, which move bytes in one direction without blocking or framing, and the means to wait
 //! for them.
+//!
+//! A transport implements [`Tx`] and [`Rx`], and a [`Tap`] sees the messages of a channel. [`Wait`]
+//! is the event to wait for before the next attempt. It is a descriptor, a counter of this process,
+//! or a signal from another thread or process.
 
 use std::{
     io,
@@ -185,6 +189,9 @@ fn sleep(armed: [Option<Armed<'_>>; 2], limit: Duration) -> io::Result<()> {
 }
 
 /// Polls. An interrupting signal counts as an early return.
+///
+/// # Errors
+/// The operating system's error.
 pub fn poll_fds(fds: &mut [PollFd<'_>], limit: Duration) -> io::Result<()> {
     // The limit is rounded up to whole milliseconds, so that the last wait before it does not
     // become a spin.

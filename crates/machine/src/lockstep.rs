@@ -1,4 +1,8 @@
 //! All parties of a protocol on one thread.
+//!
+//! [`Lockstep`] advances the machines of all parties round by round, without links. A test may edit
+//! messages in transit. At the end of a run, the rounds and bytes of each machine are compared with
+//! its declared cost.
 
 use crate::{
     Cost,

@@ -1,5 +1,9 @@
 //! The trait of protocol machines: a party's part of a protocol, a round at a time, without input
 //! or output.
+//!
+//! In each round, a [`Machine`] writes a message to each of its slots, then reads the messages of
+//! all slots. Drivers move the messages, so one machine runs over a network, in lockstep with its
+//! peers, or alone from a recording. The lengths of messages follow from agreed parameters only.
 
 use crate::Cost;
 use hushwire_block::Buffer;

@@ -1,4 +1,7 @@
 //! Counts messages and bytes, to compare them with what a protocol declares.
+//!
+//! A [`Meter`] is a tap that counts payload bytes for each peer, and exchanges and bytes for each
+//! lane. Its reading has the form of a declared [`Cost`].
 
 use std::{
     collections::BTreeMap,

@@ -1,4 +1,7 @@
 //! The links of one party in one session.
+//!
+//! A [`Net`] holds half links by peer and lane, and gives them out as channels. Between processes,
+//! it also has the session's id and keeps the watch over the session alive.
 
 use std::{collections::BTreeMap, time::Duration};
 

@@ -1,4 +1,8 @@
 //! A policy file: blocks of rules in TOML, which is read strictly.
+//!
+//! A block names one digest of terms. It says which tenant, data sets, recipients, clients and
+//! parameters a run may have, and how often it may run. An unknown key is an error. The operator
+//! signs the text of the file.
 
 use crate::moment::{days, duration, read_moment};
 use hushwire_fault::{Fault, code};

@@ -1,4 +1,8 @@
 //! The verdict on a run.
+//!
+//! [`verdict`] compares a request with every block for its terms. It returns the limits of the
+//! first block that allows the run, or else the denials of the block with the fewest. It reads no
+//! clock and no store.
 
 use crate::{AllowRule, DataRule, moment::moment_text};
 use hushwire_fault::{Fault, code};

@@ -1,4 +1,8 @@
 //! Requests to one party.
+//!
+//! A [`PartyClient`] sends HTTPS requests to a party that it knows by its pin, and blocks. It
+//! repeats a request that did not reach the party, unless the request issues tokens. An error of
+//! the service becomes a [`Fault`] with the service's code, and names the party.
 
 use crate::{
     file::PartyPlace,

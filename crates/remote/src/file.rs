@@ -1,4 +1,6 @@
 //! The file with which a person reaches a group: its parties in order, with pins and tokens.
+//!
+//! The file is TOML. It is refused if other users may read it, since it holds tokens.
 
 use hushwire_fault::{Fault, code};
 use hushwire_files::NewFile;

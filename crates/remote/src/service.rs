@@ -1,4 +1,7 @@
 //! The group: requests to every party, whose answers must agree.
+//!
+//! A client compares the parties' answers, so that one party alone cannot mislead it about a job or
+//! about another party's key.
 
 use crate::{PartyClient, ServiceFile};
 use hushwire_fault::{Fault, PartyId, code};

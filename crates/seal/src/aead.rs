@@ -1,4 +1,7 @@
 //! AES-256-GCM under keys that are drawn for a single use.
+//!
+//! The caller gives the nonce; [`nonce`] makes one from a number. Associated data binds a
+//! ciphertext to its place.
 
 use crate::SealError;
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};

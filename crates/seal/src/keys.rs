@@ -1,4 +1,8 @@
 //! Keys that sign and keys that open, and their public halves.
+//!
+//! A [`SignKey`] signs with Ed25519 (RFC 8032), and an [`OpenKey`] is an X-Wing key for HPKE. A
+//! signature covers its domain, so one for one use is invalid for another. Private keys have no
+//! `Debug` and are wiped when dropped.
 
 use crate::{SealError, hexed::hexed};
 use aws_lc_rs::signature::{ED25519, Ed25519KeyPair, KeyPair, UnparsedPublicKey};

@@ -1,4 +1,8 @@
 //! The manifest of a data set, signed by its owner.
+//!
+//! It lists the columns, the number of rows and the expiry of a data set, and the BLAKE3 hashes of
+//! all envelopes and parts. The owner signs its canonical JSON. Parties thus check every envelope
+//! and part that they store against it.
 
 use crate::{
     BlakeName, SealError, SignKey, Signature, VerifyKey, aead::TAG_BYTES, canonical, domain, from_canonical,

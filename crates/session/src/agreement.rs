@@ -175,6 +175,9 @@ impl Agreement {
     }
 
     /// Checks that the protocol has a place for `member`.
+    ///
+    /// # Errors
+    /// The protocol has no place for it; the error has the remedy.
     pub fn admits(&self, member: &Member) -> Result<(), Fault> {
         self.protocol.admits(member).map_err(|(cause, _)| {
             Fault::new(

@@ -1,4 +1,9 @@
 //! A handle that ends a run from another thread.
+//!
+//! A program keeps one clone of a [`Cancel`], and the member's configuration has another. A
+//! cancelled run ends in the step that was in progress, and the other members are told that this
+//! member was interrupted. A cancellation has no effect once the outputs are about to get their
+//! names.
 
 use crate::Fault;
 use hushwire_fault::code;

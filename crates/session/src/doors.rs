@@ -1,5 +1,11 @@
 //! Input and output of values at a party of three: its own values, those of the other parties, and
 //! those of clients.
+//!
+//! [`Doors`] serve one thread of a party. Parties share their inputs over a channel of their own.
+//! Clients send seeds once, and their inputs for each batch. The shares of data sets are read from
+//! disk. The parties compare tags of all shares that come from clients and data sets, and open no
+//! output before the verdict. A client that gives two parties different shares is blamed. Shares
+//! for clients and for recipients that are not connected are masked by a zero-share.
 
 use crate::{
     Agreement, Fault, Member, StoredData, StoredInput, member_config::explain, run::MemberSession,
@@ -87,6 +93,9 @@ impl Doors {
     /// Shares all inputs of a batch, one after the other. `own` holds the inputs that this party
     /// brings, `turn` is the number that clients give the batch, and `stored` lists the inputs that
     /// data sets bring.
+    ///
+    /// # Errors
+    /// A channel failed, shares of an earlier batch are inconsistent, or a data set cannot be read.
     pub fn share(
         &mut self,
         batch: &mut Batch,
@@ -136,6 +145,9 @@ impl Doors {
 
     /// Takes the verdict on clients' shares of all batches begun so far. Before that, no output is
     /// opened, and `io` is used for nothing else.
+    ///
+    /// # Errors
+    /// A channel failed, or the shares of a client or a data set are inconsistent.
     pub fn compared(&mut self) -> Result<(), Failed> {
         let Some(comparison) = self.comparison.take() else { return Ok(()) };
         comparison.end(&mut self.io)?.map_or(Ok(()), |found| Err(Failed::Job(self.deviates(found))))
@@ -178,6 +190,9 @@ impl Doors {
     /// that this party learns. Clients hold no shares, so every party sends them its own share,
     /// masked by a zero-share. Shares for each of `sealed`, who are not connected, are returned
     /// under the same mask.
+    ///
+    /// # Errors
+    /// A channel failed, or the shares of a client or a data set are inconsistent.
     pub fn open(
         &mut self,
         batch: &mut Batch,
@@ -266,6 +281,9 @@ impl Stored {
 }
 
 /// Opens a channel to each client on lane `t`.
+///
+/// # Errors
+/// A channel is not available.
 pub fn channels_of_clients(member: &mut MemberSession, t: u16) -> Result<Vec<Channel>, Fault> {
     let clients = &member.agreement.clients;
     let ids: Vec<_> = clients.iter().map(|c| Member::Client(c.clone()).id(clients)).collect();
@@ -274,6 +292,9 @@ pub fn channels_of_clients(member: &mut MemberSession, t: u16) -> Result<Vec<Cha
 
 /// Receives two seeds from every client that brings an input: one for this party's share, one for
 /// the next party's.
+///
+/// # Errors
+/// A channel failed.
 pub fn receive_seeds(
     agreement: &Agreement,
     clients: &mut [Channel],

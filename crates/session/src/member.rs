@@ -1,4 +1,7 @@
 //! The members of a job.
+//!
+//! Parties and clients take part in a run, and have links and numbers on the wire. Data sets and
+//! recipients are only names in the job: the parties keep their shares.
 
 use crate::MOST_PARTIES;
 use hushwire_fault::Who;
@@ -72,6 +75,9 @@ impl Member {
 
 /// Checks the name of a client, an input or an output. Names appear unchanged in files and
 /// messages.
+///
+/// # Errors
+/// The text is not 1 to 64 letters, digits, `-`, `_` and `.`.
 pub fn check_name(name: &str) -> Result<(), String> {
     let good = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     if (1..=64).contains(&name.len()) && name.chars().all(good) {

@@ -1,4 +1,8 @@
 //! The configuration of one member for a run: its identity, its peers, its values, and the session.
+//!
+//! A [`MemberConfig`] is made from a party file or a client file, or by a program. It gives the
+//! session's configuration, connects to the other members, and turns errors of the network into
+//! errors of the job.
 
 use crate::{
     Allowed, Cancel, ClientFile, Decider, Fault, InputPlace, KeptLinks, Material, Member, MemberFile,

@@ -1,5 +1,8 @@
 //! The party file and the client file. Each member has its own, which says who the member is, where
 //! the others are, and where values are.
+//!
+//! Both files are TOML and are read strictly. A warning is given if other users can read secrets in
+//! a file.
 
 use crate::{
     Allowed, Fault, Member, Warning, as_text,

@@ -1,4 +1,8 @@
 //! The protocols by name: the number of parties that each has, and its options.
+//!
+//! A [`Chosen`] is a protocol with its options: the garbling scheme, the extension of oblivious
+//! transfer, the means of linear layers, and whether OTs are made ahead. Its text is part of the
+//! agreement. All protocols but authenticated garbling are semi-honest.
 
 use crate::{Fault, Link, Member, suggest::Unknown};
 use hushwire_authgarble::Form;
@@ -173,6 +177,9 @@ impl Protocol {
     /// Checks that the protocol has a place for `member`, which need not be connected. Three
     /// parties keep shares of a data set's values, and of a recipient's results. Otherwise returns
     /// the cause and the remedy.
+    ///
+    /// # Errors
+    /// The protocol has no place for the member.
     pub fn keeps(self, member: &Member) -> Result<(), (String, String)> {
         match member {
             Member::Data(_) | Member::Recipient(_) if self == Self::Rep3 => Ok(()),
@@ -189,6 +196,9 @@ impl Protocol {
 
     /// Checks that the protocol has a place for `member`, which is connected. Otherwise returns the
     /// cause and the remedy.
+    ///
+    /// # Errors
+    /// The protocol has no place for the member.
     pub fn admits(self, member: &Member) -> Result<(), (String, String)> {
         match member {
             Member::Party(index) if *index < self.parties() => Ok(()),

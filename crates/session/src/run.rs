@@ -461,6 +461,9 @@ impl MemberSession {
 
     /// Opens a channel that is counted, for computing by meter 0 and for everything else by meter
     /// 1.
+    ///
+    /// # Errors
+    /// A link was already taken, or is not part of this session.
     pub fn channel(
         &mut self,
         meter: usize,

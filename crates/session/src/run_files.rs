@@ -1,5 +1,8 @@
 //! The files of one run: those that it reads and those that it will write. All outputs of all
 //! commands are created here.
+//!
+//! The path of an output is compared with the files that the run reads, with keys, and with the
+//! other outputs. A file that another job wrote is replaced only if that is forced.
 
 use crate::{
     Fault,

@@ -1,4 +1,7 @@
 //! Stored data sets: inputs of members that take no part in a run.
+//!
+//! [`StoredData`] is one party's view of a data set: seeds of its shares, and parts with the shares
+//! that no seed gives. The parts are read in order, once a run.
 
 use crate::Fault;
 use hushwire_block::Wiped;

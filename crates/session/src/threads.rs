@@ -1,4 +1,7 @@
 //! The threads of a computing member.
+//!
+//! Each thread runs its batches over lanes of its own. If one thread fails, the others end at their
+//! next batch. The member's error is then the one that caused the others.
 
 use crate::{
     Agreement, Fault,
@@ -114,6 +117,9 @@ impl Progress {
 }
 
 /// Opens the lanes of thread `t` on the ring of products.
+///
+/// # Errors
+/// A channel is not available.
 pub fn lanes<M: Machine>(
     member: &mut MemberSession,
     role: Role,

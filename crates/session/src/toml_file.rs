@@ -1,4 +1,7 @@
 //! Strict reading of TOML files: every key is known, and every error names its line.
+//!
+//! A [`Section`] gives out the values of a table one by one, and refuses keys that were not taken.
+//! An error about an unknown key suggests the nearest known one. Paths are relative to the file.
 
 use crate::{
     Fault, open_input,
@@ -29,6 +32,9 @@ pub struct Source {
 
 impl Source {
     /// Reads a file. `-` is standard input, whose paths are relative to the current directory.
+    ///
+    /// # Errors
+    /// The file cannot be read, is too long, or is not text.
     pub fn read(path: &Path) -> Result<Self, Fault> {
         let mut bytes = Wiped::new(vec![]);
         let file = open_input(path).map_err(|e| Fault::io("read", path, &e))?;
@@ -59,6 +65,9 @@ impl Source {
     }
 
     /// Parses the whole file as one section.
+    ///
+    /// # Errors
+    /// The text is not TOML.
     pub fn sections(&self) -> Result<Section<'_>, Fault> {
         let table = DeTable::parse(&self.text).map_err(|e| {
             let what = e.message().lines().next().unwrap_or("it is not TOML").to_owned();
@@ -116,6 +125,9 @@ impl<'a> Section<'a> {
     }
 
     /// Takes the value of a key that must be present.
+    ///
+    /// # Errors
+    /// The key is missing.
     pub fn need(&mut self, key: &'static str, example: &str) -> Result<TomlValue<'a>, Fault> {
         let span = self.table.span();
         // An error about a misspelt key is more helpful.
@@ -204,6 +216,9 @@ impl<'a> Section<'a> {
     }
 
     /// Refuses the first key that was not taken.
+    ///
+    /// # Errors
+    /// A key was not taken.
     pub fn finish(self) -> Result<(), Fault> {
         let first = self.table.get_ref().keys().min_by_key(|k| k.span().start);
         first.map_or(Ok(()), |key| {
@@ -254,6 +269,9 @@ impl<'a> TomlValue<'a> {
     }
 
     /// The value, which must be `true` or `false`.
+    ///
+    /// # Errors
+    /// The value is something else.
     pub fn flag(&self) -> Result<bool, Fault> {
         self.value.as_bool().ok_or_else(|| self.wrong("true or false"))
     }
@@ -283,6 +301,9 @@ impl<'a> TomlValue<'a> {
     }
 
     /// The whole number, which must be within `range`.
+    ///
+    /// # Errors
+    /// The value is not a whole number, or is out of range.
     pub fn number(&self, range: std::ops::RangeInclusive<u64>) -> Result<u64, Fault> {
         let number = self.value.as_integer().ok_or_else(|| self.wrong("a whole number"))?;
         let number = u64::from_str_radix(number.as_str(), number.radix()).ok();
@@ -293,6 +314,9 @@ impl<'a> TomlValue<'a> {
     }
 
     /// The duration: a number of seconds, or `500ms`, `60s`, `5m`.
+    ///
+    /// # Errors
+    /// The value is not a duration.
     pub fn duration(&self) -> Result<Duration, Fault> {
         if self.value.is_integer() {
             return Ok(Duration::from_secs(self.number(1..=86_400)?));
@@ -310,6 +334,9 @@ impl<'a> TomlValue<'a> {
     }
 
     /// The text, parsed by `parse`.
+    ///
+    /// # Errors
+    /// The value is not a text, or `parse` refuses it.
     pub fn parsed<T, E: Misread>(
         &self,
         parse: impl FnOnce(&str) -> Result<T, E>,
@@ -324,6 +351,9 @@ impl<'a> TomlValue<'a> {
     }
 
     /// The path, relative to the file.
+    ///
+    /// # Errors
+    /// The value is not a text, or is empty.
     pub fn path(&self) -> Result<PathBuf, Fault> {
         let text = self.text()?;
         if text.is_empty() {
@@ -333,6 +363,9 @@ impl<'a> TomlValue<'a> {
     }
 
     /// The elements of a list. A single text is a list of one.
+    ///
+    /// # Errors
+    /// The value is neither a list nor a text.
     pub fn list(self) -> Result<Vec<TomlValue<'a>>, Fault> {
         let TomlValue { source, span, key, value } = self;
         match value {
@@ -352,6 +385,9 @@ impl<'a> TomlValue<'a> {
     }
 
     /// The value as a table.
+    ///
+    /// # Errors
+    /// The value is not a table.
     pub fn section(self) -> Result<Section<'a>, Fault> {
         let TomlValue { source, span, key, value } = self;
         match value {
@@ -361,6 +397,9 @@ impl<'a> TomlValue<'a> {
     }
 
     /// The tables of an array, such as `[[inputs]]`.
+    ///
+    /// # Errors
+    /// The value is not an array of tables.
     pub fn sections(self) -> Result<Vec<Section<'a>>, Fault> {
         let source = self.source;
         let DeValue::Array(items) = self.value else { return Err(self.wrong("an array of tables")) };

@@ -1,4 +1,7 @@
 //! Descriptors over a Unix socket.
+//!
+//! One message carries a byte that identifies the format, and the descriptors of a ring. Surplus
+//! descriptors are closed.
 
 use std::{
     io::{self, ErrorKind, IoSlice, IoSliceMut},

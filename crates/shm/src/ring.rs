@@ -1,4 +1,7 @@
 //! The ring and its two ends.
+//!
+//! The two ends copy bytes to and from shared memory. They make system calls to sleep and to wake
+//! the other end. Each end checks the other's index against its own.
 
 use std::{
     io::{self, ErrorKind},

@@ -1,4 +1,9 @@
 //! The listening endpoint of joining a session: accepts connections until every peer has joined.
+//!
+//! The accepting thread reads first bytes in the [`lobby`](crate::lobby), and starts a thread for
+//! the handshake of each connection that has sent enough. Connections that other sessions of the
+//! port pass on are handled in the same way. If too many handshakes run, it evicts the oldest one
+//! whose peer has not proved its identity.
 
 use std::{
     io::Read,

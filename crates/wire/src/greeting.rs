@@ -1,5 +1,10 @@
 //! The handshake of one connection of a session, at either end: from the first byte to the
 //! comparison of hellos.
+//!
+//! Over TLS, hellos are sent after the TLS handshake, and a peer is known by its pin. Without TLS,
+//! the number that a peer claims is believed. The listener judges the dialler's hello, and admits
+//! the connection in the [`roster`](crate::roster) before it answers. An error ends the session
+//! only if it comes from a known peer.
 
 use std::{io, sync::atomic::AtomicBool, time::Duration};
 

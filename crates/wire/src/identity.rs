@@ -1,4 +1,7 @@
 //! A party's certificate and key, and the pin by which peers recognize it.
+//!
+//! A certificate is self-signed. Peers list its pin, which is the SHA-256 fingerprint of the
+//! certificate. They check its dates, and ignore the name in it.
 
 use core::{fmt, str::FromStr};
 use std::{

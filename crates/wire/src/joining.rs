@@ -1,4 +1,7 @@
 //! The state of a member that joins a session, or that tells the others why it does not.
+//!
+//! The threads of a member that dial, accept and wait share one [`Joining`]. It has the links by
+//! slot, the handshakes in progress, the observations of missing members, and the errors so far.
 
 use hushwire_fault::Text;
 use std::{

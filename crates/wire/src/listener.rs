@@ -1,4 +1,7 @@
 //! The endpoint at which a party accepts its peers: a TCP port or a Unix socket.
+//!
+//! A [`Listener`] outlives sessions. It serves one session at a time, or many if it is shared. Its
+//! connections may also come from another process, which hands them over.
 
 use std::{
     io::{self, ErrorKind},

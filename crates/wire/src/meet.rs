@@ -1,4 +1,7 @@
 //! The waits of joining: until all connections are there, and until all peers report theirs.
+//!
+//! Members agree on a session only once every peer reports the same id. The id covers the processes
+//! of all parties. A peer that is lost before that may come again.
 
 use std::{
     collections::BTreeSet,

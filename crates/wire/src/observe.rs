@@ -1,4 +1,7 @@
 //! The events of a session, for the program that waits for it.
+//!
+//! An [`Observer`] is called with each [`Event`]. Waits are reported soon at first, and then at
+//! growing intervals.
 
 use core::fmt;
 use std::{

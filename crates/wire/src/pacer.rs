@@ -1,4 +1,8 @@
 //! The thread that releases a shaped party's bytes at their times.
+//!
+//! All links of one party share the thread, as they would share a network card. Callers add pieces
+//! to the queue of their link. The thread gives each piece to the real link at the time that the
+//! schedule has set.
 
 use std::{
     collections::VecDeque,

@@ -1,4 +1,7 @@
 //! The configuration with which a party joins a session.
+//!
+//! The handshake compares the fields that are marked as agreed. The other fields are this party's
+//! own: its peers, time limits and buffers.
 
 use core::{fmt, str::FromStr};
 use std::time::Duration;

@@ -1,4 +1,8 @@
 //! TCP: the listening port, and connections with a deadline.
+//!
+//! All sockets are non-blocking. A [`Guard`] bounds every wait of a handshake by a deadline, and
+//! ends it when the session is given up. A thread resolves names, since the system's resolver has
+//! no deadline.
 
 use std::{
     io::{self, ErrorKind, Read, Write},

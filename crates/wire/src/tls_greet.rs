@@ -1,5 +1,9 @@
 //! The TLS handshake over a non-blocking socket, by the unbuffered API of rustls, up to the
 //! hand-over of the keys.
+//!
+//! The link that follows takes over the keys, and bytes that came early
+//! ([`tls_link`](crate::tls_link)). A refused peer gets time to read the alert before the
+//! connection closes.
 
 use std::{
     error::Error as StdError,

@@ -1,4 +1,8 @@
 //! Converts a connection into the link that a session asked for.
+//!
+//! TLS runs over TCP. Plain links run over Unix sockets between processes of one user or, for
+//! measurements and tests, over TCP. For shared memory, a ring replaces the Unix socket after the
+//! hellos.
 
 #[cfg(unix)]
 use std::os::unix::net::UnixStream;

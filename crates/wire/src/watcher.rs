@@ -1,5 +1,9 @@
 //! The thread that serves a session's control links. It sends heartbeats and notices, and receives
 //! those of the peers.
+//!
+//! A peer that is silent for the liveness limit counts as dead, and so does one whose link closes
+//! without a goodbye. The thread records the first cause as the verdict of the
+//! [`watch`](crate::watch).
 
 use std::{
     collections::BTreeMap,

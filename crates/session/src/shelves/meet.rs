@@ -84,6 +84,9 @@ fn sizes(prefixes: Vec<String>) -> (Vec<String>, Vec<usize>) {
 
 /// Finds for each thread of party `index` the preprocessing that all parties have on disk, if there
 /// is any. It counts as used from here on.
+///
+/// # Errors
+/// A channel failed, the parties were sent different offers, or a file cannot be used.
 pub fn meet(
     wants: &Wants,
     member: &MemberSession,
