@@ -6,10 +6,10 @@ use std::{borrow::Cow, fmt::Write};
 /// direction. It is for text from a peer or a file, before that becomes part of a message.
 ///
 /// The escaped characters are the control characters of Unicode (including line ends), the line and
-/// paragraph separators, and the invisible characters that order or join text (bidirectional marks,
-/// zero width, tags). A tab becomes `\t`, a line feed `\n`, the escape character `\u{1b}`. A
-/// backslash is not escaped, so the result is for people and cannot be parsed back. Text without
-/// any of these characters is borrowed.
+/// paragraph separators. They include the invisible characters that order or join text
+/// (bidirectional marks, zero width, tags). A tab becomes `\t`, a line feed `\n`, the escape
+/// character `\u{1b}`. A backslash is not escaped, so the result is for people and cannot be parsed
+/// back. Text without any of these characters is borrowed.
 #[must_use]
 pub fn printable(text: &str) -> Cow<'_, str> {
     let Some(first) = text.find(disturbs) else { return Cow::Borrowed(text) };

@@ -32,7 +32,7 @@ fn ok<T>(result: Result<T, impl Display>) -> T {
 /// Runs `child` in a fork of this process, which must end well.
 fn in_child(child: impl FnOnce() -> Result<(), String>) {
     // SAFETY: no other thread of this program runs anything but watchers of the library, for which
-    // the child does not wait, and glibc's allocator is intact after a fork. The child ends below,
+    // the child does not wait. glibc's allocator is intact after a fork. The child ends below,
     // whatever it does.
     let pid = unsafe { libc::fork() };
     if pid == 0 {

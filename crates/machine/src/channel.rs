@@ -39,9 +39,9 @@ const PAUSES: u32 = 4;
 /// four stall limits and one second for each KiB of it. [`NetError::Stalled`] and
 /// [`NetError::Slow`] end what takes longer.
 ///
-/// In a session of several processes, an error names the party to blame, even if the failed link
-/// leads to another party, which ended because of it. All parties have then been told, and all
-/// channels of the session fail.
+/// In a session of several processes, an error names the party to blame. The failed link may lead
+/// to another party, which ended because of it. All parties have then been told, and all channels
+/// of the session fail.
 ///
 /// One thread may keep several channels in flight. `start(A) start(B) … finish(A) finish(B) …`
 /// terminates for messages and buffers of any length, as long as all parties keep the same order.

@@ -99,7 +99,7 @@ fn a_reflected_toss_is_named() {
 }
 
 /// A party that sends last, and knows the other's bytes, quickly finds bytes that give a name of
-/// its choice: here one that begins with a zero. Without commitments this would not be detected.
+/// its choice. Here the name begins with a zero. Without commitments this would not be detected.
 #[test]
 fn bytes_chosen_after_the_others_are_known_are_refused() {
     let grind = |_: &Toss, heard: Word| {

@@ -5,7 +5,7 @@ use std::{any::Any, sync::Arc, thread, time::Instant};
 
 use crate::{NetError, PartyId, Reason};
 
-/// Knows the first cause for which a session of several processes ends, and tells the peers.
+/// Knows the first cause that ended a session of several processes, and tells the peers.
 pub trait Overseer: Send + Sync {
     /// Records that a byte or a step of this party has moved.
     fn stir(&self);

@@ -104,8 +104,8 @@ pub fn attend(
     Ok(Attended { printed, stats, attempt: met.attempt })
 }
 
-/// Asks the parties how an attempt ended, if the session did not tell. Outputs are in place exactly
-/// if it was committed.
+/// Asks the parties how an attempt ended, if the session did not report it. Outputs are in place
+/// exactly if it was committed.
 struct Asks<N> {
     parties: Vec<PartyClient>,
     path: String,

@@ -215,8 +215,8 @@ pub(crate) fn job_of(proposal: &Value) -> Result<Job, Fault> {
 /// be `None` if this person's keys open only one result.
 ///
 /// # Errors
-/// The job has no results yet; a share does not open, or is not the one of the run, and the error
-/// names its party; or the job at a party does not have these terms.
+/// The job has no results yet; a share does not open, or is not the one of the run; or the job at a
+/// party does not have these terms. The error names the party of a wrong share.
 pub fn fetch(service: &Service, id: &str, output: Option<&str>, person: &Person) -> Result<Fetched, Fault> {
     const STEP: &str = "fetching a result";
     let views: Vec<Value> = service.get(&format!("/v1/jobs/{id}"))?;

@@ -163,8 +163,8 @@ impl Service {
     /// pass on what they got from it. A party can therefore not give another key as its peer's.
     ///
     /// # Errors
-    /// A statement is not signed, or belongs to another party or group; two parties pass on
-    /// statements of one party under two keys; or the parties have not exchanged statements yet.
+    /// A statement is not signed, or belongs to another party or group. Two parties pass on
+    /// statements of one party under two keys. Or the parties have not exchanged statements yet.
     pub fn statements(&self) -> Result<Vec<Statement>, Fault> {
         let views: Vec<GroupView> = self.get("/v1/group")?;
         compared(&self.group, &views)

@@ -6,7 +6,8 @@
 //! ```
 //!
 //! Party 0 passes on the pins of workers. Without a party's own word for its worker, party 0 could
-//! name a worker of its own in that party's place, and receive what another party sends it.
+//! name a worker of its own in that party's place. It would then receive what another party sends
+//! there.
 //!
 //! A promise of party 0 about an attempt, by [`promise`], has the same form, with a digest in place
 //! of the pin and another domain. Two different promises for one place prove that party 0 told two

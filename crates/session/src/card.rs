@@ -21,9 +21,9 @@ pub struct MemberCard {
 /// SECURITY: the context of [`group_code`]. No other use of the hash has it.
 const CONTEXT: &str = "hushwire 2026-11 code of a group of members, version 1";
 
-/// SECURITY: the number of times that the hash is repeated. An attacker who wants two groups with
-/// one code, to show one to each side, must try 2^66 groups (40 digits are 132.8 bits), and pays
-/// this cost for each.
+/// SECURITY: the number of times that the hash is repeated. An attacker who wants to show one of
+/// two groups to each side needs two groups with one code. That takes 2^66 attempts (40 digits are
+/// 132.8 bits), each at this cost.
 const REPEATED: u32 = 1 << 16;
 
 impl MemberCard {

@@ -142,7 +142,8 @@ impl Forecast {
         };
         let ands = program.ands();
         let [with, without] = rates(chosen.protocol, chosen.scheme);
-        // Copies of a block lie side by side in place of instances, a byte where eight would be.
+        // Copies of a block are side by side in place of instances. Each copy takes a byte, in
+        // which eight instances would fit.
         let compute = time(ands, if aes_instructions { with } else { without });
         Self { work: ands, rounds, bytes_sent, compute, ..Self::of_set_up(chosen.protocol) }
     }

@@ -315,7 +315,7 @@ impl Chosen {
     pub fn agreed(self) -> String {
         let text = self.text(Scheme::agreed);
         // Five revisions of authenticated garbling do not interoperate. In the first, the evaluator
-        // of two parties did not prove what it says of ANDs, and more than two parties did not
+        // of two parties did not prove its statements about ANDs. More than two parties did not
         // compare what they were told of preprocessing. In the second, no party offered garbled
         // circuits. In the third, two parties compared hashes of MACs. In the fourth, computations
         // took nothing from disk.

@@ -24,16 +24,16 @@
 //! Sleeping follows Dekker's algorithm. The sleeper stores its flag, passes a sequentially
 //! consistent fence and checks the ring again. The other end moves its index, passes such a fence
 //! and checks the flag. One of the fences is first. So either the sleeper sees the index, or the
-//! other end sees the flag and signals the eventfd, which keeps a signal that comes before the
-//! sleep.
+//! other end sees the flag and signals the eventfd. The eventfd keeps a signal that comes before
+//! the sleep.
 //!
 //! # Security: a hostile process at the other end
 //! It can send any bytes, stop, or end, and it can write anything into the memory at any time.
 //! Therefore each end checks indices against its own copy, which the other process cannot reach
 //! ([`RingError::Position`]). All access is atomic, so that racing bytes are only wrong bytes. The
 //! size is sealed before the memory is mapped, so that no access faults. The other process can make
-//! this one wait, by missing signals or by making the counters blocking, as a process of the same
-//! user can with any process.
+//! this one wait, by missing signals or by making the counters blocking. Any process of the same
+//! user can do that in other ways.
 //!
 //! On other systems this crate is empty.
 

@@ -9,8 +9,8 @@ use std::{
 /// Writes these bytes to `path` as a program with mode 0755.
 ///
 /// A child process writes the file. If this process had it open for writing, a child that another
-/// test starts at that moment would inherit the descriptor until it executes its own program. Linux
-/// refuses to run a file that is open for writing (`ETXTBSY`).
+/// test starts then would inherit the descriptor, until it executes its own program. Linux refuses
+/// to run a file that is open for writing (`ETXTBSY`).
 ///
 /// # Panics
 /// If the file cannot be written.

@@ -41,9 +41,9 @@ impl Listener {
     /// Listens on `addr`: `host:port`, `1.2.3.4:port`, `[::1]:port` or `unix:/path`.
     ///
     /// For port 0 the system chooses a port. It takes the first of a host name's addresses that
-    /// works. A Unix socket's file has mode 0600 and is removed when the listener is dropped; it
-    /// belongs in a directory that only its owner can write to. The file of a process that has
-    /// ended is replaced, the file of a living process is not.
+    /// works. A Unix socket's file has mode 0600 and is removed when the listener is dropped. Its
+    /// directory should be writable only by its owner. The file of a process that has ended is
+    /// replaced, the file of a living process is not.
     ///
     /// # Errors
     /// [`NetError::Listen`] if the name does not resolve, or the port or path is not available.

@@ -4,7 +4,7 @@
 //! that is admitted fixes its nonce. A connection with another nonce comes from another process
 //! with the same key. It is refused, unless the first process is gone before the session is agreed
 //! on. When all connections are there, the parties' nonces and the agreed name determine the
-//! session's id, so no two sessions share an id even if their names repeat. All members compare it
+//! session's id. No two sessions share an id, even if their names repeat. All members compare it
 //! before anything else is sent.
 //!
 //! The party that sends its nonce last can choose among ids. This is harmless, since an id is only

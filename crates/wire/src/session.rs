@@ -16,7 +16,7 @@ pub(crate) const UNIX_PREFIX: &str = "unix:";
 /// The transport of bytes between parties.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TransportKind {
-    /// TCP with TLS 1.3; pins authenticate both sides.
+    /// TCP with TLS 1.3; pins authenticate both ends.
     TcpTls,
     /// Plain TCP: no secrecy, no authentication. For measurements and tests only.
     #[cfg(feature = "tcp-insecure")]

@@ -88,8 +88,8 @@ fn send_all(link: &mut dyn Tx, message: &[u8]) -> io::Result<()> {
 proptest! {
     #![proptest_config(proptest::test_runner::Config::with_cases(40))]
 
-    /// Over queues and links of a few bytes, each of a party's two links delivers its own bytes,
-    /// all of them and in order, including those sent just before the end.
+    /// Over queues and links of a few bytes, each of a party's two links delivers all its bytes in
+    /// order. These include bytes sent just before the end.
     #[test]
     fn bytes_arrive_in_order_and_whole(
         messages in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..700), 1..12),

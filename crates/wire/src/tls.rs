@@ -1,4 +1,4 @@
-//! TLS 1.3 with pinned certificates on both sides.
+//! TLS 1.3 with pinned certificates at both ends.
 //!
 //! Each end shows a certificate that the other one lists by its pin, and proves that it holds the
 //! key. The certificate must be valid today. Names and issuers are ignored. TLS 1.2 is not

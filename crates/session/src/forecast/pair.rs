@@ -8,10 +8,10 @@ use hushwire_two::{Distance, Plan, Tally};
 use hushwire_wire::Shape;
 use std::time::Duration;
 
-/// LOCAL: nanoseconds of a core with AES instructions for a correlated OT that it sends or
-/// receives: to use it, and to make it by an extension. The numbers come from runs of SqueezeNet on
-/// a shared machine (docs/measurements). Builds with other numbers may choose another extension;
-/// members agree on the extension by its name.
+/// LOCAL: nanoseconds that a core with AES instructions takes to use a correlated OT, and to make
+/// it by an extension, as sender or receiver. The numbers come from runs of SqueezeNet on a shared
+/// machine (docs/measurements). Builds with other numbers may choose another extension; members
+/// agree on the extension by its name.
 const USED: f64 = 13.0;
 
 const fn made(ot: Protocol) -> f64 {

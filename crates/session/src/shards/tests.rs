@@ -1,5 +1,5 @@
-//! Shards as threads and over TCP: data that they move arrive, other keys and other jobs are
-//! refused, and a shard that ends early ends the others.
+//! Shards as threads and over TCP: exchanged data arrives, and other keys and other jobs are
+//! refused. A shard that ends early ends the others.
 
 use super::*;
 use crate::{AgreedField, Protocol};

@@ -1,5 +1,5 @@
-//! Bytes that are cut off, replaced or inserted between two parties, on each connection and at
-//! every message: no party hangs or panics, and an error always names the other party.
+//! Bytes are cut off, replaced or inserted between two parties, on each connection and at every
+//! message. No party hangs or panics, and an error always names the other party.
 
 use std::{
     io::{Read, Write},
