@@ -14,7 +14,7 @@ use hushwire_machine::{Channel, NetError, PartyId};
 
 pub(crate) const STEP: &str = "confirmation";
 
-/// How a run ends once all of its parties are done.
+/// The end of a run, once all of its parties are done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
     /// Outputs get their names.

@@ -2,10 +2,11 @@
 //! those of clients.
 //!
 //! [`Doors`] serve one thread of a party. Parties share their inputs over a channel of their own.
-//! Clients send seeds once, and their inputs for each batch. The shares of data sets are read from
-//! disk. The parties compare tags of all shares that come from clients and data sets, and open no
-//! output before the verdict. A client that gives two parties different shares is blamed. Shares
-//! for clients and for recipients that are not connected are masked by a zero-share.
+//! Clients send seeds once, and their inputs for each batch. The shares of data sets come from
+//! parts that the parties store. The parties compare tags of all shares that come from clients and
+//! data sets, and open no output before the verdict. A client that gives two parties different
+//! shares is blamed. Shares for clients and for recipients that are not connected are masked by a
+//! zero-share.
 
 use crate::{
     Agreement, Fault, Member, StoredData, StoredInput, member_config::explain, run::MemberSession,
@@ -68,7 +69,7 @@ pub struct SharedValue<W> {
     pub who: W,
     /// The size of a share in bytes.
     pub bytes: usize,
-    /// How shares are added.
+    /// The group in which shares add.
     pub addition: Addition,
 }
 

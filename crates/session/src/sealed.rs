@@ -65,7 +65,7 @@ pub struct SealedOutput {
 }
 
 impl SealedOutput {
-    /// How the shares of this output add.
+    /// The group in which the shares of this output add.
     #[must_use]
     pub fn addition(&self) -> Addition {
         self.word.map_or(Addition::Xor, Addition::Words)

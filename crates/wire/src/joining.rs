@@ -146,7 +146,7 @@ pub(crate) struct Joining<'a> {
     pub(crate) errors: Mutex<Vec<NetError>>,
     /// The number of refused connections, with the time and reason of the last one.
     pub(crate) refused: Mutex<Option<(usize, Instant, Text)>>,
-    /// What this party has observed of missing members.
+    /// The observations of missing members.
     pub(crate) sights: Mutex<Sights>,
 }
 

@@ -31,7 +31,7 @@ pub(crate) struct Notices {
     gap: Duration,
     /// The missing members that were last asked about.
     missing: Vec<PartyId>,
-    /// What is known of them so far: the kinds of failure.
+    /// The kinds of failure that are known of them so far.
     known: BTreeSet<(PartyId, Sort)>,
 }
 

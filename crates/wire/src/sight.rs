@@ -1,4 +1,4 @@
-//! What a joining party has observed of missing members, for its reports and for its final error.
+//! Observations of missing members by a joining party, for its reports and for its final error.
 
 use std::{
     collections::BTreeMap,
@@ -37,7 +37,7 @@ pub(crate) struct Dialled {
     pub(crate) last: String,
 }
 
-/// What has been observed of members so far.
+/// The observations of members so far.
 #[derive(Default)]
 pub(crate) struct Sights {
     /// The last failed attempt at each member that was dialled.
@@ -63,7 +63,7 @@ impl Sights {
         dialled || self.telling.contains_key(&peer) || self.gone.contains_key(&peer)
     }
 
-    /// What is known of `peer`, as a clause that names it.
+    /// The observations of `peer`, as a clause that names it.
     pub(crate) fn of(&self, peer: PartyId) -> Option<Text> {
         let named = || Text::from(peer);
         let gone = self.gone.get(&peer).map(|at| {

@@ -1,8 +1,8 @@
 //! TLS 1.3 with pinned certificates at both ends.
 //!
-//! Each end shows a certificate that the other one lists by its pin, and proves that it holds the
-//! key. The certificate must be valid today. Names and issuers are ignored. TLS 1.2 is not
-//! negotiated and sessions are not resumed. The preferred key exchange is the hybrid
+//! In a session, each end shows a certificate that the other one lists by its pin, and proves that
+//! it holds the key. The certificate must be valid today. Names and issuers are ignored. TLS 1.2 is
+//! not negotiated and sessions are not resumed. The preferred key exchange is the hybrid
 //! X25519MLKEM768.
 
 use std::{

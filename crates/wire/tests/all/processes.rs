@@ -14,7 +14,7 @@ use hushwire_wire::{Event, TransportKind, connect, connect_observed};
 
 const TLS: TransportKind = TransportKind::TcpTls;
 const OWNER: usize = 3;
-/// How long a test waits for something that takes seconds.
+/// The time that a test waits for something that takes seconds.
 const LONG: Duration = Duration::from_secs(30);
 
 fn world() -> World {
