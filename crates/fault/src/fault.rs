@@ -1,7 +1,7 @@
 //! A failure: which member failed, during which step, why, and what the remedy is.
 //!
 //! A [`Fault`] has a code, whose texts are those of the table with placeholders filled in. Its
-//! methods add the member that failed, the step, and the member to blame. Its text is `party 1
+//! methods add the member that failed, the step, and the member to blame. It is written as `party 1
 //! failed during STEP: CAUSE; REMEDY`.
 
 use crate::{Code, Excuse, IntoText, Kind, PartyId, Text, TextPlace, Who, code};

@@ -5,9 +5,9 @@ use std::{borrow::Cow, fmt::Write};
 /// Returns `text` with every character escaped that could move the cursor, hide text or turn its
 /// direction. It is for text from a peer or a file, before that becomes part of a message.
 ///
-/// The escaped characters are the control characters of Unicode (including line ends), the line and
-/// paragraph separators. They include the invisible characters that order or join text
-/// (bidirectional marks, zero width, tags). A tab becomes `\t`, a line feed `\n`, the escape
+/// The escaped characters are the control characters of Unicode (including line ends), and the line
+/// and paragraph separators. The invisible characters that order or join text (bidirectional marks,
+/// zero width, tags) are escaped as well. A tab becomes `\t`, a line feed `\n`, the escape
 /// character `\u{1b}`. A backslash is not escaped, so the result is for people and cannot be parsed
 /// back. Text without any of these characters is borrowed.
 #[must_use]

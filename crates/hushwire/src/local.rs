@@ -16,8 +16,7 @@ use std::{collections::BTreeMap, sync::Arc, thread};
 /// programs that need only the result. Across machines, each process is one [`Party`].
 ///
 /// The parties connect once. Any number of computations then runs on the session, one after the
-/// other.
-/// [`LocalJob`](crate::LocalJob) runs one job of any kind instead.
+/// other. [`LocalJob`](crate::LocalJob) runs one job of any kind instead.
 ///
 /// # Examples
 /// ```

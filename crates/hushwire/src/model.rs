@@ -22,7 +22,7 @@ impl Local {
     /// weights only the model's owner knows. `input` is the client's, in the shape that the network
     /// takes. Only the client learns the output. The architecture and all shapes are public.
     ///
-    /// Numbers are in fixed point. The ring is the smallest in which results on random inputs are
+    /// Numbers are in fixed point. The ring is the smallest in which results on made-up inputs are
     /// close to those in floating point. Three parties compute, unless [`LocalModel::two`] selects
     /// only the owner and the client. Security: semi-honest. `docs/models.md` lists the operators.
     #[must_use]

@@ -30,7 +30,7 @@ impl MemberCard {
     /// Reads the file of a card.
     ///
     /// # Errors
-    /// The file cannot be read, or a line of it does not make sense; the message names the line.
+    /// The file cannot be read, or a line of it is invalid; the message names the line.
     pub fn read(path: &Path) -> Result<Self, Fault> {
         let source = Source::read(path)?;
         let mut top = source.sections()?;

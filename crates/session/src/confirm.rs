@@ -4,7 +4,7 @@
 //! ```text
 //! clients ─► parties      done          outputs are on the disk, without names
 //! parties ─► parties      done
-//! a party                 its decider   says so, and waits for the decision, where there is one
+//! a party                 its decider   is asked for the decision, if there is one
 //! parties ─► clients      done
 //! ```
 

@@ -16,7 +16,7 @@
 //! | [`mod@run`] | the traits of a kind, and one member's run |
 //! | [`protocol`] | the protocols by name |
 //! | [`engine`] | one interface for Yao's protocol, GMW and authenticated garbling |
-//! | [`doors`] | how values go in and out at a party of three |
+//! | [`doors`] | input and output of values at a party of three |
 //! | [`threads`] | the threads of a computing member |
 //! | [`stored`], [`sealed`] | inputs and outputs that parties keep as shares |
 //! | [`shards`] | the shards of one member, and the data that they exchange |

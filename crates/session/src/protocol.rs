@@ -175,11 +175,10 @@ impl Protocol {
     }
 
     /// Checks that the protocol has a place for `member`, which need not be connected. Three
-    /// parties keep shares of a data set's values, and of a recipient's results. Otherwise returns
-    /// the cause and the remedy.
+    /// parties keep shares of a data set's values, and of a recipient's results.
     ///
     /// # Errors
-    /// The protocol has no place for the member.
+    /// The protocol has no place for the member. The texts are the cause and the remedy.
     pub fn keeps(self, member: &Member) -> Result<(), (String, String)> {
         match member {
             Member::Data(_) | Member::Recipient(_) if self == Self::Rep3 => Ok(()),
@@ -194,11 +193,10 @@ impl Protocol {
         }
     }
 
-    /// Checks that the protocol has a place for `member`, which is connected. Otherwise returns the
-    /// cause and the remedy.
+    /// Checks that the protocol has a place for `member`, which is connected.
     ///
     /// # Errors
-    /// The protocol has no place for the member.
+    /// The protocol has no place for the member. The texts are the cause and the remedy.
     pub fn admits(self, member: &Member) -> Result<(), (String, String)> {
         match member {
             Member::Party(index) if *index < self.parties() => Ok(()),

@@ -70,9 +70,9 @@ pub trait Task {
         vec![]
     }
 
-    /// The forecast of a run on a CPU with AES instructions or without, if it is known. Some jobs
-    /// suffice for it. Others need `extent`, the ANDs or bytes of the work, which the first
-    /// [`Event::Progress`](crate::Event) of a run gives.
+    /// The forecast of a run on a CPU with AES instructions or without, if it is known. For some
+    /// jobs it follows from the job alone. For others it needs `extent`, the ANDs or bytes of the
+    /// work, which the first [`Event::Progress`](crate::Event) of a run gives.
     fn forecast(&self, aes_instructions: bool, extent: Option<u64>) -> Option<Forecast> {
         let _ = (aes_instructions, extent);
         None

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! a share   u32 length ‖ header ‖ x_i ‖ BLAKE3 of the previous party's share
-//! beside    BLAKE3 of the next party's share; digests are of everything before the last digest
+//! next      BLAKE3 of the next party's share; digests are of everything before the last digest
 //! header    JSON: the number of the party, the recipient; name, type, lengths and form of each
 //!           output
 //! ```

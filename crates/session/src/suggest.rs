@@ -38,7 +38,7 @@ impl Unknown {
         Self { cause, remedy: Some(remedy(word, names)), is_near }
     }
 
-    /// Makes an error with another remedy.
+    /// Makes an error with this cause and this remedy.
     #[must_use]
     pub fn with(cause: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self { cause: cause.into(), remedy: Some(remedy.into()), is_near: false }

@@ -2,10 +2,10 @@
 //!
 //! ```text
 //! run   all ──► all: for each size that threads take, ids of its files: circuits', then stocks'
-//!       of three and more, all ──► all: a hash of the ids of everybody, 32 bytes;
-//!       the run ends where two differ
-//!       each thread takes circuits, else a stock: the least id that all have and no thread before
-//!       it takes, and marks it as used
+//!       with three or more, all ──► all: a hash of the ids of all parties, 32 bytes;
+//!       the run ends if two hashes differ
+//!       each thread takes circuits, else a stock: the least id that all have and no earlier
+//!       thread takes, and marks it as used
 //! ```
 //!
 //! A party that sends different ids to different peers would make them take files that do not
