@@ -1,4 +1,6 @@
-//! The declared cost of each phase, computed from agreed numbers alone.
+//! The declared cost of each phase: its rounds, and the bytes that one party sends to all its
+//! peers. Costs are computed from agreed numbers alone: the number of parties, the OT protocol, and
+//! the task. Tests compare runs with them.
 
 use crate::{
     Form, Need, Task,

@@ -1,4 +1,6 @@
-//! The function-dependent phase: garbles a circuit with triples and masks from a stock.
+//! The function-dependent phase: garbles a circuit with triples and masks from a stock. The parties
+//! compare the digests of their tasks, make the masks of all wires, and open the masks of inputs to
+//! their owners. Every garbler then sends its tables to the evaluator, a piece at a time.
 
 use crate::{
     AuthError, Check, Form, Script, Stock, Task, cost, half,

@@ -1,4 +1,5 @@
-//! Hashes each input with several tweaks.
+//! The tweakable hash tccr(x, i) = π(π(x) ⊕ i) ⊕ π(x) (GKWY, ePrint 2019/074, section 7.4), for
+//! each input with several tweaks.
 
 use crate::shares::Blocks;
 use hushwire_aes::{Aes128, Backend};

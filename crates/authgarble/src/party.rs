@@ -1,4 +1,6 @@
-//! One party of a session over channels. It runs all phases of one circuit after the other.
+//! One party of a session over channels. It runs all phases of one circuit after the other: set-up,
+//! preprocessing, garbling, and the online phase. Stocks and garbled circuits from earlier sessions
+//! take the place of the phases that made them.
 
 use crate::{AuthError, Form, Garbled, Need, Roles, Script, Setup, Stock, Task};
 use hushwire_circuit::{Planes, Program};

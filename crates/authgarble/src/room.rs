@@ -1,5 +1,9 @@
 //! The operations of all parties in one phase: consistent broadcasts, commitments, coins, and
 //! openings of bits.
+//!
+//! A broadcast is a message to every peer. With more than two parties, each party also sends a hash
+//! of all earlier broadcasts. Commitments are BLAKE3 hashes with a random nonce, bound to the
+//! session, the party and a number. Opened bits are sent with one hash of all their MACs.
 
 use crate::{
     AuthError, Check,

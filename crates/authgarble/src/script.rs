@@ -1,4 +1,5 @@
-//! A phase among all parties, written as straight-line code and run as a machine.
+//! A phase among all parties, written as straight-line code and run as a machine. Each
+//! [`Talk::exchange`] is one round with every peer.
 
 use crate::AuthError;
 use hushwire_machine::drive::{Line, Talk as Messages};

@@ -1,4 +1,5 @@
-//! The stock: triples and masks that the function-independent phase makes, each for a single use.
+//! The stock: triples and masks that the function-independent phase makes, each for a single use. A
+//! circuit takes its part of the stock before its first message, so that nothing is used twice.
 
 use crate::{
     AuthError,

@@ -1,5 +1,5 @@
 //! The task that parties agree to garble: a circuit and its number of instances, with roles and
-//! form.
+//! form. The parties compare the digests of their tasks before they garble.
 
 use crate::{Roles, half, stock::Need, wrk};
 use hushwire_circuit::Program;

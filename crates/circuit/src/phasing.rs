@@ -95,8 +95,8 @@ impl PhasingTables {
 
 /// The least number of places with which no bin overflows when `balls` independent balls fall into
 /// `bins` uniform bins, except with probability 2^−40. The condition is bins · P(Bin(balls, 1/bins)
-/// > places) ≤ 2^−40, by a union bound over bins and a geometric bound on the tail. It uses only
-/// basic operations of IEEE 754, so that every machine finds the same number.
+/// exceeds places) ≤ 2^−40, by a union bound over bins and a geometric bound on the tail. It uses
+/// only basic operations of IEEE 754, so that every machine finds the same number.
 ///
 /// # Panics
 /// If there are fewer than two bins (the caller's bug).

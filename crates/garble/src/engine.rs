@@ -1,4 +1,9 @@
 //! Runs programs on an endpoint, with gates in batches and wires in slots.
+//!
+//! A [`Cursor`] gives the order: stage by stage, strip by strip of copies, layer by layer. The
+//! engine gathers a strip's operands from registers, runs XORs and batches of independent ANDs, and
+//! keeps the outputs until the stage ends. It contains no cryptography, and no byte of the tables
+//! depends on the width of its batches.
 
 use crate::{
     GarbleError, GateBackend, Stretch, Tables,

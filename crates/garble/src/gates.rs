@@ -1,4 +1,6 @@
 //! The interface between a family of schemes and the engine: the wires and gates of both endpoints.
+//! [`GateBackend`] is common to both roles; [`Garble`] and [`Evaluate`] add the parts of one role;
+//! [`Family`] is a pair of endpoints that match.
 
 use crate::{Format, Scheme, Transfer, tables::Stretch};
 use hushwire_aes::Backend;

@@ -1,4 +1,5 @@
-//! Garbled tables as one stream of bytes, in the order of gates.
+//! Garbled tables as one stream of bytes, in the order of gates. [`Tables`] is the source or the
+//! destination of the stream, and [`Stretch`] a slice of it in the hands of one endpoint.
 
 use crate::GarbleError;
 

@@ -1,4 +1,5 @@
-//! The OTs that bring the evaluator's inputs. Each family of schemes uses one kind.
+//! The OTs that bring the evaluator's inputs. Families with free XOR use correlated OTs, whose Δ is
+//! the scheme's; PRF garbling uses random OTs.
 
 use hushwire_block::Block;
 use hushwire_ot::{Functionality, Receiving, SemiHonest, Sender, Sending};

@@ -1,4 +1,4 @@
-//! The cost of a run, computed from the program alone.
+//! The cost of a run, computed from the program alone: its triples, rounds and bytes.
 
 use crate::supply::{CALL, WINDOW};
 use hushwire_circuit::{Layered, Program, TwoParty, planes::plane_bytes};

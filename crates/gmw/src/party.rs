@@ -1,4 +1,6 @@
-//! One party of a session, over a channel.
+//! One party of a session, over a channel. The set-up opens OTs in both directions and exchanges
+//! the seeds of input shares. A run compares digests, makes triples between layers as they are
+//! needed, and opens outputs to their recipients.
 
 use crate::cost::DIGEST;
 use crate::supply::{CALL, Supply};

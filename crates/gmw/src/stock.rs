@@ -1,4 +1,4 @@
-//! Triples that wait for their ANDs.
+//! Triples that wait for their ANDs. Each triple serves one AND of one instance.
 
 use hushwire_ot::BitTriples;
 use zeroize::Zeroize;

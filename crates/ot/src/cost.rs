@@ -261,8 +261,8 @@ fn silent_ticks(
     ticks
 }
 
-/// The OTs and message bytes of each chunk: 8192 OTs, and a multiple of 512 columns in the last
-/// chunk.
+/// The OTs and message bytes of each chunk. A chunk has 8192 OTs; the last one has the rest, and a
+/// message for a multiple of 512.
 pub(crate) fn row_chunks(kind: RowKind, count: usize) -> Vec<(usize, usize)> {
     let lens = (0..count.div_ceil(FULL)).map(|i| FULL.min(count - i * FULL));
     lens.map(|len| (len, row_chunk(kind, len).1)).collect()

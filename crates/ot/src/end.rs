@@ -1,4 +1,5 @@
-//! One endpoint of an extension, with the state that its functionalities share.
+//! One endpoint of an extension, with the state that its functionalities share: the number of the
+//! next OT, the hash, the progress of checks, and buffers.
 
 use hushwire_aes::Backend;
 use hushwire_block::Block;

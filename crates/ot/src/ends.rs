@@ -1,4 +1,5 @@
-//! The two endpoints, in the form that users hold.
+//! The two endpoints, in the form that users hold: [`Sender`] and [`Receiver`]. `extend` makes OTs
+//! of any functionality, and `verify` checks them.
 
 use hushwire_block::Block;
 use hushwire_machine::passed_on;

@@ -1,4 +1,5 @@
-//! The hashes that break the correlation of OTs.
+//! The hashes that break the correlation of OTs: they turn q and q ⊕ Δ, or t, into pads. Their keys
+//! are public, derived from the session's name, and change every 2^20 OTs.
 
 use hushwire_aes::{Aes128, Backend};
 use hushwire_block::{Block, registry};

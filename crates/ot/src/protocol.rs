@@ -1,4 +1,5 @@
-//! Extensions by name, and the drivers of their set-ups.
+//! Extensions by name, and the drivers of their set-ups. An [`Opening`] runs base OTs of the
+//! level's default protocol, then the trees of the rows, and for Ferret its bootstrap.
 
 use core::{fmt, str::FromStr};
 

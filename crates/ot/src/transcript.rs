@@ -1,4 +1,5 @@
-//! Fiat–Shamir challenges.
+//! Fiat–Shamir challenges: BLAKE3 hashes of the session, the protocol, the step, and all earlier
+//! messages.
 
 use hushwire_prg::Seed;
 

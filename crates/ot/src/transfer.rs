@@ -1,4 +1,5 @@
-//! Chosen OTs of a whole table over a channel, at a level that is chosen at run time.
+//! Chosen OTs of a whole table over a channel, at a level that is chosen at run time. OTs are made
+//! in batches, and each batch is checked before it is reported.
 
 use hushwire_block::Block;
 use hushwire_machine::Channel;

@@ -1,4 +1,5 @@
-//! Types for outputs that a check has not covered yet.
+//! Types for outputs that a check has not covered yet. An [`Unverified`] value opens only with a
+//! [`Verified`] proof of the same endpoint that is recent enough.
 
 use core::{marker::PhantomData, sync::atomic::AtomicU64, sync::atomic::Ordering};
 

@@ -1,4 +1,5 @@
-//! The uses of a chunk's random correlated OTs: the four functionalities, for either role.
+//! The uses of a chunk's random correlated OTs: correlated, random and chosen OTs, of blocks or
+//! bits, for either role.
 
 use hushwire_block::{Block, from_bytes, from_bytes_mut};
 use zeroize::Zeroizing;

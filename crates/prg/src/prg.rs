@@ -1,4 +1,4 @@
-//! A pseudorandom stream.
+//! A pseudorandom stream: AES in counter mode under a key that is derived from a seed and a label.
 
 use crate::Seed;
 use hushwire_aes::{Aes128, Backend};

@@ -1,4 +1,4 @@
-//! 128-bit seeds.
+//! 128-bit seeds, drawn from the operating system or derived from other seeds by label and context.
 
 use hushwire_aes::{Aes128, Backend};
 use hushwire_block::registry;

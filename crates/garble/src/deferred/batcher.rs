@@ -1,4 +1,5 @@
-//! The gate queue of one endpoint.
+//! The gate queue of one endpoint. It keeps a wire for every wire number, and the ANDs (or XORs
+//! with tables) that wait for their batch. A gate that reads a waiting wire runs the batch first.
 
 use crate::{Batches, GarbleError, GateBackend, Role, Stretch, Tables, cursor::has_table, room::resize};
 use hushwire_circuit::{Gate, Gates, ONE, Slot, Wire, ZERO, input_slot};

@@ -1,3 +1,6 @@
+//! Tests of dynamic batching: every width and tier gives the same tables, and the outputs are those
+//! of plain evaluation.
+
 use super::*;
 use crate::{
     Batches, Evaluate, Family, Garble, GarbleError, GateBackend, Memory, Scheme,
@@ -18,10 +21,10 @@ use proptest::prelude::*;
 
 const WIDTHS: [usize; 6] = [1, 2, 4, 8, 16, 32];
 
-/// The tables, signals and permute bits of one garbled run.
+/// The results of one garbled run.
 struct Shown {
     tables: Vec<u8>,
-    /// The signals of truth value 0 of the outputs; `values` has the outputs' values.
+    /// The signals of truth value 0 of the outputs.
     permute_bits: Vec<u8>,
     outputs: Vec<bool>,
     batches: [Batches; 2],

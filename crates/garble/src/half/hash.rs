@@ -1,4 +1,5 @@
-//! The hashes of half gates, on vectors.
+//! The hashes of half gates, on vectors. PRP, MI, MI4 and CIRC have one interface, so that one
+//! source of the kernels serves all of them.
 
 use super::shared::Mi4;
 use crate::{Scheme, SessionNonce};

@@ -1,3 +1,6 @@
+//! Tests of half gates: the suite of all schemes for each hash, the formulas, the keys of hashes,
+//! and tables that reveal nothing about each other.
+
 use super::formulas::{self, Formulas};
 use super::*;
 use crate::gates::{ActiveLabel, ZeroLabel};

@@ -1,4 +1,6 @@
 //! A queue of independent XORs: the dynamic batching of the VASA paper, which flushes on reference.
+//! XORs of GLNP15 have tables, so that batches speed them up. A gate that reads or writes a slot
+//! that a queued gate writes flushes the queue first.
 
 use super::end::Gates;
 use crate::{Batches, Format, cursor::has_table, room::Room, tables::Stretch};

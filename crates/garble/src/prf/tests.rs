@@ -1,3 +1,6 @@
+//! Tests of PRF garbling: the suite of all schemes, the formulas, every case of a gate, and
+//! dependent XORs in the queue.
+
 use super::formulas::{Formulas, Plain};
 use super::*;
 use crate::rig::{Rig, life, suite, suite_of};

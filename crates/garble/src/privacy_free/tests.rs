@@ -1,3 +1,5 @@
+//! Tests of privacy-free half gates: the suite of all schemes, the formulas, and authenticity.
+
 use super::*;
 use crate::rig::formulas::{Formula, MadeGate};
 use crate::rig::{Rig, circuits, flipped, life, suite, suite_of};

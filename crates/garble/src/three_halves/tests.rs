@@ -1,3 +1,6 @@
+//! Tests of three halves: the suite of all schemes, the formulas, every case of a gate, and uniform
+//! tables and control bits.
+
 use super::*;
 use crate::{
     Evaluate, Garble, GateBackend, Scheme, SessionNonce,

@@ -1,4 +1,6 @@
-//! The comparison of the parties' terms and computations before they compute.
+//! The comparison of the parties' terms and computations, as BLAKE3 digests, before they compute.
+//! Terms are compared once, in the set-up; the computation is compared before each run. A run that
+//! repeats the last one saves a round trip.
 
 use super::{Terms, job::Job};
 use crate::{GarbleError, Role};

@@ -1,4 +1,5 @@
-//! The evaluator's role.
+//! The evaluator's role: it gets its labels by OTs, evaluates tables as they arrive, and sends the
+//! signals of the garbler's outputs.
 
 use super::{
     OUTPUTS, Running, SchemeRole, TABLES, Terms,

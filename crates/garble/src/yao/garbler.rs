@@ -1,4 +1,5 @@
-//! The garbler's role.
+//! The garbler's role: it serves the OTs, sends tables message by message, and decodes its outputs
+//! from the evaluator's signals.
 
 use super::{
     OUTPUTS, Running, SchemeRole, TABLES, Terms,

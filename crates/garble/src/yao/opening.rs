@@ -1,4 +1,5 @@
-//! The set-up of a party.
+//! The set-up of a party: the comparison of terms, the set-up of OTs, and the start point of the
+//! hash.
 
 use super::{
     SchemeRole, Stats, Terms, YaoParty,

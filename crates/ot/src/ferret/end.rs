@@ -1,4 +1,6 @@
-//! One endpoint of Ferret: rounds, trees, and the stock of OTs.
+//! One endpoint of Ferret: rounds, trees, and the stock of OTs. A round makes t trees from its
+//! base. R of them become the base of the next round, spread over the chunks of this one; the
+//! others are output.
 
 use core::marker::PhantomData;
 
@@ -253,7 +255,7 @@ impl<S: Security, E: SpcotEnd> Extension<S> for Ferret<S, E> {
         let leaves = trees * self.set.leaves();
         let yields = leaves - spare;
         assert!(blocks.len() <= yields, "as many OTs as were promised");
-        // Larger outputs are made inside the caches before they are written past them.
+        // Trees that are written past the caches are made inside them first.
         if blocks.len() == leaves && !self.outputs.is_streamed() {
             self.trees(heard, said, blocks);
         } else {

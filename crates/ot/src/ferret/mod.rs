@@ -66,12 +66,12 @@
 //! | b9 | 2^19 | 2^16 | 1024 | 9 | 242 | 218 | 145 / 138 | 2.62 |
 //!
 //! If elimination cost no more than a pass over the secrets, the estimates for sparse rows would
-//! still be at least 130. `scripts/lpn-parameters` computes all of them, and fails below 138 and
-//! 130. The attack on sparse rows and this table are our own analysis, which nobody has reviewed
-//! (docs/adr/0018). k = 128 · 2^h, where the published sets have half of that or less: the cost of
-//! a guess is k / 2^h. More trees at the same k lower the security. The attack of ePrint 2025/1476
-//! was not estimated. Users who want an older assumption than these estimates of LPN can take a
-//! row-based extension.
+//! still be at least 130. `scripts/lpn-parameters` computes all of them, and fails if they are
+//! below 138 and 130. The attack on sparse rows and this table are our own analysis, which nobody
+//! has reviewed (docs/adr/0018). k = 128 · 2^h, where the published sets have half of that or less:
+//! the cost of a guess is k / 2^h. More trees at the same k lower the security. The attack of
+//! ePrint 2025/1476 was not estimated. Users who want an older assumption than these estimates of
+//! LPN can take a row-based extension.
 //!
 //! **Notation.** Δ, s, leaves, K (the sender's COTs), M (the receiver's COTs): blocks; χ: elements
 //! of GF(2^128), one for each leaf; α: a leaf's place, h bits; table: k blocks.

@@ -1,4 +1,4 @@
-//! The sender's Δ, row by row.
+//! The sender's Δ, row by row, and the paths of trees and choices of base OTs that follow from it.
 
 use hushwire_aes::Backend;
 use hushwire_block::{Block, Gf128};

@@ -1,4 +1,5 @@
-//! The receiver of the extension, which makes all trees and speaks.
+//! The receiver of the extension, which makes all trees and speaks. For each chunk it sends the
+//! differences d_i of the rows u_i, and for a malicious mode's check its folds or hashes.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! The result of a set-up: keys from which any number of lanes extend.
+//! The result of a set-up: keys from which any number of lanes extend. Each lane has its own
+//! counters and transcript, and can be forked once.
 
 use core::marker::PhantomData;
 use std::collections::HashSet;

@@ -1,4 +1,6 @@
-//! The sender of the extension, which lacks one leaf of every tree.
+//! The sender of the extension, which lacks one leaf of every tree. It adds the received
+//! differences to its rows where the bits of Δ are 1, and checks the receiver's folds or hashes. A
+//! failed check ends all lanes of its set-up.
 
 use std::sync::{
     Arc,

@@ -1,4 +1,5 @@
-//! Makes chunks of any length from columns of 128 OTs.
+//! Makes chunks of any length from columns of 128 OTs. Rows are transposed to blocks, and OTs
+//! beyond a chunk's length are kept for the next chunks.
 
 use hushwire_aes::Backend;
 use hushwire_block::{Block, transpose};

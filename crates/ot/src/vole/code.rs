@@ -2,8 +2,8 @@
 //! element of B.
 //!
 //! The places of the entries and their factors are public: words of one stream of AES blocks, and
-//! elements from another. If factors were only 0 or 1, an attacker could choose one bit of B and
-//! look at it alone, where half of the noise is zero.
+//! elements from another. If factors were elements of GF(2) alone, an attacker could choose one
+//! bit of B and look at it alone, where half of the noise is zero.
 
 use core::marker::PhantomData;
 
