@@ -3,7 +3,7 @@
 //! ```text
 //! Rep3Party ── next_batch ──► Batch ─┬─ context        zero-shares of one computation
 //!                                    ├─ share, receive inputs of parties, and of owners outside
-//!                                    └─ reveal, blind  outputs to parties, and to recipients outside
+//!                                    └─ reveal, blind  outputs to parties, and to recipients
 //! ```
 //!
 //! **No caller names a mask.** A zero-share is addressed by batch and stream. A party numbers its

@@ -8,9 +8,9 @@
 //! **Bounds.** The pool keeps at most [`MOST`] bytes in a process, at most [`IDLE`] after a
 //! computation ([`trim`]), and none after the last session has ended. If no kept vector has the
 //! length for a request, the pool frees as many kept bytes, once it keeps more than a slack. So
-//! kept bytes and bytes in use together stay close to the most that was ever in use. **Secrets.** A
-//! vector is wiped over its whole capacity when it enters the pool, just as a vector without a pool
-//! is wiped before it is freed.
+//! kept bytes and bytes in use together stay close to the most that was ever in use.
+//! **Secrets.** A vector is wiped over its whole capacity when it enters the pool, just as a vector
+//! without a pool is wiped before it is freed.
 
 use hushwire_block::{Flat, Wipe};
 use std::{

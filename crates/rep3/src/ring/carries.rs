@@ -1,8 +1,8 @@
 //! Signs and carries of numbers in few rounds, for a part of the rows, at one of the three parties.
 //!
 //! ```text
-//! x = u + v          u = x_p + x_{p+1} is known to party p, the dealer; v = x_{p+2} is known to its
-//!                    right neighbour R and to its left one L
+//! x = u + v          u = x_p + x_{p+1} is known to party p, the dealer;
+//!                    v = x_{p+2} is known to its right neighbour R and to its left one L
 //! b = x ≥ 0          1 ⊕ u_t ⊕ v_t ⊕ the carry into the highest bit t = k − 1
 //! c                  the carry into bit f
 //!

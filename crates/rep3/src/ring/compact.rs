@@ -30,8 +30,9 @@ use std::sync::Arc;
 /// whose flag is set, in order, with zeros behind them.
 ///
 /// **Rounds and bytes.** One round of products, with a 32-bit word per row and a word per row and
-/// column; then [`FromPlaces`] and a [`Permute`]: [`compact_cost`]. **Security.** The opened value
-/// is a uniform permutation, as for [`FromPlaces`]; the number of flagged rows is not revealed.
+/// column; then [`FromPlaces`] and a [`Permute`]: [`compact_cost`].
+/// **Security.** The opened value is a uniform permutation, as for [`FromPlaces`]; the number of
+/// flagged rows is not revealed.
 pub struct Compact<W: Word>(Line<'static, Compacted<W>, NetError>);
 
 /// The columns, and the permutation that made them; `None` if there are no rows.

@@ -2,8 +2,8 @@
 //! and reveals more.
 //!
 //! **Functionality.** An order of rows with keys in which rows of one key come one after the other,
-//! those of the first side before those of the second. The order of the keys, and of the rows of one
-//! side and key, is random.
+//! those of the first side before those of the second. The order of the keys, and of the rows of
+//! one side and key, is random.
 //! **Source.** The oblivious database join of Sharemind (S. Laur, R. Talviste, J. Willemson, "From
 //! Oblivious AES to Efficient and Secure Database Join in the Multiparty Setting", ACNS 2013). Rows
 //! are shuffled, and their keys are encrypted by AES-128 under a key that exists only as shares.
@@ -15,14 +15,14 @@
 //!             ─► open tags and sides to parties 1 and 2 ─► order by (tag, side)
 //! ```
 //!
-//! **Security.** Semi-honest, one party. Unlike a sort, it reveals something: for every key, under a
-//! pseudonym, the number of rows of either side that have it. A simulator that is given these
+//! **Security.** Semi-honest, one party. Unlike a sort, it reveals something: for every key, under
+//! a pseudonym, the number of rows of either side that have it. A simulator that is given these
 //! numbers draws everything else. One shuffle and one AES key serve one run. Only parties 1 and 2
 //! learn the counts: they move rows by the order, and party 0 does not need it. Different keys of
 //! up to 128 bits have different tags. Among n longer keys, two have the same tag with a
 //! probability below n² / 2^128.
-//! **Rounds and bytes.** [`meet_cost`]: the shuffle, a key expansion, ten rounds of S-boxes for every
-//! piece of rows and 128 bits, one opening. The number of rows of a piece is a parameter
+//! **Rounds and bytes.** [`meet_cost`]: the shuffle, a key expansion, ten rounds of S-boxes for
+//! every piece of rows and 128 bits, one opening. The number of rows of a piece is a parameter
 //! ([`Meet::pieces_of`]): small pieces stay in the caches, and large ones take fewer rounds.
 
 use super::{
