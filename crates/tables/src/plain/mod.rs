@@ -1,5 +1,5 @@
-//! Evaluates relations on rows in the clear, row by row: their definition, and the reference of
-//! every other way.
+//! Evaluates relations on rows in the clear, row by row. This is their definition, and the
+//! reference for every other evaluation.
 
 mod expr;
 mod figures;
@@ -25,9 +25,8 @@ pub type Tables = BTreeMap<String, Vec<Row>>;
 
 /// The valid rows of a relation. They are in the order of an [`Operator::OrderBy`] at its top or
 /// below limits, otherwise in any order.
-///
 /// # Errors
-/// A table is missing, or rows break a promise.
+/// If a table is missing, or rows break a promise.
 pub fn evaluate(relation: &Relation, tables: &Tables) -> Result<Vec<Row>, Fault> {
     World { tables, promises: Promises::of(relation) }.rows(relation)
 }
