@@ -51,7 +51,7 @@ pub struct Hello {
     pub lanes: usize,
     /// The number of cores that feed a lane in turn.
     pub cores: usize,
-    /// The number of batches that can be under way at once.
+    /// The number of batches that can be in progress at once.
     pub contexts: usize,
     /// The number of wires that a context can hold.
     pub slots: usize,
@@ -59,7 +59,7 @@ pub struct Hello {
     pub instructions: usize,
     /// The number of scalars that the device can hold.
     pub scalars: usize,
-    /// The number of a context's ANDs that can be under way at once. The engine exchanges whole
+    /// The number of a context's ANDs that can be in progress at once. The engine exchanges whole
     /// layers, so no layer may be wider.
     pub flight: usize,
 }

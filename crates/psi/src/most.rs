@@ -26,9 +26,9 @@ impl Most {
     }
 
     /// Checks both parties' reported sizes; `me` is this party's place.
+    ///
     /// # Errors
     /// If a set has more keys than allowed.
-    /// A set has more keys than allowed.
     pub fn check(self, sizes: [usize; 2], me: usize) -> Result<(), PsiError> {
         let sizes = sizes.map(|size| size as u64);
         for (i, agreed) in self.0.into_iter().enumerate() {

@@ -3,9 +3,8 @@
 //! **Functionality.** `instances` runs of a [`Program`] on shared bit planes → shared bit planes.
 //! **Paper.** Araki et al. 2016 (multiplication). **Security.** Semi-honest, one corrupted party,
 //! F = AES as PRF (κ = 128). **Rounds and bytes.** One message per layer of ANDs, one bit per AND:
-//! see
-//! [`circuit_cost`]. **Constant time.** Values are secret; the program and the number of instances
-//! are public.
+//! see [`circuit_cost`]. **Constant time.** Values are secret; the program and the number of
+//! instances are public.
 //!
 //! ```text
 //! planes in and out: bit i of the inputs (outputs) in plane i, ⌈instances/8⌉ bytes;

@@ -99,7 +99,7 @@ pub struct Inconsistent {
     pub holders: [Role; 2],
 }
 
-/// A comparison under way among the three parties.
+/// A comparison in progress among the three parties.
 ///
 /// Both calls take a channel to the right neighbour and from the left one. Between them the channel
 /// may carry no other message.

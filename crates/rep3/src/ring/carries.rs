@@ -20,8 +20,6 @@
 //! all of them before anything is computed. It deals shares of their products at once. A product of
 //! any number of masked bits then takes no message but that of its result. The dealer receives
 //! nothing.
-//! product of any number of masked bits takes no message but that of its result. The dealer hears
-//! nothing.
 //!
 //! **Source.** The plan is this module's own. It follows H. Chaudhari, A. Choudhury, A. Patra, A.
 //! Suresh, "ASTRA", CCSW 2019 (masks that a third party knows), and A. Patra, T. Schneider, A.

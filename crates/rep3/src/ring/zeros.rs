@@ -14,8 +14,7 @@ use hushwire_block::Wiped;
 use hushwire_simd::{Kernel, Lanes};
 
 /// LOCAL: the bytes of each key's stream that are made at a time, so that they stay in the L1
-/// cache.
-/// A multiple of 16.
+/// cache. A multiple of 16.
 pub(super) const PIECE: usize = 4096;
 
 /// Both keys' streams of a computation, one piece at a time.

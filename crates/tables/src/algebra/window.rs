@@ -91,7 +91,7 @@ impl WindowFunction {
 
     /// The function with another argument, if it has one.
     ///
-    /// If `to` fails.
+    /// # Errors
     /// The error of `to`.
     pub fn of<E>(&self, to: impl FnOnce(&Expr) -> Result<Expr, E>) -> Result<WindowFunction, E> {
         Ok(match self {

@@ -25,6 +25,7 @@ pub type Tables = BTreeMap<String, Vec<Row>>;
 
 /// The valid rows of a relation. They are in the order of an [`Operator::OrderBy`] at its top or
 /// below limits, otherwise in any order.
+///
 /// # Errors
 /// If a table is missing, or rows break a promise.
 pub fn evaluate(relation: &Relation, tables: &Tables) -> Result<Vec<Row>, Fault> {
