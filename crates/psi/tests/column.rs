@@ -148,8 +148,8 @@ proptest! {
         prop_assert_eq!(read(&csv, "id").map(|keys| keys.rows()), count);
     }
 
-    /// Fields of any text come back unchanged, also those with lengths of two bytes. Other
-    /// payloads of that length are refused.
+    /// Fields of any text come back unchanged, also those with lengths of two bytes. Other payloads
+    /// of that length are refused.
     #[test]
     fn fields_come_back_from_payloads(
         rows in prop::collection::vec(prop::collection::vec("[ -~äß€😀\n\"]{0,9}", 3), 0..12),

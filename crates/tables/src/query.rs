@@ -275,8 +275,8 @@ impl Query {
     /// The inputs of a table's part from its rows, for their owner.
     ///
     /// # Errors
-    /// If the table or part does not exist, the number of rows is wrong (a padded table may have
-    /// fewer), or a value has another type, or is outside the range that its column promises.
+    /// If the table or part does not exist, or the number of rows is wrong (a padded table may have
+    /// fewer). If a value has another type, or is outside the range that its column promises.
     pub fn inputs(&self, table: &str, part: usize, rows: &[Row]) -> Result<BTreeMap<String, Tensor>, Fault> {
         let mut incoming = self.incoming(table, part)?;
         incoming.take(rows)?;

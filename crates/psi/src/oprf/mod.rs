@@ -27,7 +27,7 @@
 //! and this is not detected. An attacker that gets the key can try out items on the list.
 //!
 //! **False positives.** A value that is not in a list is found there with probability at most
-//! 2^−43: values are cut to 48 bits after a prefix, and there is at least one prefix for every 32
+//! 2^−43. Values are cut to 48 bits after a prefix, and there is at least one prefix for every 32
 //! items.
 
 mod list;

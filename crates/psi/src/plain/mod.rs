@@ -2,10 +2,10 @@
 //! else about the sender's set.
 //!
 //! **Functionality.** Receiver and sender bring sets of items as digests ([`Digester`]) → the
-//! indices of the receiver's items that the sender has too ([`Receiver::finish`]); if both learn,
-//! the sender gets the indices of its own ([`Sender::finish`]). Repeated items count once in the
-//! protocol, and the result has all their indices. If agreed, the sender brings a payload for each
-//! item ([`Sender::with_payloads`]), and the receiver learns the payloads of common items
+//! indices of the receiver's items that the sender has too ([`Receiver::finish`]). If both learn,
+//! the sender gets the indices of its own items ([`Sender::finish`]). Repeated items count once in
+//! the protocol, and the result has all their indices. If agreed, the sender brings a payload for
+//! each item ([`Sender::with_payloads`]), and the receiver learns the payloads of common items
 //! ([`Receiver::open`]).
 //!
 //! **Paper.** Raghuraman and Rindal, "Blazing Fast PSI from Improved OKVS and Subfield VOLE"
@@ -64,13 +64,15 @@
 //! **Notation.** x, X, n_R: receiver's; y, Y, n_S: sender's; B, F: fields of the VOLE; P, A', u:
 //! elements of B; q, t, Δ: of F.
 //!
-//! **Rounds and bytes** in addition to the set-up of OTs ([`cost`]): those of the VOLE; payloads
-//! and 8 bytes with each, in messages of 2^20 bytes; a message a bin from R, 8 bytes an entry and
-//! about 1.25 entries an item (one if there are fewer than 192, up to 1.3 if there are few), or
-//! 1.06 for a [band store](crate::Store::Band); from S (2 + r) bits an item in messages of 2^16
-//! items, r = 40 + ⌈log n_R⌉ (+ 1); one bit for each of S's items if both learn. Malicious: 16
-//! bytes an entry, 130 − log n_S bits an item, 8 bytes for each of S's items if both learn, 144
-//! more bytes.
+//! **Rounds and bytes** in addition to the set-up of OTs ([`cost`]): those of the VOLE, and
+//! - from R a message per bin, with 8 bytes per entry and about 1.25 entries per item (1.06 for a
+//!   [band store](crate::Store::Band); one for fewer than 192 items, and up to 1.3 for few);
+//! - from S (2 + r) bits per item, in messages of 2^16 items, r = 40 + ⌈log n_R⌉ (+ 1);
+//! - from S the payloads, with 8 bytes more for each, in messages of 2^20 bytes;
+//! - from R one bit for each of S's items, if both learn.
+//!
+//! In the malicious mode: 16 bytes per entry, 130 − log n_S bits per item, 8 bytes for each of S's
+//! items if both learn, and 144 more bytes.
 //!
 //! **Time.** Some work does not depend on the number of items: base OTs, rows of SoftSpoken, and
 //! the OTs of 2338 packed entries, from which a VOLE of any size grows ([`hushwire_ot::vole`]). It

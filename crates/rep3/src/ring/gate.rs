@@ -1,4 +1,4 @@
-//! The gate of machines with two slots: it checks exact lengths and the order of calls, and refuses
+//! The gate of machines with two slots. It checks exact lengths and the order of calls, and refuses
 //! all calls after an error, as [`gated!`](hushwire_machine::gated) does for one slot.
 
 use hushwire_machine::{

@@ -33,7 +33,7 @@ const GATHERED: usize = 512;
 /// The left factor, row by row. It need not lie in memory as a row-major matrix.
 ///
 /// The kernel takes it as a trait object. It asks for a line of a panel at a time, so the call
-/// costs little, and the kernel's code, which is long on every tier, exists once per word type.
+/// costs little. The kernel's code, which is long on every tier, then exists once per word type.
 pub(super) trait Left<W> {
     /// Copies the places from `from` on of one of its rows. `words` is the share `share` of the
     /// data from which the factor is made: x_i (0) or x_{i+1} (1).

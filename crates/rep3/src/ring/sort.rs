@@ -47,8 +47,9 @@ use hushwire_machine::{
 };
 use std::sync::Arc;
 
-/// AGREEMENT: the number of pairs of a level from which on the comparison with the fewest ANDs is
-/// faster than the one with the fewest rounds, if parties are close to each other.
+/// AGREEMENT: the number of pairs from which on a level is wide. If parties are close to each
+/// other, a comparison with the fewest ANDs is faster from there on than one with the fewest
+/// rounds.
 pub const WIDE: usize = 1 << 14;
 
 /// One party's endpoint of a sort. Its batch serves nothing else, because the number of levels

@@ -141,7 +141,7 @@ fn messages_are_masks_and_the_products_that_were_recorded() {
     all_of::<u64>(4);
 }
 
-/// The reason why one machine consumes a context, which cannot be copied (`Batch`, doc tests): two
+/// The reason why one machine consumes a context, which cannot be copied (`Batch`, doc tests). Two
 /// products under one mask reveal the difference of their local sums, which has no mask, to the
 /// left neighbour.
 #[test]

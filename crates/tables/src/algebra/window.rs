@@ -25,7 +25,7 @@ pub enum WindowFunction {
     /// The row's place, counted from 1; equal rows come in any order.
     RowNumber,
     /// A number that no other row has. It may depend on an order that nobody may learn, so no
-    /// result may depend on which number a row has: a plan uses it only to bring parts of a row
+    /// result may depend on which number a row has. A plan uses it only to bring parts of a row
     /// together. The window has no partition and no order.
     RowId,
     /// One plus the number of rows before it that are not equal to it.

@@ -29,14 +29,14 @@
 //! that row to the others. Their bits stay independent and uniform, since it ends first. Rows thus
 //! wait in a queue in which each column serves one row, unless no waiting row has its bit. The
 //! system is singular iff a row waits for w columns. Apart from that exception, it is an M/D/1
-//! queue of rate 1/(1 + ε) (arrivals are less scattered than Poisson's), and Kingman bounds a wait
-//! of w by e^(−η w), e^η − 1 = (1 + ε) η. ε is chosen such that n e^(−η (w − 8)) = 2^−λ': 0.050 for
-//! bins of 2^18; 8 columns allow for those whose bit no row has. If few rows remain, they form a
-//! matrix of random bits, for which 48 additional columns leave 2^−48. Replacing the matrix by the
-//! ideal queue is an assumption, not a proof. Experiments support it (ADR 20): in 32 settings with
-//! n = 256 … 16 384, w = 32 … 64, ε = 0.05 … 0.15 and up to 2·10^6 systems each, fewer failed than
-//! n e^(−η w) predicts, by factors of 2 to 130, and of at least 10 at 0.05. Tests repeat such
-//! counts.
+//! queue of rate 1/(1 + ε); arrivals are less scattered than Poisson's. Kingman bounds the
+//! probability of a wait of w by e^(−η w), e^η − 1 = (1 + ε) η. ε is chosen such that n e^(−η (w −
+//! 8)) = 2^−λ': 0.050 for bins of 2^18. The 8 columns allow for those whose bit no row has. If few
+//! rows remain, they form a matrix of random bits, for which 48 additional columns leave 2^−48.
+//! Replacing the matrix by the ideal queue is an assumption, not a proof. Experiments support it
+//! (ADR 20): in 32 settings with n = 256 … 16 384, w = 32 … 64, ε = 0.05 … 0.15 and up to 2·10^6
+//! systems each, fewer failed than n e^(−η w) predicts, by factors of 2 to 130, and of at least 10
+//! at 0.05. Tests repeat such counts.
 //!
 //! **Constant time.** As for [`super`]: the start determines which entries are read. When values
 //! are read, a table indexed by a byte of the band's bits turns these into masks, without branches.
