@@ -63,8 +63,8 @@ impl<'c> PairWords<'c> {
         W::read(&self.piece[self.used - W::BYTES..])
     }
 
-    /// A uniform number below `bound`: D. Lemire, "Fast random integer generation in an interval",
-    /// 2019.
+    /// A uniform number below `bound`, as in D. Lemire, "Fast random integer generation in an
+    /// interval", 2019.
     ///
     /// ```text
     /// r · bound = high · 2^32 + low; each high has the same number of r,

@@ -4,8 +4,8 @@
 //! of two points on a sphere is an arc cosine of products of sines and cosines, or twice the arc
 //! sine of a root of such products. For points that are near each other it would have few correct
 //! digits. Numbers below 1 leave room for more bits: their sums and products with 60 fractional
-//! bits fit in
-//! 128. The types express this, so evaluation and lowering are the same as for all DOUBLEs.
+//! bits fit in 128 bits. The types express this, so evaluation and lowering are the same as for all
+//! DOUBLEs.
 //!
 //! For a distance of θ radians, the result differs by at most 2^-30 + min(2^-52 / θ, 2^-26) from
 //! the distance for the angles as they are represented. Floating point itself errs by min(2^-52 /
